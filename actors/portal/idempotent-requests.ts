@@ -5,18 +5,12 @@
  * A request is stored before it is executed, with a seed from which the ids of the created actors are derived. When the
  * process ends before the answer is stored, a repetition uses the same seed and so finds the actors created before.
  */
+
 import { createHash } from 'node:crypto';
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  defineActor,
-  type Faults,
-  type Ids,
-  Retryable,
-} from '@sealwright/runtime';
+import { actorKind, defineActor, Retryable } from '@sealwright/runtime';
 import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api.ts';
 import '../shared/request-faults.ts';
 
@@ -28,21 +22,11 @@ export const idempotentRequestDefinition = defineActor(IDEMPOTENT_REQUEST, {
   ends: ({ state }) => state === REQUEST_EXPIRED,
 });
 
-export interface IdempotentRequestDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'flushed'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly faults: Faults;
-}
-
 export class IdempotentRequestService implements IdempotentRequests {
-  readonly #dependencies: IdempotentRequestDependencies;
   /** Requests of this process that are being done, by actor. */
   readonly #underWay = new Map<string, { readonly fingerprint: string; readonly answer: Promise<unknown> }>();
 
-  constructor(dependencies: IdempotentRequestDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(private readonly runtime: Omit<ServiceRuntime, 'clock' | 'log'>) {}
 
   async answer<Answer>(
     tenant: Tenant,
@@ -66,7 +50,7 @@ export class IdempotentRequestService implements IdempotentRequests {
   }
 
   async #find(id: string, fingerprint: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, store, ids } = this.#dependencies;
+    const { system, store, ids } = this.runtime;
     const address = { kind: IDEMPOTENT_REQUEST, id };
     const created = await system.create(address, { fingerprint, seed: ids.uuid(), answer: null });
     if (created.accepted) {
@@ -84,7 +68,7 @@ export class IdempotentRequestService implements IdempotentRequests {
   }
 
   async #create(id: string, seed: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, faults } = this.#dependencies;
+    const { system, faults } = this.runtime;
     const address = { kind: IDEMPOTENT_REQUEST, id };
     let made: unknown;
     try {

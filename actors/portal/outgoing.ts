@@ -3,8 +3,9 @@
  * actors are defined in `registry.ts`.
  */
 
-import type { ActorStore, ActorSystem, Clock, EffectHandler, Ids } from '@sealwright/runtime';
+import type { EffectHandler } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/organization.ts';
+import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SecretBox } from '../shared/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
@@ -33,19 +34,6 @@ export interface OutgoingOptions {
   readonly sender: string;
 }
 
-export interface OutgoingDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly secretBox: SecretBox;
-  readonly links: MailLinks;
-  readonly codeFor: CodeLookup;
-  readonly mailer: Mailer;
-  /** @default by HTTP */
-  readonly caller?: WebhookCaller;
-}
-
 export interface Outgoing {
   readonly handlers: {
     readonly [Name in 'notify' | 'sendMail' | 'reportMail' | 'announce' | 'callWebhook']: EffectHandler;
@@ -58,11 +46,17 @@ export interface Outgoing {
   close(): void;
 }
 
-export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingDependencies): Outgoing {
-  const { store, clock, ids, secretBox, links, codeFor, system, mailer } = dependencies;
-  const { allowPrivate, concludedDelay, sender } = options;
-  const caller = dependencies.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
-  const registry = new WebhookRegistry({ system, store, ids }, secretBox, allowPrivate);
+export function createOutgoing(
+  { allowPrivate, concludedDelay, sender }: OutgoingOptions,
+  runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+  secretBox: SecretBox,
+  links: MailLinks,
+  codeFor: CodeLookup,
+  mailer: Mailer,
+  caller: WebhookCaller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate }),
+): Outgoing {
+  const { system } = runtime;
+  const registry = new WebhookRegistry(runtime, secretBox, allowPrivate);
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
     const actor = await system.read({ kind: ORGANIZATION, id });
     return actor?.context;
@@ -81,17 +75,13 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
   return {
     handlers: {
       notify: createMailHandler(),
-      sendMail: sendMailHandler({ mailer, profileOf, links, codeFor, sender }),
+      sendMail: sendMailHandler(mailer, profileOf, links, codeFor, sender),
       reportMail: reportMailHandler(),
-      announce: publishEventsHandler({ system, store, clock, registry, places, concludedDelay }),
-      callWebhook: callWebhookHandler({ system, clock, registry, caller }),
+      announce: publishEventsHandler(runtime, registry, places, concludedDelay),
+      callWebhook: callWebhookHandler(runtime, registry, caller),
     },
-    mails: new Mails(
-      { system, store, clock, ids },
-      mailer,
-      testMailSender({ mailer, profileOf, sender, clock, ids }),
-    ),
-    webhooks: new Deliveries({ system, store, clock, ids }, registry, caller),
+    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender)),
+    webhooks: new Deliveries(runtime, registry, caller),
     registry,
     close() {
       caller.close();

@@ -195,7 +195,7 @@ export class Portal implements PortalService, HostedService {
     });
     const tickets = new Tickets(keys.tickets);
     const codeFor = codesFrom(keys.codes);
-    const links = new SigningLinks({ tickets, clock, publicUrl });
+    const links = new SigningLinks(tickets, clock, publicUrl);
     const watch = new DocumentWatch(clock);
     const certificates = new CertificateChecks(
       runtime,
@@ -211,17 +211,18 @@ export class Portal implements PortalService, HostedService {
     };
     const outgoing = createOutgoing(
       { ...options.webhooks, sender: options.sender },
-      {
-        ...{ system, store, clock, ids, links, codeFor, mailer: options.mailer },
-        secretBox: new SecretBox(keys.sealing, ids),
-      },
+      runtime,
+      new SecretBox(keys.sealing, ids),
+      links,
+      codeFor,
+      options.mailer,
     );
     const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
     const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
-    const tenants = new TenantDirectory({ system, store, clock });
-    const administration = new Administration({ system, store, clock, ids });
-    const folders = new Folders({ system, store, clock, ids });
-    const reports = new Reports({ system, store, clock, ids }, blobs, tickets);
+    const tenants = new TenantDirectory(runtime);
+    const administration = new Administration(runtime);
+    const folders = new Folders(runtime);
+    const reports = new Reports(runtime, blobs, tickets);
     const segmented = new SegmentedUploads(options.root, {
       ...{ system, store, clock, ids, disk, blobs, tickets, faults },
     });
@@ -239,20 +240,20 @@ export class Portal implements PortalService, HostedService {
       faults,
       maxBytes,
     });
-    const directory = new DocumentDirectory({ system, store });
+    const directory = new DocumentDirectory(runtime);
     const plans = { ids, identifiers: options.identifiers };
-    const files = new DocumentFiles({
+    const files = new DocumentFiles(
       uploads,
-      inspected,
       pool,
       blobs,
       clock,
+      maxBytes * 20,
       sealProfile,
-      refusesSignedFiles: signedFileRule(system),
-      maxBytes: maxBytes * 20,
-    });
+      signedFileRule(system),
+      inspected,
+    );
     const { mails, webhooks } = outgoing;
-    const described = new DescribedFiles({ pool, blobs, clock, sealProfile });
+    const described = new DescribedFiles(pool, blobs, clock, sealProfile);
     const renditions = new Renditions({
       ...{ documents: directory, described, pool, blobs, tickets, clock },
       history: new DocumentHistory(store),
@@ -261,21 +262,26 @@ export class Portal implements PortalService, HostedService {
       },
       languageOf,
     });
-    const creation = new DocumentCreation({
-      ...{ system, clock, ids, faults, order, files, folders, plans, canTimestamp },
-      remindersOf: remindersOf(system),
-    });
-    const sweeping = new BlobSweeping({ blobs, segmented, store, clock, log });
+    const creation = new DocumentCreation(
+      runtime,
+      order,
+      files,
+      folders,
+      plans,
+      remindersOf(system),
+      canTimestamp,
+    );
+    const sweeping = new BlobSweeping(runtime, blobs, segmented);
     const documents = new DocumentService({
       ...{ system, store, clock, ids, directory, files, folders, links, plans, creation },
       contents: renditions,
-      pending: new PendingReminders({ store, directory, mails }),
+      pending: new PendingReminders(store, directory, mails),
       notifyNewVersion: options.notifyParticipants.newVersion,
     });
     const signing = new SigningService({
       ...{ system, clock, ids, faults, blobs, pool, directory, watch, links, uploads, tenants },
       contents: renditions,
-      codes: new SigningCodes({ system, clock, codeFor }),
+      codes: new SigningCodes(runtime, codeFor),
       fieldUploads: new FieldUploads(uploads),
       certificates: new CertificateSigning({
         ...{ system, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
@@ -292,19 +298,16 @@ export class Portal implements PortalService, HostedService {
       reports,
       branding: new BrandingService(system, languageOf),
       documentPackages: new DocumentPackages(documents, pool, blobs, clock),
-      documentOperations: new DocumentOperations({ system, store, clock, ids }),
-      users: new UserDirectory({ system, store, clock, ids }),
+      documentOperations: new DocumentOperations(runtime),
+      users: new UserDirectory(runtime),
       operatorWebhooks,
-      activity: new Activity({ store, clock, organizations: () => operatorWebhooks.organizationIds() }),
+      activity: new Activity(store, clock, () => operatorWebhooks.organizationIds()),
       operatorKeys: new OperatorKeyList(administration),
-      signIn: new UserSignIn({
-        ...{ system, store, clock, ids, links },
-        sessionLifetime: options.userSessionHours * 3_600_000,
-      }),
-      idempotency: new IdempotentRequestService({ system, store, ids, faults }),
+      signIn: new UserSignIn(runtime, links, options.userSessionHours * 3_600_000),
+      idempotency: new IdempotentRequestService(runtime),
       sweeping,
       singletons: new Singletons(runtime),
-      validation: new Validation({ documents: directory, described, uploads, store, system }),
+      validation: new Validation(runtime, directory, described, uploads),
       drafts,
       editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl),
       templates: new Templates(runtime, order, uploads, directory, creation, generations),
@@ -319,17 +322,13 @@ export class Portal implements PortalService, HostedService {
         applySignature: applySignatureHandler(sealing),
         conclude: concludeDocumentHandler(sealing),
         ...outgoing.handlers,
-        emptyFolder: emptyFolderHandler({
-          ...{ store, faults },
-          documentsIn: (organization, folder, limit) => documentsIn(store, organization, folder, limit),
-          documentKind: DOCUMENT,
-        }),
+        emptyFolder: emptyFolderHandler(store, faults, documentsIn, DOCUMENT),
         operateDocuments: operateDocumentsHandler(store),
         cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
         confirmDraft: confirmDraftHandler({ store }),
-        makeReport: makeReportHandler({ store, blobs, faults }),
-        forgetFiles: removeFilesHandler({ store, sweeping }),
-        forgetParticipantUploads: forgetParticipantUploadsHandler({ store, sweeping }),
+        makeReport: makeReportHandler(store, blobs, faults),
+        forgetFiles: removeFilesHandler(store, sweeping),
+        forgetParticipantUploads: forgetParticipantUploadsHandler(store, sweeping),
         generateDocuments: generateDocumentsHandler({
           ...{ blobs, pool, uploads, creation },
         }),

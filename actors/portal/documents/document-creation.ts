@@ -1,6 +1,6 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
 
-import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
+import type { Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import {
   type DocumentId,
@@ -14,6 +14,7 @@ import { summaryOf } from '../../../machines/portal/document/document-notificati
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
@@ -44,20 +45,6 @@ const KEY_LENGTH = 20;
 /** Bytes from here on would make some letters likelier than others. */
 const KEY_BYTES = 256 - (256 % KEY_LETTERS.length);
 
-export interface DocumentCreationDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Ids;
-  readonly faults: Faults;
-  readonly order: OrderNumbers;
-  readonly files: DocumentFiles;
-  readonly folders: Folders;
-  readonly plans: PlanDependencies;
-  readonly remindersOf: ReturnType<typeof remindersOf>;
-  /** True: the profile that signs for the service has a time-stamp authority. */
-  readonly canTimestamp: boolean;
-}
-
 /** Validated options shared by all documents of one call; each has ids of its own for people. */
 interface SharedProperties
   extends Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces' | 'observers'> {
@@ -76,11 +63,16 @@ function createKey(ids: Pick<Ids, 'bytes'>): string {
 }
 
 export class DocumentCreation {
-  readonly #dependencies: DocumentCreationDependencies;
-
-  constructor(dependencies: DocumentCreationDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly order: OrderNumbers,
+    private readonly files: DocumentFiles,
+    private readonly folders: Folders,
+    private readonly plans: PlanDependencies,
+    private readonly defaultReminders: ReturnType<typeof remindersOf>,
+    /** True: the profile that signs for the service has a time-stamp authority. */
+    private readonly canTimestamp: boolean,
+  ) {}
 
   /** Resolves once all of them are durable. @param seed see `DocumentService.create` */
   async create(
@@ -114,10 +106,10 @@ export class DocumentCreation {
 
   /** The documents of a request, checked. */
   async #plan(tenant: Tenant, request: CreateDocuments): Promise<readonly DocumentInput[]> {
-    const at = this.#dependencies.clock.now();
+    const at = this.runtime.clock.now();
     const shared = this.#shared(request, at);
     assertFieldFiles(request.flowActions, request.files);
-    const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
+    const reminders = request.reminders ?? (await this.defaultReminders(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);
     const inputs: DocumentInput[] = [];
@@ -133,8 +125,7 @@ export class DocumentCreation {
       });
     const fields = inputs.flatMap(({ actions }) => actions.flatMap((action) => action.fields ?? []));
     if (request.tagValues !== undefined) assertFieldsExist(request.tagValues, fields);
-    for (const input of inputs)
-      await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
+    for (const input of inputs) await this.files.assertSignable(tenant.organization.id, input, input.actions);
     return inputs;
   }
 
@@ -146,10 +137,9 @@ export class DocumentCreation {
     input: DocumentInput,
   ): Promise<DocumentInput> {
     if (textTags !== true) return input;
-    const tags =
-      input.format === 'Pades' ? await this.#dependencies.files.textTags(organization.id, file) : [];
+    const tags = input.format === 'Pades' ? await this.files.textTags(organization.id, file) : [];
     const { actions, covers } = withTextTags(input.actions, flowActions, tags, {
-      ids: this.#dependencies.ids,
+      ids: this.runtime.ids,
       uploadId: file.uploadId ?? undefined,
       tagValues,
     });
@@ -165,7 +155,7 @@ export class DocumentCreation {
     request: CreateDocuments,
   ): Promise<NonNullable<GenerationInput['taggedFields']>> {
     if (request.textTags !== true) return [];
-    const { files } = this.#dependencies;
+    const { files } = this;
     const prepared = (await this.#files(tenant, request)).filter(({ format }) => format === 'Pades');
     const tags = await Promise.all(prepared.map(({ file }) => files.textTags(tenant.organization.id, file)));
     const listed = request.flowActions.flatMap(({ fields }) => (fields ?? []).map(({ name }) => name.trim()));
@@ -176,7 +166,7 @@ export class DocumentCreation {
 
   /** True if a call under this seed has made its first document. */
   async isMade(seed: string): Promise<boolean> {
-    return (await this.#dependencies.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
+    return (await this.runtime.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
   }
 
   /** The ids that documents of a call under this seed may have. */
@@ -189,7 +179,7 @@ export class DocumentCreation {
     tenant: Tenant,
     { folderId = null, newFolderName: newName = null }: DocumentMove,
   ): Promise<string | null> {
-    const { folders } = this.#dependencies;
+    const { folders } = this;
     assertReachable(tenant, folderId, newName);
     if (folderId !== null) {
       const id = parsePortalId('FolderId', folderId);
@@ -201,7 +191,7 @@ export class DocumentCreation {
   }
 
   async #files(tenant: Tenant, request: CreateDocuments): Promise<readonly PreparedFile[]> {
-    const { files } = this.#dependencies;
+    const { files } = this;
     const organization = tenant.organization.id;
     const forceCades = request.forceCadesSignature === true;
     const highestPage = highestMarkedPage(request.flowActions);
@@ -218,13 +208,13 @@ export class DocumentCreation {
   /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
   assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): void {
     const { flow } = this.#shared(request, at);
-    placedActions(flow, withoutTaggedFields(request), [], this.#dependencies.plans);
+    placedActions(flow, withoutTaggedFields(request), [], this.plans);
   }
 
   /** The parts of a document that no file decides; the same for all of one call. */
   #shared(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
-    const { plans } = this.#dependencies;
-    if (request.timestampEnabled === true && !this.#dependencies.canTimestamp)
+    const { plans } = this;
+    if (request.timestampEnabled === true && !this.canTimestamp)
       throw new PortalRefusal('TimestampNotAvailable');
     assertSignatureType(request.signatureType, request.flowActions);
     const xmlNamespaces = planNamespaces(request.xmlNamespaces);
@@ -244,7 +234,7 @@ export class DocumentCreation {
   ): Promise<readonly Omit<Attachment, 'id'>[]> {
     return Promise.all(
       (attachments ?? []).map(async (input) => ({
-        file: await this.#dependencies.files.entry(tenant.organization.id, input),
+        file: await this.files.entry(tenant.organization.id, input),
         isPrivate: input.isPrivate === true,
         creationDate: at,
       })),
@@ -261,7 +251,8 @@ export class DocumentCreation {
       readonly attachments: readonly Omit<Attachment, 'id'>[];
     },
   ): DocumentInput {
-    const { ids, order, plans } = this.#dependencies;
+    const { ids } = this.runtime;
+    const { order, plans } = this;
     const { organization, origin } = tenant;
     const { at, attachments } = given;
     const { flow, observers, ...shared } = given.shared;
@@ -309,7 +300,7 @@ export class DocumentCreation {
 
   /** The announcing document is created last, when all documents that it names exist. */
   async #createAll(inputs: readonly DocumentInput[]): Promise<readonly DocumentContext[]> {
-    const { faults } = this.#dependencies;
+    const { faults } = this.runtime;
     const [first, ...others] = inputs;
     if (first === undefined) return [];
     const made = await Promise.all(others.map((input) => this.#createOne(input)));
@@ -322,7 +313,7 @@ export class DocumentCreation {
   /** A document that an earlier try of the same request has made. */
   async #existingDocuments(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
     for (const { id } of inputs) {
-      const existing = await this.#dependencies.system.read(documentAddress(id));
+      const existing = await this.runtime.system.read(documentAddress(id));
       if (existing !== undefined) return existing.context;
     }
     return undefined;
@@ -330,7 +321,7 @@ export class DocumentCreation {
 
   /** The document, or the one an earlier try of the same request has made. */
   async #createOne(input: DocumentInput): Promise<DocumentContext> {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.runtime;
     const address = documentAddress(input.id);
     // Deadlines are counted from the moment it is made.
     const made: DocumentInput = { ...input, at: clock.now() };

@@ -35,21 +35,6 @@ export const MAX_DOCUMENTS = 50;
 
 const PDF = 'application/pdf';
 
-export interface DocumentFilesDependencies {
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  /** Formats of files that were inspected while they were stored. */
-  readonly inspected?: Pick<InspectedUploads, 'formatOf'>;
-  readonly pool: SigningPool;
-  readonly blobs: Blobs;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Largest file of a document, bytes. */
-  readonly maxBytes: number;
-  /** Profile of the service's seals. */
-  readonly sealProfile: string;
-  /** True where the organization refuses signed files in envelopes. */
-  readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>;
-}
-
 /** A file with what its marks are counted by. */
 export interface PreparedFile extends DocumentFile {
   readonly marked: readonly MarkedFile[];
@@ -58,15 +43,24 @@ export interface PreparedFile extends DocumentFile {
 }
 
 export class DocumentFiles {
-  readonly #dependencies: DocumentFilesDependencies;
-
-  constructor(dependencies: DocumentFilesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly uploads: Pick<Uploads, 'findUpload'>,
+    private readonly pool: SigningPool,
+    private readonly blobs: Blobs,
+    private readonly clock: Pick<Clock, 'now'>,
+    /** Largest file of a document, bytes. */
+    private readonly maxBytes: number,
+    /** Profile of the service's seals. */
+    private readonly sealProfile: string,
+    /** True where the organization refuses signed files in envelopes. */
+    private readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>,
+    /** Formats of files that were inspected while they were stored. */
+    private readonly inspected?: Pick<InspectedUploads, 'formatOf'>,
+  ) {}
 
   /** Refusals: `UploadNotFound`. */
   async entry(organization: OrganizationId, input: NewFile): Promise<FileEntry> {
-    const upload = await this.#dependencies.uploads.findUpload(organization, input.id);
+    const upload = await this.uploads.findUpload(organization, input.id);
     return {
       uploadId: upload.id,
       displayName: cleanTitle(input.displayName),
@@ -88,8 +82,7 @@ export class DocumentFiles {
     highestPage: number,
   ): Promise<PreparedFile> {
     const file = await this.entry(organization, input);
-    const cached =
-      forceCades || highestPage > 0 ? undefined : this.#dependencies.inspected?.formatOf(file.blob, file);
+    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.formatOf(file.blob, file);
     const { format, pages } =
       cached === undefined
         ? await this.#inspect(organization, file, { forceCades, countPagesTo: highestPage })
@@ -115,7 +108,7 @@ export class DocumentFiles {
     for (const input of inputs) parts.push(await this.entry(organization, input));
     if (parts.some(({ contentType }) => contentType.toLowerCase() !== PDF))
       throw new PortalRefusal('EnvelopeRequiresPdf');
-    const { clock, refusesSignedFiles } = this.#dependencies;
+    const { clock, refusesSignedFiles } = this;
     const merged = await this.#merged(organization, parts, name);
     const title = cleanTitle(name);
     const fileName = cleanName(title.replace(/[/\\]/g, '-'));
@@ -171,7 +164,7 @@ export class DocumentFiles {
     readonly pages: readonly number[];
     readonly signatures: readonly number[];
   }> {
-    const { pool, blobs, clock, maxBytes } = this.#dependencies;
+    const { pool, blobs, clock, maxBytes } = this;
     const output = blobs.temporaryPath();
     const merge = {
       task: 'portal.merge',
@@ -222,7 +215,7 @@ export class DocumentFiles {
 
   /** Tags in the text of a PDF. Refusals: `DocumentUnreadable`, `LimitExceeded`. */
   async textTags(organization: OrganizationId, file: FileEntry): Promise<readonly TextTag[]> {
-    const { pool, blobs } = this.#dependencies;
+    const { pool, blobs } = this;
     const path = blobs.pathOf(file.blob);
     const task = {
       task: 'portal.text-tags',
@@ -253,7 +246,7 @@ export class DocumentFiles {
       readonly content?: SignatureContent;
     },
   ): Promise<PortalResults['portal.inspect']> {
-    const { pool, blobs, clock, sealProfile } = this.#dependencies;
+    const { pool, blobs, clock, sealProfile } = this;
     const inspect = {
       task: 'portal.inspect',
       documentId: file.uploadId ?? file.blob.sha256,

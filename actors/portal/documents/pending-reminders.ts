@@ -14,30 +14,24 @@ import { planEmail } from './document-plans.ts';
 /** Documents of one mail; ours. */
 const MAX_LISTED = 100;
 
-export interface PendingRemindersDependencies {
-  readonly store: Pick<ActorStore, 'rows'>;
-  readonly directory: DocumentDirectory;
-  readonly mails: Pick<Mails, 'create'>;
-}
-
 export class PendingReminders {
-  readonly #dependencies: PendingRemindersDependencies;
-
-  constructor(dependencies: PendingRemindersDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly store: Pick<ActorStore, 'rows'>,
+    private readonly directory: DocumentDirectory,
+    private readonly mails: Pick<Mails, 'create'>,
+  ) {}
 
   /** Addresses that have nothing pending are skipped. Refusals: `InvalidFlowAction`. */
   async notify({ organization }: Tenant, emails: readonly string[]): Promise<void> {
     const addresses = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
     for (const email of addresses.values()) {
       const list = await this.#listFor(organization.id, email);
-      if (list.documents.length > 0) await this.#dependencies.mails.create(organization.id, list);
+      if (list.documents.length > 0) await this.mails.create(organization.id, list);
     }
   }
 
   async #listFor(organization: Tenant['organization']['id'], email: string): Promise<PendingList> {
-    const { store, directory } = this.#dependencies;
+    const { store, directory } = this;
     const documents: PendingList['documents'][number][] = [];
     let name: string | null = null;
     for (const id of await pendingOf(store, organization, email, MAX_LISTED)) {

@@ -17,12 +17,9 @@ const FILES_REMOVED = { type: 'FORGOTTEN' } as const;
 /** Uploads that are read together. */
 const BATCH_SIZE = 100;
 
-export interface RemoveFilesDependencies {
-  readonly store: Pick<ActorStore, 'rows'>;
-  readonly sweeping: Pick<BlobSweeping, 'requestSweep'>;
-}
+type Sweeping = Pick<BlobSweeping, 'requestSweep'>;
 
-export function removeFilesHandler(dependencies: RemoveFilesDependencies): EffectHandler {
+export function removeFilesHandler(store: Pick<ActorStore, 'rows'>, sweeping: Sweeping): EffectHandler {
   return {
     after: 'durable',
     async run(_, { actor }, { system }) {
@@ -33,21 +30,24 @@ export function removeFilesHandler(dependencies: RemoveFilesDependencies): Effec
       for (const { uploadId } of entries) {
         if (uploadId !== null) await forget(system, uploadId);
       }
-      await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
-      await dependencies.sweeping.requestSweep(blobsOf(context));
+      await forgetParticipantUploads(store, sweeping, system, actor.id as DocumentId);
+      await sweeping.requestSweep(blobsOf(context));
       return FILES_REMOVED;
     },
   };
 }
 
-export function forgetParticipantUploadsHandler(dependencies: RemoveFilesDependencies): EffectHandler {
+export function forgetParticipantUploadsHandler(
+  store: Pick<ActorStore, 'rows'>,
+  sweeping: Sweeping,
+): EffectHandler {
   return {
     after: 'durable',
     async run(_, { actor }, { system }) {
       const found = await system.read({ kind: DOCUMENT, id: actor.id });
       // A new version has restarted the flow since: its participants may have uploaded files for it.
       if (found?.state !== 'Pending')
-        await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
+        await forgetParticipantUploads(store, sweeping, system, actor.id as DocumentId);
       return FILES_REMOVED;
     },
   };
@@ -55,7 +55,8 @@ export function forgetParticipantUploadsHandler(dependencies: RemoveFilesDepende
 
 /** Ends all uploads of participants. What they signed with stays, because the document refers to it. */
 async function forgetParticipantUploads(
-  { store, sweeping }: RemoveFilesDependencies,
+  store: Pick<ActorStore, 'rows'>,
+  sweeping: Sweeping,
   system: Pick<ActorSystem, 'send'>,
   documentId: DocumentId,
 ): Promise<void> {

@@ -3,12 +3,12 @@
  * `PortalValidation`. Source: docs/portal-values.md §17.
  */
 
-import type { ActorStore, ActorSystem } from '@sealwright/runtime';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -27,46 +27,40 @@ import { documentSignatures, signedFileOf, withActions } from '../renditions/doc
 import { reachesFolder } from '../shared/folder-scope.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
-export interface ValidationDependencies {
-  readonly documents: DocumentReader;
-  readonly described: DescribedFiles;
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly store: Pick<ActorStore, 'rows'>;
-  readonly system: Pick<ActorSystem, 'read'>;
-}
-
 /** Signatures of a file whose document is searched, newest first. */
 const MAX_NAMES_SEARCHED = 100;
 
 export class Validation implements PortalValidation {
-  readonly #dependencies: ValidationDependencies;
-
-  constructor(dependencies: ValidationDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly documents: DocumentReader,
+    private readonly described: DescribedFiles,
+    private readonly uploads: Pick<Uploads, 'findUpload'>,
+  ) {}
 
   async byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord> {
-    return this.#record(await documentByKey(this.#dependencies.documents, tenant, key));
+    return this.#record(await documentByKey(this.documents, tenant, key));
   }
 
   async brandingByKey(key: string): Promise<PageBranding | undefined> {
-    const { documents, system } = this.#dependencies;
+    const { system } = this.runtime;
+    const { documents } = this;
     const { context } = await documentByKey(documents, undefined, key);
     return pageLookOf(system, context.organization);
   }
 
   async byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord> {
-    return this.#record(await documentOf(this.#dependencies.documents, tenant, id));
+    return this.#record(await documentOf(this.documents, tenant, id));
   }
 
   async reportOf(tenant: Tenant, id: DocumentId): Promise<string> {
-    const { context } = await documentOf(this.#dependencies.documents, tenant, id);
+    const { context } = await documentOf(this.documents, tenant, id);
     if (!hasSignature(context)) await this.#assertSignedBefore(context);
-    return this.#dependencies.described.report(signedFileOf(context));
+    return this.described.report(signedFileOf(context));
   }
 
   async ofUpload(tenant: Tenant, fileId: string, mimeType: string): Promise<readonly SignatureView[]> {
-    const upload = await this.#dependencies.uploads.findUpload(tenant.organization.id, fileId);
+    const upload = await this.uploads.findUpload(tenant.organization.id, fileId);
     const uploaded: FileToDescribe = {
       file: upload.blob,
       content: null,
@@ -76,7 +70,7 @@ export class Validation implements PortalValidation {
       documentId: upload.id,
       organizationId: tenant.organization.id,
     };
-    const { fault, signatures } = await this.#dependencies.described.describe(uploaded);
+    const { fault, signatures } = await this.described.describe(uploaded);
     const own = fault === null ? await this.#ownSignatures(tenant, uploaded, signatures) : undefined;
     if (own !== undefined) return own;
     if (fault !== null) throw new PortalRefusal('DocumentUnreadable', ascii(fault));
@@ -93,7 +87,8 @@ export class Validation implements PortalValidation {
     uploaded: FileToDescribe,
     found: readonly DescribedSignature[],
   ): Promise<readonly SignatureView[] | undefined> {
-    const { described, documents, store } = this.#dependencies;
+    const { store } = this.runtime;
+    const { described, documents } = this;
     const { organization } = tenant;
     for (const { name } of found.slice(0, MAX_NAMES_SEARCHED).toReversed()) {
       const id = await documentOfSignature(store, organization.id, name);
@@ -113,7 +108,7 @@ export class Validation implements PortalValidation {
 
   /** Asserts that the uploaded file came with signatures. Refusals: `DocumentHasNoSignatures`. */
   async #assertSignedBefore(context: DocumentContext): Promise<void> {
-    const { signatures } = await this.#dependencies.described.describe(signedFileOf(context));
+    const { signatures } = await this.described.describe(signedFileOf(context));
     if (signatures.length === 0) throw new PortalRefusal('DocumentHasNoSignatures');
   }
 
@@ -133,7 +128,7 @@ export class Validation implements PortalValidation {
       isFile: false,
       type,
       signatureType,
-      signers: await documentSignatures(this.#dependencies.described, context),
+      signers: await documentSignatures(this.described, context),
     };
   }
 }

@@ -20,19 +20,6 @@ import { FOLDER, foldersIn } from './folders.ts';
 /** Documents and folders processed concurrently. */
 const BATCH_SIZE = 64;
 
-export interface EmptyFolderDependencies {
-  readonly store: Pick<ActorStore, 'rows'>;
-  readonly faults: Faults;
-  /** Documents in the folder that are not deleted, at most `limit`. */
-  readonly documentsIn: (
-    organization: OrganizationId,
-    folder: FolderId,
-    limit: number,
-  ) => Promise<readonly DocumentId[]>;
-  /** Kind of the actors of documents; they know `MOVE` and `DELETE`. */
-  readonly documentKind: string;
-}
-
 /** One kind of content with the message it receives. */
 interface Content {
   readonly list: (
@@ -45,7 +32,21 @@ interface Content {
 }
 
 /** Waits until the removal is durable: deleted documents cannot be restored. */
-export function emptyFolderHandler(dependencies: EmptyFolderDependencies): EffectHandler<EmptyFolderEffect> {
+/**
+ * @param documentsIn returns documents in the folder that are not deleted, at most `limit`
+ * @param documentKind kind of the actors of documents; they know `MOVE` and `DELETE`
+ */
+export function emptyFolderHandler(
+  store: Pick<ActorStore, 'rows'>,
+  faults: Faults,
+  documentsIn: (
+    store: Pick<ActorStore, 'rows'>,
+    organization: OrganizationId,
+    folder: FolderId,
+    limit: number,
+  ) => Promise<readonly DocumentId[]>,
+  documentKind: string,
+): EffectHandler<EmptyFolderEffect> {
   return {
     after: 'durable',
     async run({ organizationId, ...removal }, { actor, signal }, { system }) {
@@ -53,13 +54,14 @@ export function emptyFolderHandler(dependencies: EmptyFolderDependencies): Effec
       const destination = await openDestination(system, organizationId, removal);
       const content: readonly Content[] = [
         {
-          list: dependencies.documentsIn,
-          kind: dependencies.documentKind,
+          list: (organization: OrganizationId, id: FolderId, limit: number) =>
+            documentsIn(store, organization, id, limit),
+          kind: documentKind,
           event: documentEvent(removal, destination),
         },
         {
           list: (organization: OrganizationId, id: FolderId, limit: number) =>
-            foldersIn(dependencies.store, organization, id, limit),
+            foldersIn(store, organization, id, limit),
           kind: FOLDER,
           event: folderEvent(removal, destination),
         },
@@ -74,7 +76,7 @@ export function emptyFolderHandler(dependencies: EmptyFolderDependencies): Effec
             throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
           await Promise.all(ids.map((id) => system.send({ kind, id }, event)));
-          await dependencies.faults.at('portal.folder.some');
+          await faults.at('portal.folder.some');
           notified = new Set(ids);
         }
       }

@@ -27,21 +27,21 @@ export interface MailProfile {
   readonly branding?: BrandingContext;
 }
 
-export interface SendMailDependencies {
-  readonly mailer: Mailer;
-  /** Undefined for an organization that no longer exists. */
-  readonly profileOf: (id: OrganizationId) => Promise<MailProfile | undefined>;
-  readonly links: MailLinks;
-  readonly codeFor: CodeLookup;
-  /** Address all mails come from, alone or in angle brackets behind a name. */
-  readonly sender: string;
-}
-
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 type Outcome = WithoutTime<MailMessage>;
 
 /** A relay that is slow or down holds up nothing but mails: they have slots of their own. */
-export function sendMailHandler(dependencies: SendMailDependencies): EffectHandler<SendMailEffect> {
+/** Finds the profile of an organization; undefined when it no longer exists. */
+export type MailProfileLookup = (id: OrganizationId) => Promise<MailProfile | undefined>;
+
+/** @param sender address all mails come from, alone or in angle brackets behind a name */
+export function sendMailHandler(
+  mailer: Mailer,
+  profileOf: MailProfileLookup,
+  links: MailLinks,
+  codeFor: CodeLookup,
+  sender: string,
+): EffectHandler<SendMailEffect> {
   return {
     after: 'durable',
     timeLimitMs: TIME_LIMIT_MS,
@@ -54,8 +54,8 @@ export function sendMailHandler(dependencies: SendMailDependencies): EffectHandl
       const mail = await system.read({ kind: MAIL, id: actor.id });
       if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
       try {
-        const outgoing = await compose(actor.id, mail.context, dependencies);
-        return { type: 'SENT', reply: oneLine(await dependencies.mailer.send(outgoing, signal), 500) };
+        const outgoing = await compose(actor.id, mail.context, profileOf, links, codeFor, sender);
+        return { type: 'SENT', reply: oneLine(await mailer.send(outgoing, signal), 500) };
       } catch (error) {
         // A stop is no failure of the mail, nor is a store that does not answer: the effect is done again.
         if (signal.aborted || isRetryable(error)) throw error;
@@ -71,17 +71,16 @@ export function sendMailHandler(dependencies: SendMailDependencies): EffectHandl
 async function compose(
   id: string,
   context: MailContext,
-  dependencies: SendMailDependencies,
+  profileOf: MailProfileLookup,
+  links: MailLinks,
+  codeFor: CodeLookup,
+  sender: string,
 ): Promise<OutgoingMail> {
   const { content, organizationId, createdAt } = context;
-  const profile = await dependencies.profileOf(organizationId);
+  const profile = await profileOf(organizationId);
   if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
-  const mail = renderMail(content, {
-    organization: profile,
-    links: dependencies.links,
-    codeFor: dependencies.codeFor,
-  });
-  return addressed(id, mail, { to: content.to, profile, sender: dependencies.sender, date: createdAt });
+  const mail = renderMail(content, { organization: profile, links, codeFor });
+  return addressed(id, mail, { to: content.to, profile, sender, date: createdAt });
 }
 
 /** Addresses a letter. @throws {MailFailure} `mail.address` */

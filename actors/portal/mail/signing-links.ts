@@ -45,19 +45,13 @@ export interface ObserverTicket {
   readonly expired: boolean;
 }
 
-export interface SigningLinksDependencies {
-  readonly tickets: Tickets;
-  readonly clock: Pick<Clock, 'now'>;
-  /** `Portal:PublicUrl`, without a slash at its end. */
-  readonly publicUrl: () => string;
-}
-
 export class SigningLinks implements MailLinks {
-  readonly #dependencies: SigningLinksDependencies;
-
-  constructor(dependencies: SigningLinksDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly tickets: Tickets,
+    private readonly clock: Pick<Clock, 'now'>,
+    /** `Portal:PublicUrl`, without a slash at its end. */
+    private readonly publicUrl: () => string,
+  ) {}
 
   /** Ticket of a mail: possession proves access to the mailbox at first; an electronic signature requires a code. */
   action(
@@ -66,29 +60,29 @@ export class SigningLinks implements MailLinks {
     userId: UserId,
   ): string {
     const claims = [id, flowActionId, userId, `${versionClaim(version)}${ORIGINS.mail}c`];
-    const now = this.#dependencies.clock.now();
-    const ticket = this.#dependencies.tickets.issue('sign', claims, now, MAIL_LINK_LIFETIME);
+    const now = this.clock.now();
+    const ticket = this.tickets.issue('sign', claims, now, MAIL_LINK_LIFETIME);
     return this.#url(key, 'sign', ticket);
   }
 
   observer({ id, key }: Pick<DocumentSummary, 'id' | 'key'>, observerId: string, userId: UserId): string {
-    const { tickets, clock } = this.#dependencies;
+    const { tickets, clock } = this;
     return this.#url(key, 'read', tickets.issue('observe', [id, observerId, userId], clock.now()));
   }
 
   check(key: string): string {
-    return `${this.#dependencies.publicUrl()}/check/${key}`;
+    return `${this.publicUrl()}/check/${key}`;
   }
 
   /** Names the link in the user's record, which is used up by signing in. */
   signIn({ userId, linkId, expiresAt }: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
-    const ticket = this.#dependencies.tickets.issue('signIn', [userId, linkId], expiresAt, 0);
-    return `${this.#dependencies.publicUrl()}/sign-in/link?ticket=${ticket}`;
+    const ticket = this.tickets.issue('signIn', [userId, linkId], expiresAt, 0);
+    return `${this.publicUrl()}/sign-in/link?ticket=${ticket}`;
   }
 
   /** Reads a link to sign in; undefined for anything that is not one of ours, or has expired. */
   parseSignIn(text: string): { readonly userId: UserId; readonly linkId: string } | undefined {
-    const { tickets, clock } = this.#dependencies;
+    const { tickets, clock } = this;
     const ticket = tickets.read('signIn', text, clock.now());
     const [userId, linkId] = ticket?.claims ?? [];
     if (ticket === undefined || ticket.expired || userId === undefined || linkId === undefined)
@@ -103,7 +97,7 @@ export class SigningLinks implements MailLinks {
     turn: { readonly flowActionId: FlowActionId; readonly userId: UserId },
     needsEmailCode: boolean,
   ): { readonly url: string; readonly embedUrl: string } {
-    const { tickets, clock } = this.#dependencies;
+    const { tickets, clock } = this;
     const origin = `${versionClaim(version)}${ORIGINS.application}${needsEmailCode ? 'c' : ''}`;
     const claims = [id, turn.flowActionId, turn.userId, origin, application.id, cut(application.name)];
     const ticket = tickets.issue('sign', claims, clock.now());
@@ -112,7 +106,7 @@ export class SigningLinks implements MailLinks {
 
   /** Undefined for anything that is not one of ours. */
   parse(text: string): SigningTicket | undefined {
-    const { tickets, clock } = this.#dependencies;
+    const { tickets, clock } = this;
     const ticket = tickets.read('sign', text, clock.now());
     if (ticket === undefined) return undefined;
     const [documentId, flowActionId, userId, origin = '', applicationId, name] = ticket.claims;
@@ -133,7 +127,7 @@ export class SigningLinks implements MailLinks {
 
   /** Undefined for anything that is not a ticket of an observer. */
   parseObserver(text: string): ObserverTicket | undefined {
-    const { tickets, clock } = this.#dependencies;
+    const { tickets, clock } = this;
     const ticket = tickets.read('observe', text, clock.now());
     const [documentId, observerId, userId] = ticket?.claims ?? [];
     if (!ticket || documentId === undefined || observerId === undefined || userId === undefined)
@@ -148,7 +142,7 @@ export class SigningLinks implements MailLinks {
 
   /** Clients parse `/key/{key}/` and `?ticket=`. */
   #url(key: string, page: 'sign' | 'sign-embedded' | 'read', ticket: string): string {
-    return `${this.#dependencies.publicUrl()}/document/key/${key}/${page}?ticket=${ticket}`;
+    return `${this.publicUrl()}/document/key/${key}/${page}?ticket=${ticket}`;
   }
 }
 

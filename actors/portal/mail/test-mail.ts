@@ -1,21 +1,20 @@
 /** Sends a test mail and waits for the answer of the relay; tries once, and stores nothing. */
-import { type Clock, describeFailure, type Ids } from '@sealwright/runtime';
+import { describeFailure } from '@sealwright/runtime';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { type Mailer, MailFailure, oneLine } from './mail-port.ts';
 import { testMail } from './mail-rendering.ts';
 import type { TestMailSender } from './mails.ts';
-import { addressed, type SendMailDependencies } from './send-mail.ts';
+import { addressed, type MailProfileLookup } from './send-mail.ts';
 
 /** Maximum time that a person waits for the answer, milliseconds. */
 const TIMEOUT_MS = 20_000;
 
 export function testMailSender(
-  parts: Pick<SendMailDependencies, 'profileOf' | 'sender'> & {
-    readonly mailer: Pick<Mailer, 'send'>;
-    readonly clock: Clock;
-    readonly ids: Pick<Ids, 'uuid'>;
-  },
+  { clock, ids }: Pick<ServiceRuntime, 'clock' | 'ids'>,
+  mailer: Pick<Mailer, 'send'>,
+  profileOf: MailProfileLookup,
+  sender: string,
 ): TestMailSender {
-  const { mailer, profileOf, sender, clock, ids } = parts;
   return async (organization, to) => {
     const late = new AbortController();
     const cancel = clock.after(TIMEOUT_MS, () => late.abort());

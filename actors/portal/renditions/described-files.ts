@@ -16,14 +16,6 @@ const CACHE_SIZE = 200;
 /** Certificates expire and are revoked: what was good may not be so later. Milliseconds. */
 const CACHE_MS = 5 * 60_000;
 
-export interface DescribedFilesDependencies {
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly blobs: Pick<Blobs, 'pathOf'>;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Profile of the service's seals. */
-  readonly sealProfile: string;
-}
-
 export interface FileToDescribe {
   readonly file: BlobRef;
   /** Content of a detached signature. */
@@ -39,19 +31,22 @@ export interface FileToDescribe {
 }
 
 export class DescribedFiles {
-  readonly #dependencies: DescribedFilesDependencies;
   readonly #cached = new LRUCache<string, { readonly at: Millis; readonly file: Promise<DescribedFile> }>({
     max: CACHE_SIZE,
   });
 
-  constructor(dependencies: DescribedFilesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly pool: Pick<SigningPool, 'run'>,
+    private readonly blobs: Pick<Blobs, 'pathOf'>,
+    private readonly clock: Pick<Clock, 'now'>,
+    /** Profile of the service's seals. */
+    private readonly sealProfile: string,
+  ) {}
 
   /** Refusals: `DocumentUnreadable`; `ServiceBusy` when the pool is full. */
   async describe(request: FileToDescribe): Promise<DescribedFile> {
     const key = keyOf(request);
-    const now = this.#dependencies.clock.now();
+    const now = this.clock.now();
     const cached = this.#cached.get(key);
     if (cached !== undefined && now < cached.at + CACHE_MS && now >= cached.at) return cached.file;
     const file = this.#inspect(request, now);
@@ -66,7 +61,7 @@ export class DescribedFiles {
 
   /** The report of ETSI TS 119 102-2, not cached. Refusals: `DocumentUnreadable`, `ServiceBusy`. */
   async report(file: FileToDescribe): Promise<string> {
-    const { fault, report } = await this.#inspect(file, this.#dependencies.clock.now(), true);
+    const { fault, report } = await this.#inspect(file, this.clock.now(), true);
     if (fault !== null || report === undefined) throw new PortalRefusal('DocumentUnreadable');
     return report;
   }
@@ -76,7 +71,7 @@ export class DescribedFiles {
     at: Millis,
     withReport = false,
   ) {
-    const { pool, blobs, sealProfile } = this.#dependencies;
+    const { pool, blobs, sealProfile } = this;
     const task = {
       task: 'portal.describe',
       documentId,

@@ -24,13 +24,6 @@ const ORGANIZATIONS_AT_ONCE = 8;
 /** Time after which no further rows are read. */
 const DEADLINE_MS: Millis = 5000;
 
-export interface ActivityDependencies {
-  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
-  /** Returns the organizations with deliveries, those with most failures first. */
-  organizations(): Promise<readonly string[]>;
-}
-
 /** States of mails that wait for an attempt. */
 const WAITING_MAILS: readonly MailStatus[] = ['Queued', 'Waiting'];
 
@@ -48,14 +41,15 @@ interface Range {
 }
 
 export class Activity implements OperatorActivity {
-  readonly #dependencies: ActivityDependencies;
-
-  constructor(dependencies: ActivityDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly store: Pick<ActorStore, 'rows' | 'counters'>,
+    private readonly clock: Pick<Clock, 'now' | 'elapsed'>,
+    /** Returns the organizations with deliveries, those with most failures first. */
+    private readonly organizations: () => Promise<readonly string[]>,
+  ) {}
 
   async load(): Promise<PortalLoad> {
-    const { store, organizations } = this.#dependencies;
+    const { store, organizations } = this;
     const [documents, mails, webhooks] = await Promise.all([
       this.#totals('documents/'),
       this.#totals('mails/'),
@@ -80,7 +74,7 @@ export class Activity implements OperatorActivity {
   /** Adds up counters by the last part of their names. */
   async #totals(prefix: string): Promise<{ readonly [state: string]: number }> {
     const totals: { [state: string]: number } = {};
-    for (const [name, count] of Object.entries(await this.#dependencies.store.counters(prefix))) {
+    for (const [name, count] of Object.entries(await this.store.counters(prefix))) {
       const state = name.slice(name.lastIndexOf('/') + 1);
       totals[state] = (totals[state] ?? 0) + count;
     }
@@ -88,9 +82,9 @@ export class Activity implements OperatorActivity {
   }
 
   async activity(window: Millis, intervals: number): Promise<PortalActivity> {
-    const { clock, organizations } = this.#dependencies;
+    const { store, clock, organizations } = this;
     const since = clock.now() - window;
-    const count = new RangeReader(this.#dependencies, since, window, intervals);
+    const count = new RangeReader(store, clock, since, window, intervals);
     const series = () => new Array<number>(intervals).fill(0);
     const increment = (counts: number[], at: number) => {
       counts[at] = (counts[at] ?? 0) + 1;
@@ -145,29 +139,24 @@ export class Activity implements OperatorActivity {
 
 /** Reads ranges from their newest row to the begin of the window. */
 class RangeReader {
-  readonly #dependencies: Pick<ActivityDependencies, 'store' | 'clock'>;
-  readonly #since: Millis;
   readonly #interval: Millis;
-  readonly #intervals: number;
   readonly #end: Millis;
   /** Sorts of which rows were left out. */
   readonly incomplete = new Set<ActivitySort>();
 
   constructor(
-    dependencies: Pick<ActivityDependencies, 'store' | 'clock'>,
-    since: Millis,
+    private readonly store: Pick<ActorStore, 'rows'>,
+    private readonly clock: Pick<Clock, 'elapsed'>,
+    private readonly since: Millis,
     window: Millis,
-    intervals: number,
+    private readonly intervals: number,
   ) {
-    this.#dependencies = dependencies;
-    this.#since = since;
     this.#interval = window / intervals;
-    this.#intervals = intervals;
-    this.#end = dependencies.clock.elapsed() + DEADLINE_MS;
+    this.#end = clock.elapsed() + DEADLINE_MS;
   }
 
   async read({ sort, timeOf, add, ...range }: Range): Promise<void> {
-    const { store, clock } = this.#dependencies;
+    const { store, clock } = this;
     let after: Row['key'] | undefined;
     for (let read = 0; read < MAX_ROWS && clock.elapsed() < this.#end; read += READ_AT_ONCE) {
       const rows = await store.rows({
@@ -175,9 +164,9 @@ class RangeReader {
         ...(after && { after }),
       });
       for (const row of rows) {
-        const at = Math.floor((timeOf(row) - this.#since) / this.#interval);
+        const at = Math.floor((timeOf(row) - this.since) / this.#interval);
         if (at < 0) return;
-        add(Math.min(at, this.#intervals - 1), row);
+        add(Math.min(at, this.intervals - 1), row);
       }
       if (rows.length < READ_AT_ONCE) return;
       after = rows.at(-1)?.key;

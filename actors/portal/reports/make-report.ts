@@ -11,18 +11,12 @@ import '../../shared/document-faults.ts';
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-export interface MakeReportDependencies {
-  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
-  readonly blobs: Blobs;
-  readonly faults: Faults;
-}
-
 /** One at a time, beside all other work; a try that was cut short begins anew. */
-export function makeReportHandler({
-  store,
-  blobs,
-  faults,
-}: MakeReportDependencies): EffectHandler<MakeReportEffect> {
+export function makeReportHandler(
+  store: Pick<ActorStore, 'rows' | 'counters'>,
+  blobs: Blobs,
+  faults: Faults,
+): EffectHandler<MakeReportEffect> {
   return {
     after: 'visible',
     partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },

@@ -4,8 +4,9 @@
  *
  * Source: docs/portal-values.md §0, §10.
  */
+
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type ActorAddress, type ActorSystem, actorKind, type Clock, defineActor } from '@sealwright/runtime';
+import { type ActorAddress, actorKind, defineActor } from '@sealwright/runtime';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
 import {
   codesInLastHour,
@@ -15,6 +16,7 @@ import {
 } from '../../../machines/portal/flow-action.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
 
 export const FLOW_ACTION = actorKind<typeof flowActionMachine>('flow-action');
@@ -41,18 +43,11 @@ export interface CodeRecipient {
   readonly userId: UserId;
 }
 
-export interface SigningCodesDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly codeFor: CodeLookup;
-}
-
 export class SigningCodes {
-  readonly #dependencies: SigningCodesDependencies;
-
-  constructor(dependencies: SigningCodesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly codeFor: CodeLookup,
+  ) {}
 
   /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`. */
   async send(
@@ -60,7 +55,7 @@ export class SigningCodes {
     mail: Omit<MailRequest, 'codeGeneration'>,
     resend: boolean,
   ): Promise<void> {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.runtime;
     const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
@@ -78,7 +73,8 @@ export class SigningCodes {
 
   /** Refusals: `InvalidAuthenticationCode`, for a wrong guess, one too many, and one too late. */
   async check(holder: CodeRecipient, code: string): Promise<void> {
-    const { system, codeFor } = this.#dependencies;
+    const { system } = this.runtime;
+    const { codeFor } = this;
     const address = codesAddress(holder);
     const actor = await system.read(address);
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');

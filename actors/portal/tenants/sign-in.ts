@@ -4,8 +4,8 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
+
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import {
   type ApplicationId,
   type OrganizationId,
@@ -20,6 +20,7 @@ import {
   type SignInLink,
   type UserContext,
 } from '../../../machines/portal/portal-user.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { SignedInUser, SignIn, SignInLinkView } from '../api/sign-in.ts';
 import { pageLookOf } from '../branding/branding.ts';
@@ -33,25 +34,16 @@ const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 /** Longer texts cannot be addresses. */
 const MAX_EMAIL_LENGTH = 255;
 
-export interface UserSignInDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Ids;
-  readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>;
-  /** Length of a session, milliseconds (`Auth:SessionHours`). */
-  readonly sessionLifetime: number;
-}
-
 export class UserSignIn implements SignIn {
-  readonly #dependencies: UserSignInDependencies;
-
-  constructor(dependencies: UserSignInDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
+    /** Length of a session, milliseconds (`Auth:SessionHours`). */
+    private readonly sessionLifetime: number,
+  ) {}
 
   async mailLink(email: string): Promise<void> {
-    const { system, store, clock, ids } = this.#dependencies;
+    const { system, store, clock, ids } = this.runtime;
     const given = email.trim();
     if (given.length > MAX_EMAIL_LENGTH) return;
     const holder = await store.holder(emailName(given));
@@ -75,12 +67,12 @@ export class UserSignIn implements SignIn {
   /** A link for the terminal on which the service starts, in place of a mail; it replaces the oldest. */
   async linkFor(userId: string): Promise<string | undefined> {
     const link = await this.#issue(userId, true);
-    const { links } = this.#dependencies;
+    const { links } = this;
     return link && links.signIn({ userId: userId as UserId, linkId: link.id, expiresAt: link.expiresAt });
   }
 
   async link(ticket: string): Promise<SignInLinkView | undefined> {
-    const named = this.#dependencies.links.parseSignIn(ticket);
+    const named = this.links.parseSignIn(ticket);
     const user = named && (await this.#read(named.userId));
     if (!user?.signInLinks?.some(({ id }) => id === named?.linkId)) return undefined;
     const known = await Promise.all(
@@ -93,7 +85,8 @@ export class UserSignIn implements SignIn {
   }
 
   async begin(ticket: string, organization: string): Promise<string> {
-    const { links, system, clock, ids, sessionLifetime } = this.#dependencies;
+    const { system, clock, ids } = this.runtime;
+    const { links, sessionLifetime } = this;
     const named = links.parseSignIn(ticket);
     const organizationId = parsePortalId('OrganizationId', organization);
     if (named === undefined || organizationId === undefined) throw new PortalRefusal('InvalidTicket');
@@ -115,7 +108,7 @@ export class UserSignIn implements SignIn {
   async session(token: string): Promise<SignedInUser | undefined> {
     const { userId, secret, sha256 } = parseToken(token);
     const user = await this.#read(userId);
-    const now = this.#dependencies.clock.now();
+    const now = this.runtime.clock.now();
     let organizationId: OrganizationId | undefined;
     for (const session of user?.sessions ?? [])
       if (isSame(session.sha256, sha256) && session.expiresAt > now) organizationId = session.organizationId;
@@ -132,7 +125,7 @@ export class UserSignIn implements SignIn {
         application: { id: userId as ApplicationId, name, role: 'Normal' },
         user: { id: userId, name },
       },
-      branding: await pageLookOf(this.#dependencies.system, organization),
+      branding: await pageLookOf(this.runtime.system, organization),
       formToken: createHmac('sha256', secret).update('form').digest('base64url'),
     };
   }
@@ -140,12 +133,12 @@ export class UserSignIn implements SignIn {
   async end(token: string): Promise<void> {
     const { userId, sha256 } = parseToken(token);
     const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
-    const outcome = await this.#dependencies.system.send({ kind: PORTAL_USER, id: userId }, event);
+    const outcome = await this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event);
     if (outcome.accepted) await outcome.durable;
   }
 
   async #issue(userId: string, replacesOldest: boolean): Promise<SignInLink | undefined> {
-    const { system, clock, ids } = this.#dependencies;
+    const { system, clock, ids } = this.runtime;
     const link = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS };
     const outcome = await system.send(
       { kind: PORTAL_USER, id: userId },
@@ -157,14 +150,14 @@ export class UserSignIn implements SignIn {
   }
 
   async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {
-    const actor = await this.#dependencies.system.read({ kind: ORGANIZATION, id });
+    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id });
     if (actor === undefined) return undefined;
     const { name, identifier } = actor.context;
     return { id, name, ...(identifier !== null && { identifier }) };
   }
 
   async #read(id: string): Promise<UserContext | undefined> {
-    const actor = await this.#dependencies.system.read({ kind: PORTAL_USER, id });
+    const actor = await this.runtime.system.read({ kind: PORTAL_USER, id });
     return actor?.context;
   }
 }

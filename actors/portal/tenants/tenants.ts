@@ -5,10 +5,11 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type ActorStore, type ActorSystem, type Clock, contextOf, type Step } from '@sealwright/runtime';
+import { contextOf, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import { APPLICATION_ROW, nameKey, ORGANIZATION } from './organizations.ts';
 
@@ -37,27 +38,18 @@ interface CachedTenant {
   readonly recordedAt: Map<string, Millis>;
 }
 
-export interface TenantDirectoryDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** SHA-256 of a secret, lower-case hex. */
 export function secretDigest(secret: string): string {
   return hash('sha256', secret);
 }
 
 export class TenantDirectory implements Tenants {
-  readonly #dependencies: TenantDirectoryDependencies;
   /** By the key of the application's name. */
   readonly #cached = new LRUCache<string, CachedTenant>({ max: CACHE_SIZE });
   /** Raised by each step of an organization: what was read before it is not kept. */
   #steps = 0;
 
-  constructor(dependencies: TenantDirectoryDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock'>) {}
 
   /** Sees each committed step. */
   observe({ actor }: Step): void {
@@ -90,18 +82,18 @@ export class TenantDirectory implements Tenants {
     for (const secret of cached.secrets) if (timingSafeEqual(secret.digest, digest)) found = secret;
     // Case matters in a key, although no two names differ by case alone.
     if (found === undefined || cached.tenant.application.name !== key.slice(0, bar)) return undefined;
-    if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
+    if (found.expiresAt !== undefined && found.expiresAt <= this.runtime.clock.now()) return undefined;
     this.#recordUse(cached, found.id);
     return found.caller;
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
-    const actor = await this.#dependencies.system.read({ kind: ORGANIZATION, id: organization });
+    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id: organization });
     return actor === undefined ? [] : actor.context.embedOrigins;
   }
 
   async #load(name: string): Promise<CachedTenant | undefined> {
-    const { store, system } = this.#dependencies;
+    const { store, system } = this.runtime;
     const steps = this.#steps;
     const [row] = await store.rows({ view: 'applications', prefix: [name], limit: 1 });
     if (row === undefined) return undefined;
@@ -117,7 +109,7 @@ export class TenantDirectory implements Tenants {
 
   /** Runs in the background; a lost record is harmless. */
   #recordUse({ tenant, recordedAt }: CachedTenant, id: string): void {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.runtime;
     const now = clock.now();
     if (now - (recordedAt.get(id) ?? -Infinity) < USE_RECORDING_MS) return;
     recordedAt.set(id, now);

@@ -1,7 +1,8 @@
 /** Removes files that no document, upload or other actor needs any more, from time to time. */
 
-import { type ActorStore, type Clock, describeFailure, type Log } from '@sealwright/runtime';
+import { describeFailure } from '@sealwright/runtime';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { type Blobs, UNCOUNTED_GRACE } from './blobs.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 
@@ -12,17 +13,7 @@ const SWEEP_INTERVAL_MS = 6 * 60 * 60_000;
 /** Maximum number of files of deleted documents that wait for their grace period; others wait for the next sweep. */
 const MAX_WAITING = 10_000;
 
-export interface BlobSweepingDependencies {
-  readonly blobs: Pick<Blobs, 'sweep' | 'sweepSome'>;
-  /** Segmented uploads, whose segments are separate files. */
-  readonly segmented: Pick<SegmentedUploads, 'sweep'>;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'after'>;
-  readonly log: Log;
-}
-
 export class BlobSweeping {
-  readonly #dependencies: BlobSweepingDependencies;
   #stopping: AbortController | undefined;
   #cancel = () => {};
   #running: Promise<void> = Promise.resolve();
@@ -30,9 +21,12 @@ export class BlobSweeping {
   #cancelWaiting = () => {};
   #stopped = false;
 
-  constructor(dependencies: BlobSweepingDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>,
+    private readonly blobs: Pick<Blobs, 'sweep' | 'sweepSome'>,
+    /** Segmented uploads, whose segments are separate files. */
+    private readonly segmented: Pick<SegmentedUploads, 'sweep'>,
+  ) {}
 
   start(): void {
     this.#stopped = false;
@@ -50,13 +44,12 @@ export class BlobSweeping {
 
   /** Removes recently released files as soon as they have no reference. */
   async requestSweep(blobs: readonly Pick<BlobRef, 'sha256'>[]): Promise<void> {
-    const left = await this.#dependencies.blobs.sweepSome(this.#dependencies.store, blobs);
+    const left = await this.blobs.sweepSome(this.runtime.store, blobs);
     // A timer that begins after the stop would keep the process alive for its hour.
     if (left.length === 0 || this.#stopped) return;
     const isFirst = this.#waiting.size === 0;
     for (const sha256 of left) if (this.#waiting.size < MAX_WAITING) this.#waiting.add(sha256);
-    if (isFirst)
-      this.#cancelWaiting = this.#dependencies.clock.after(UNCOUNTED_GRACE, () => this.#sweepWaiting());
+    if (isFirst) this.#cancelWaiting = this.runtime.clock.after(UNCOUNTED_GRACE, () => this.#sweepWaiting());
   }
 
   #sweepWaiting(): void {
@@ -66,7 +59,7 @@ export class BlobSweeping {
     this.#running = this.#running
       .then(() => this.requestSweep(blobs))
       .catch((error: unknown) => {
-        this.#dependencies.log.error(
+        this.runtime.log.error(
           'The files of deleted documents could not be removed.',
           describeFailure(error),
         );
@@ -75,13 +68,14 @@ export class BlobSweeping {
 
   #arm(signal: AbortSignal, pause: number): void {
     if (signal.aborted) return;
-    this.#cancel = this.#dependencies.clock.after(pause, () => {
+    this.#cancel = this.runtime.clock.after(pause, () => {
       this.#running = this.#sweep(signal).then(() => this.#arm(signal, SWEEP_INTERVAL_MS));
     });
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { blobs, segmented, store, log } = this.#dependencies;
+    const { store, log } = this.runtime;
+    const { blobs, segmented } = this;
     try {
       await segmented.sweep(signal);
       const { removed, bytes } = await blobs.sweep(store, signal);

@@ -1,8 +1,9 @@
 /** Makes one attempt for the delivery that is next in a delivery queue. */
 
-import { type ActorSystem, type Clock, type EffectHandler, Fatal } from '@sealwright/runtime';
+import { type EffectHandler, Fatal } from '@sealwright/runtime';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { CallWebhookEffect } from '../../../machines/portal/webhook.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import {
   attemptWebhook,
   notAttempted,
@@ -16,15 +17,11 @@ import type { WebhookRegistry } from './webhooks.ts';
 const CONCURRENCY = 64;
 const CONCURRENCY_PER_ORGANIZATION = 8;
 
-export interface CallWebhookDependencies {
-  readonly system: Pick<ActorSystem, 'read'>;
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
-  readonly registry: WebhookRegistry;
-  readonly caller: WebhookCaller;
-}
-
-export function callWebhookHandler(dependencies: CallWebhookDependencies): EffectHandler<CallWebhookEffect> {
-  const { registry, caller, clock } = dependencies;
+export function callWebhookHandler(
+  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  registry: WebhookRegistry,
+  caller: WebhookCaller,
+): EffectHandler<CallWebhookEffect> {
   const nothingTried = (id: string, outcome: AttemptedMessage['outcome'], error: string) =>
     notAttempted(id, outcome, error, clock.now());
   return {
@@ -36,7 +33,7 @@ export function callWebhookHandler(dependencies: CallWebhookDependencies): Effec
       partitionOf: ({ webhookId }) => webhookId,
     },
     async run({ organizationId, webhookId, deliveryId }, { actor, signal }): Promise<AttemptedMessage> {
-      const queue = (await dependencies.system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
+      const queue = (await system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
       const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
       if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
       const webhook = await registry.open(organizationId, webhookId);

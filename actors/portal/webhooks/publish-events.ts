@@ -5,9 +5,6 @@
 
 import {
   type ActorAddress,
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
   type EffectHandler,
   type EffectKey,
   jsonType,
@@ -15,9 +12,10 @@ import {
 } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { NewDelivery } from '../../../machines/delivery-queue.ts';
-import type { WebhookId } from '../../../machines/ids.ts';
+import type { Millis, WebhookId } from '../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { deliveryId, deliveryQueueAddress } from './deliveries.ts';
 import { type PayloadLookups, payloadOf } from './webhook-payloads.ts';
 import type { WebhookRegistry } from './webhooks.ts';
@@ -33,47 +31,44 @@ const EVENTS_PUBLISHED = { type: 'ANNOUNCED' } as const;
 
 const PUBLISH_EVENTS = jsonType<PublishEventsEffect>();
 
-export interface PublishEventsDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'pendingEffects'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly registry: WebhookRegistry;
-  readonly places: PayloadLookups;
-  /** Delay before a conclusion is announced, milliseconds. Source: docs/portal-values.md §19. */
-  readonly concludedDelay: number;
-}
-
 /** Effects without a webhook that are remembered until they are removed. */
 const MAX_ENDED = 10_000;
 
 /** Attempts to enqueue, because a queue may be created or end between reading and sending. */
 const MAX_ATTEMPTS = 4;
 
+type PublishRuntime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
+
 /**
  * Effects of one document may run at the same time, and a failed one is retried later. So each effect for a webhook first
  * runs the earlier effects that are still pending: a queue accepts each event once, in order.
  * An effect without a webhook for its events needs no step, and may be pending for a moment after it has ended. It is not
  * stored if the organization is known to have no webhook.
+ * @param concludedDelay delay before a conclusion is announced. Source: docs/portal-values.md §19.
  */
 export function publishEventsHandler(
-  dependencies: PublishEventsDependencies,
+  runtime: PublishRuntime,
+  registry: WebhookRegistry,
+  places: PayloadLookups,
+  concludedDelay: Millis,
 ): EffectHandler<PublishEventsEffect> {
+  const publish = (events: readonly DocumentEvent[]) =>
+    publishAll(events, runtime, registry, places, concludedDelay);
   const ended = new LRUCache<EffectKey, true>({ max: MAX_ENDED });
   return {
     after: 'durable',
-    isNeeded: ({ events }) =>
-      events.some(({ document }) => !dependencies.registry.hasNone(document.organizationId)),
+    isNeeded: ({ events }) => events.some(({ document }) => !registry.hasNone(document.organizationId)),
     async run({ events }, { key, actor }) {
-      if (!(await concernsWebhook(events, dependencies))) {
+      if (!(await concernsWebhook(events, registry))) {
         ended.set(key, true);
         return null;
       }
-      for (const stored of await dependencies.store.pendingEffects(actor)) {
+      for (const stored of await runtime.store.pendingEffects(actor)) {
         if (stored.key === key) break;
         if (stored.effect.do !== 'announce' || ended.get(stored.key)) continue;
-        await publishAll(PUBLISH_EVENTS.read(stored.effect).events, dependencies);
+        await publish(PUBLISH_EVENTS.read(stored.effect).events);
       }
-      await publishAll(events, dependencies);
+      await publish(events);
       return EVENTS_PUBLISHED;
     },
   };
@@ -82,7 +77,7 @@ export function publishEventsHandler(
 /** True when a webhook is called with one of the events. */
 async function concernsWebhook(
   events: readonly DocumentEvent[],
-  { registry }: PublishEventsDependencies,
+  registry: WebhookRegistry,
 ): Promise<boolean> {
   for (const { document, type } of events)
     if ((await registry.live(document.organizationId, type)).length > 0) return true;
@@ -91,13 +86,16 @@ async function concernsWebhook(
 
 async function publishAll(
   events: readonly DocumentEvent[],
-  dependencies: PublishEventsDependencies,
+  runtime: PublishRuntime,
+  registry: WebhookRegistry,
+  places: PayloadLookups,
+  concludedDelay: Millis,
 ): Promise<void> {
   for (const event of events) {
-    const webhooks = await dependencies.registry.live(event.document.organizationId, event.type);
+    const webhooks = await registry.live(event.document.organizationId, event.type);
     if (webhooks.length === 0) continue;
-    const body = await payloadOf(event, dependencies.places);
-    await Promise.all(webhooks.map((id) => enqueue(id, event, body, dependencies)));
+    const body = await payloadOf(event, places);
+    await Promise.all(webhooks.map((id) => enqueue(id, event, body, runtime, concludedDelay)));
   }
 }
 
@@ -105,10 +103,11 @@ async function enqueue(
   webhookId: WebhookId,
   event: DocumentEvent,
   body: string,
-  dependencies: PublishEventsDependencies,
+  runtime: PublishRuntime,
+  concludedDelay: Millis,
 ): Promise<void> {
   const { document, type, sequence, at } = event;
-  const isDelayed = type === 'DocumentConcluded' && dependencies.concludedDelay > 0;
+  const isDelayed = type === 'DocumentConcluded' && concludedDelay > 0;
   const delivery: NewDelivery = {
     id: deliveryId(webhookId, document.id, sequence),
     type,
@@ -116,9 +115,9 @@ async function enqueue(
     body,
     createdAt: at,
     // A clock that was set back holds up nothing that is to go at once.
-    notBefore: isDelayed ? at + dependencies.concludedDelay : 0,
+    notBefore: isDelayed ? at + concludedDelay : 0,
   };
-  await put(deliveryQueueAddress(webhookId, document.id), delivery, event, dependencies);
+  await put(deliveryQueueAddress(webhookId, document.id), delivery, event, runtime);
 }
 
 /** Creates the queue if it does not exist. @throws {Retryable} when the queue does not accept the delivery */
@@ -126,7 +125,7 @@ async function put(
   address: ActorAddress,
   delivery: NewDelivery,
   { document }: DocumentEvent,
-  { system, clock }: PublishEventsDependencies,
+  { system, clock }: PublishRuntime,
 ): Promise<void> {
   const [webhookId] = address.id.split('/');
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {

@@ -47,15 +47,15 @@ function folderFixture(
     ...(root !== undefined && { root }),
     definitions: [folderDefinition, paper],
     handlers: {
-      emptyFolder: emptyFolderHandler({
-        store: { rows: (query) => it.store.rows(query) },
-        faults: new Faults(),
-        documentsIn: async (organization, folder, limit) =>
-          (await it.store.rows({ view: 'papers', prefix: [organization, folder], limit })).map(
+      emptyFolder: emptyFolderHandler(
+        { rows: (query) => it.store.rows(query) },
+        new Faults(),
+        async (store, organization, folder, limit) =>
+          (await store.rows({ view: 'papers', prefix: [organization, folder], limit })).map(
             ({ value }) => value as DocumentId,
           ),
-        documentKind: 'paper',
-      }),
+        'paper',
+      ),
     },
     observe: (step) => folders?.observe(step),
   });

@@ -67,24 +67,24 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     handlers: withoutTimeLimits({
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
-      sendMail: sendMailHandler({
+      sendMail: sendMailHandler(
         mailer,
-        profileOf: async (id) => {
+        async (id) => {
           await options.reading?.();
           return options.profiles === undefined
             ? { name: 'Acme', language: 'en', replyTo: null }
             : options.profiles.get(id);
         },
-        links: {
+        {
           action: ({ key }, action, user) =>
             `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
           observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
           check: (key) => `${PUBLIC_URL}/check/${key}`,
           signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
         },
-        codeFor: (_action, _user, generation) => String(100_000 + generation),
-        sender: options.sender ?? 'no-reply@portal.example.test',
-      }),
+        (_action, _user, generation) => String(100_000 + generation),
+        options.sender ?? 'no-reply@portal.example.test',
+      ),
     }),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });

@@ -36,7 +36,7 @@ async function startActivity(
   const clock = new SimulatedClock(NOW);
   const outcome = await runtime.system.create({ kind: 'rows', id: '1' }, { rows } as never);
   t.true(outcome.accepted);
-  return new Activity({ store, clock, organizations: () => organizations(clock) });
+  return new Activity(store, clock, () => organizations(clock));
 }
 
 const document = (order: number, creationDate: number, status: string): Row => ({

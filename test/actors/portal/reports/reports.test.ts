@@ -44,13 +44,9 @@ function reportFixture(
     definitions: [reportDefinition, paper],
     handlers: {
       makeReport: {
-        ...makeReportHandler({} as never),
+        ...makeReportHandler({} as never, {} as never, {} as never),
         run: (effect, attempt, context) =>
-          makeReportHandler({ store: it.store, blobs: it.blobs, faults: it.faults }).run(
-            effect,
-            attempt,
-            context,
-          ),
+          makeReportHandler(it.store, it.blobs, it.faults).run(effect, attempt, context),
       },
     },
     observe: (step) => reports?.observe(step),

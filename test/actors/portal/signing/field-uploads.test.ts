@@ -209,7 +209,7 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
     },
   };
   const sweeping = { requestSweep: async () => {} };
-  const { run } = forgetParticipantUploadsHandler({ store: fixture.store, sweeping });
+  const { run } = forgetParticipantUploadsHandler(fixture.store, sweeping);
   const attempt = { actor: { kind: 'document', id } } as unknown as EffectAttempt;
   await run({}, attempt, { system } as unknown as EffectContext);
   t.is(asked, 150);

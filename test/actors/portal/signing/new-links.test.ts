@@ -13,11 +13,11 @@ test.serial('an expired link gets its participant one new link, and sends no lin
   const id = await fixture.create([signer('Ana'), signer('Bob', 1)], { disableNotifications: true });
   const { key, flowActions } = await fixture.get(id);
   const past = Date.now() - 91 * DAY_MS;
-  const links = new SigningLinks({
-    tickets: new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
-    clock: { now: () => past },
-    publicUrl: () => 'https://sign.example.org',
-  });
+  const links = new SigningLinks(
+    new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
+    { now: () => past },
+    () => 'https://sign.example.org',
+  );
   const ticketOf = (url: string) => new URL(url).searchParams.get('ticket') ?? '';
   const turnOf = (index: number) => {
     const action = flowActions[index];

@@ -105,8 +105,8 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
   const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
   const { runtime, store, clock, tickets } = place;
   const parts = { system: runtime.system, store, clock, ids: systemIds };
-  const links = new SigningLinks({ tickets, clock, publicUrl: () => 'http://localhost' });
-  const signIn = new UserSignIn({ ...parts, links, sessionLifetime: 3_600_000 });
+  const links = new SigningLinks(tickets, clock, () => 'http://localhost');
+  const signIn = new UserSignIn(parts, links, 3_600_000);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
   const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
   const link = new URL((await signIn.linkFor(zoe.id)) ?? '');

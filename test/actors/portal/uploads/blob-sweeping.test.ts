@@ -9,16 +9,14 @@ import { SILENT } from './upload-harness.ts';
 test('a sweep that ends after the stop leaves no timer, which would keep the process alive', async (t) => {
   const clock = new SimulatedClock();
   let answer: (left: readonly string[]) => void = () => {};
-  const sweeping = new BlobSweeping({
-    blobs: {
+  const sweeping = new BlobSweeping(
+    { store: {} as ActorStore, clock, log: SILENT },
+    {
       sweep: async () => ({ removed: 0, bytes: 0 }),
       sweepSome: () => new Promise((resolve) => (answer = resolve)),
     },
-    segmented: { sweep: async () => 0 },
-    store: {} as ActorStore,
-    clock,
-    log: SILENT,
-  });
+    { sweep: async () => 0 },
+  );
   sweeping.start();
   const sweep = sweeping.requestSweep([{ sha256: 'a'.repeat(64) }]);
   await sweeping.stop();

@@ -77,11 +77,11 @@ for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-ou
     const id = (await first.client.create([ANA], { disableNotifications: true })) as DocumentId;
     const { key, flowActions } = await first.fixture.get(id);
     const [action] = flowActions;
-    const links = new SigningLinks({
-      tickets: new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
-      clock: { now: () => Date.now() - 91 * DAY },
-      publicUrl: () => 'https://sign.example.org',
-    });
+    const links = new SigningLinks(
+      new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
+      { now: () => Date.now() - 91 * DAY },
+      () => 'https://sign.example.org',
+    );
     const url = links.action({ id, key }, action?.id as FlowActionId, action?.user?.id as UserId);
     const ticket = new URL(url).searchParams.get('ticket') ?? '';
     await first.close();
