@@ -270,12 +270,10 @@ export function bytes(most: number, read = most) {
   return textUpTo(characters(read))
     .transform((given, context) => {
       const found = base64Bytes(given);
-      if (found !== undefined && found.length > 0) return found;
-      context.issues.push({
-        code: 'custom',
-        message: given === '' ? REQUIRED : 'must be Base64',
-        input: given,
-      });
+      const isEmpty = found === undefined || found.length === 0;
+      if (!isEmpty && found.length <= most) return found;
+      const fault = isEmpty ? 'must be Base64' : `must have at most ${most} bytes`;
+      context.issues.push({ code: 'custom', message: given === '' ? REQUIRED : fault, input: given });
       return z.NEVER;
     })
     .meta({ openapi: { type: 'string', contentEncoding: 'base64', maxLength: characters(most) } });

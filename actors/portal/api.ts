@@ -8,8 +8,6 @@ import type { Tenants } from './api/callers.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
 
 import type { SignIn } from './api/sign-in.ts';
-import type { PortalSigning } from './api/signing.ts';
-import type { PortalUploads } from './api/uploads.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { BrandingService } from './branding/branding.ts';
 import type { DocumentOperations } from './documents/document-operations.ts';
@@ -24,8 +22,10 @@ import type { Templates } from './generation/templates.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
 import type { MarksSessionService } from './signing/marks-sessions.ts';
+import type { Signing } from './signing/signing-service.ts';
 import type { Administration } from './tenants/administration.ts';
 import type { UserDirectory } from './tenants/users.ts';
+import type { Uploads } from './uploads/uploads.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 export type {
@@ -41,7 +41,6 @@ export * from './api/history.ts';
 export type * from './api/repeatable-requests.ts';
 export * from './api/sign-in.ts';
 export * from './api/signing.ts';
-export type * from './api/uploads.ts';
 export type * from './api/validation.ts';
 export type { BrandingService } from './branding/branding.ts';
 export type { DocumentOperations } from './documents/document-operations.ts';
@@ -57,20 +56,24 @@ export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/m
 export type { Reports } from './reports/reports.ts';
 export { parsedInput } from './shared/parsed-input.ts';
 export type { MarksSessionService } from './signing/marks-sessions.ts';
+export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
 export type { UserDirectory } from './tenants/users.ts';
+export type { BlobSink } from './uploads/blob-sink.ts';
+export type { StoredFile } from './uploads/blobs.ts';
+export type { Uploads, UploadView } from './uploads/uploads.ts';
 export type { Deliveries } from './webhooks/deliveries.ts';
 export type { OperatorWebhooks } from './webhooks/operator-deliveries.ts';
 
 /** The portal as HTTP sees it. */
 export interface PortalService {
   readonly tenants: Tenants;
-  readonly uploads: PortalUploads;
+  readonly uploads: Uploads;
   readonly documents: DocumentService;
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
-  readonly signing: PortalSigning;
+  readonly signing: Signing;
   readonly validation: PortalValidation;
   readonly folders: Folders;
   readonly drafts: Drafts;

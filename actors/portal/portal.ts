@@ -55,7 +55,7 @@ import { FieldUploads } from './signing/field-uploads.ts';
 import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
-import { SigningService } from './signing/signing-service.ts';
+import { Signing } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { OperatorKeyList, type OperatorKeys } from './tenants/operator-keys.ts';
@@ -120,7 +120,7 @@ export class Portal implements PortalService, HostedService {
   readonly documents: DocumentService;
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
-  readonly signing: SigningService;
+  readonly signing: Signing;
   readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;
@@ -223,23 +223,10 @@ export class Portal implements PortalService, HostedService {
     const administration = new Administration(runtime);
     const folders = new Folders(runtime);
     const reports = new Reports(runtime, blobs, tickets);
-    const segmented = new SegmentedUploads(options.root, {
-      ...{ system, store, clock, ids, disk, blobs, tickets, faults },
-    });
+    const segmented = new SegmentedUploads(options.root, runtime, disk, blobs, tickets);
     const maxBytes = options.uploadMaxBytes;
     const inspected = new InspectedUploads(clock);
-    const uploads = new Uploads({
-      system,
-      store,
-      clock,
-      ids,
-      blobs,
-      inspected,
-      tickets,
-      segmented,
-      faults,
-      maxBytes,
-    });
+    const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
     const directory = new DocumentDirectory(runtime);
     const plans = { ids, identifiers: options.identifiers };
     const files = new DocumentFiles(
@@ -278,7 +265,7 @@ export class Portal implements PortalService, HostedService {
       pending: new PendingReminders(store, directory, mails),
       notifyNewVersion: options.notifyParticipants.newVersion,
     });
-    const signing = new SigningService({
+    const signing = new Signing({
       ...{ system, clock, ids, faults, blobs, pool, directory, watch, links, uploads, tenants },
       contents: renditions,
       codes: new SigningCodes(runtime, codeFor),

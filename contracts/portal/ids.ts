@@ -19,3 +19,9 @@ export const webhookParams = organizationParams.extend({
 });
 export const marksSessionParams = z.object({ id: idIn('Id of the session. It is valid for 60 minutes.') });
 export const documentParams = z.object({ id: idIn('Id of the document, from `POST /api/documents`.') });
+export const keyParams = z.object({
+  key: z.string().meta({
+    description: 'The validation key, without regard to case, blanks and dashes.',
+    exampleValue: 'K3M9Q7W2E5R8T1Y4U6I0',
+  }),
+});

@@ -1,5 +1,5 @@
 /** Binds the declared operations of the portal to their handlers. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
 import type { Part, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
@@ -15,7 +15,10 @@ type Declared = PortalOperation<PortalRefusalCode>;
 
 type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
 
-/** Gives the value of the reply's schema; nothing for `empty`; the reply itself for other content. */
+/**
+ * Gives the value of the reply's schema, or nothing where that is optional; nothing for `empty`; the reply itself for other
+ * content.
+ */
 type Handler<Given extends Declared> = Given['reply'] extends z.ZodType
   ? Handling<Given, Value<Given['reply']> | Promise<Value<Given['reply']>>>
   : Given['reply'] extends 'empty'
@@ -42,12 +45,13 @@ export function handle<const Given extends Declared>(
 ): AnyRoute {
   const { reply, idempotent, largeBody, headers = [], ...declared }: Declared = operation;
   const encode = typeof reply === 'string' ? undefined : encoderOf(reply);
+  const content = reply instanceof z.ZodOptional ? [reply.unwrap() as z.ZodType, 'empty' as const] : reply;
   return portalRoute<unknown, unknown, unknown>({
     ...declared,
     ...(authorize !== undefined && { authorize }),
     ...(largeBody === true && { largeBody: nameOf(operation) }),
     headers: idempotent === true ? [...headers, IDEMPOTENCY_HEADER] : headers,
-    responses: { 200: reply, ...(headers.includes('range') && { 206: reply }) },
+    responses: { 200: content, ...(headers.includes('range') && { 206: reply }) },
     async handle(received) {
       const request = received as DeclaredRequest<Given>;
       const answer = async (seed?: string): Promise<unknown> => {
@@ -57,7 +61,7 @@ export function handle<const Given extends Declared>(
       };
       const result =
         requests === undefined ? await answer() : await repeatable(operation, request, requests, answer);
-      if (reply === 'empty') return DONE;
+      if (reply === 'empty' || result === undefined) return DONE;
       return encode === undefined ? (result as Reply) : json(200, result);
     },
   });

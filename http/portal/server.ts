@@ -39,7 +39,6 @@ import { systemRoutes } from './routes/system.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-import { fieldUploadRoutes } from './signing/field-uploads.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
 
 export interface PortalServerDependencies extends HttpProcess {
@@ -79,8 +78,7 @@ export function portalRoutes(
     ...documentOperationRoutes(service.documentOperations),
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents, service.documentPackages),
-    ...signingRoutes(signing),
-    ...fieldUploadRoutes(signing, service.uploads),
+    ...signingRoutes(signing, service.uploads),
     ...signatureRoutes(validation),
     ...notificationRoutes(documents),
     ...folderRoutes(folders),

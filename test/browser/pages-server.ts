@@ -14,7 +14,7 @@ import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import type {
   PortalService,
-  PortalSigning,
+  Signing,
   SigningPageView,
   StoredFile,
   ValidationRecord,
@@ -96,11 +96,11 @@ export async function startPagesServer(
   const note = (what: Done['what'], given: object) => {
     done.push({ what, given: given as Done['given'] });
   };
-  const checkAccess = (access: Parameters<PortalSigning['completeCertificate']>[0]) => {
+  const checkAccess = (access: Parameters<Signing['completeCertificate']>[0]) => {
     const fits = access.by === 'ticket' && access.ticket === TICKET && access.key === KEY;
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };
-  const signing: PortalSigning = {
+  const signing: Pick<Signing, keyof Signing> = {
     checkAccess: async (access) => checkAccess(access),
     page: async (key, ticket) => {
       if (options.isBroken === true) throw new Error('The page is out of order.');
@@ -165,7 +165,8 @@ export async function startPagesServer(
         return { success: false, ...nothing, validationResults };
       }
       begun = beginPades({ format: 'Pades', input, signer, at: Date.now() });
-      const { hash: toSignHash, toBeSigned: toSign } = begun;
+      const { hash, toBeSigned } = begun;
+      const [toSignHash, toSign] = [hash.toString('base64'), toBeSigned.toString('base64')];
       const begunToSign = { token: 'token', toSignHash, toSign, digestAlgorithm: 'SHA-256' };
       return { success: true, ...begunToSign, validationResults: none };
     },

@@ -1,14 +1,10 @@
 /** Sends messages to documents; a message that is not accepted becomes a refusal. */
 
 import type { ActorSystem, StepOutcome } from '@sealwright/runtime';
-import { plainText } from '../../../contracts/plain-text.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentMessage, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
-
-/** Characters. */
-const MAX_REASON_LENGTH = 2_000;
 
 type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
 /** A message to a document; the host adds the time. */
@@ -71,15 +67,4 @@ const RECOVERY_HINTS: { readonly [state in DocumentState]: string } = {
 export function wrongStatus({ state }: Pick<DocumentActor, 'state'>): PortalRefusal {
   const message = `The status of the document does not allow this. ${RECOVERY_HINTS[state as DocumentState]}`;
   return new PortalRefusal('InvalidDocumentStatus', message);
-}
-
-/** Returns the trimmed reason. Refusals: `BadRequest` if it is empty or too long. Source: docs/portal-values.md §8. */
-export function reasonOf(text: string): string {
-  const reason = plainText(text);
-  if (reason !== '' && reason.length <= MAX_REASON_LENGTH) return reason;
-  const message =
-    reason === ''
-      ? 'The Reason field is required.'
-      : `The Reason field has more than ${MAX_REASON_LENGTH} characters.`;
-  throw new PortalRefusal('BadRequest', message, { errors: { Reason: [message] } });
 }

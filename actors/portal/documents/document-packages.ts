@@ -13,9 +13,8 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { StoredFile } from '../api/uploads.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
-import type { Blobs } from '../uploads/blobs.ts';
+import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { DocumentService } from './documents.ts';
 

@@ -22,7 +22,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
-import type { StoredFile } from '../api/uploads.ts';
 import {
   cannotCancel,
   type DocumentRequest,
@@ -39,6 +38,7 @@ import { pendingTurn } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
+import type { StoredFile } from '../uploads/blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
 import { DocumentExports } from './document-export.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';

@@ -1,8 +1,8 @@
 /** Attachments of a document as files that can be read. */
+
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment } from '../../../machines/portal/portal-types.ts';
-import type { StoredFile } from '../api/uploads.ts';
-import type { Blobs } from '../uploads/blobs.ts';
+import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 
 /** The file of one of these attachments. Refusals: `AttachmentNotFound`. */
 export function attachmentFile(

@@ -25,7 +25,6 @@ import {
   type RenditionModel,
 } from '../../shared/rendition/rendition-model.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { StoredFile } from '../api/uploads.ts';
 import type { DocumentHistory } from '../document-records/document-history.ts';
 import {
   type DocumentReader,
@@ -36,7 +35,7 @@ import {
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
-import type { Blobs } from '../uploads/blobs.ts';
+import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { attachmentFile } from './attachments.ts';
 import type { DescribedFiles } from './described-files.ts';
 import { describedSignatures } from './document-signatures.ts';

@@ -15,9 +15,8 @@ import {
   reportMachine,
 } from '../../../machines/portal/report.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { StoredFile } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';
-import { type Blobs, blobCounters } from '../uploads/blobs.ts';
+import { type Blobs, blobCounters, type StoredFile } from '../uploads/blobs.ts';
 import { countCreated, rangeText } from './report-rows.ts';
 
 export const REPORT = actorKind<typeof reportMachine>('report');

@@ -1,8 +1,8 @@
 /** Files that participants upload for fields of the type Attachment, before they sign. */
+import { type FieldUpload, MAX_FIELD_FILE_BYTES } from '../../../contracts/portal/signing/signing.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { MAX_FIELD_FILE_BYTES, type PortalSigning } from '../api/signing.ts';
-import type { UploadView } from '../api/uploads.ts';
-import type { Uploads, UploadUsage } from '../uploads/uploads.ts';
+import type { BlobSink } from '../uploads/blob-sink.ts';
+import type { Uploads, UploadUsage, UploadView } from '../uploads/uploads.ts';
 import { assertTurn, type SigningCall } from './signing-access.ts';
 import { attachmentType, participantOf, wrongFields } from './signing-fields.ts';
 
@@ -12,12 +12,17 @@ const MOST_OF_DOCUMENT: UploadUsage = { files: 400, bytes: 800_000_000 };
 
 const NOTHING: UploadUsage = { files: 0, bytes: 0 };
 
-type AcceptParameters = Parameters<PortalSigning['acceptFieldUpload']>;
+/** A file that a participant attaches, on its way. */
+export interface FieldFile {
+  readonly name: string;
+  /** Its first `FIELD_FILE_HEADER_BYTES`, which tell its type. */
+  readonly header: Buffer;
+}
 
 export class FieldUploads {
-  readonly #uploads: Pick<Uploads, 'acceptOf' | 'forget' | 'usedBy'>;
+  readonly #uploads: Uploads;
 
-  constructor(uploads: Pick<Uploads, 'acceptOf' | 'forget' | 'usedBy'>) {
+  constructor(uploads: Uploads) {
     this.#uploads = uploads;
   }
 
@@ -49,10 +54,10 @@ export class FieldUploads {
    */
   async accept(
     read: () => Promise<SigningCall>,
-    field: AcceptParameters[1],
-    sink: AcceptParameters[2],
-    { name, header }: AcceptParameters[3],
-  ): ReturnType<PortalSigning['acceptFieldUpload']> {
+    field: string,
+    sink: BlobSink,
+    { name, header }: FieldFile,
+  ): Promise<FieldUpload> {
     try {
       const call = await read();
       await this.check(call, field);
@@ -62,7 +67,7 @@ export class FieldUploads {
       const made = await this.#uploads.acceptOf(id, participantOf(call), sink, file);
       await this.#checkStored(read, field, made);
       return {
-        ...{ id: made.id, name: made.name, contentType: made.contentType },
+        ...{ id: made.id, name: made.name, contentType },
         ...{ size: made.size, sha256: made.sha256 },
       };
     } finally {

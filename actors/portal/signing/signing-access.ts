@@ -4,6 +4,7 @@
  */
 
 import { plainLine } from '../../../contracts/plain-text.ts';
+import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type {
   DocumentContext,
@@ -19,7 +20,7 @@ import type {
   Participant,
 } from '../../../machines/portal/portal-types.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import type { ElectronicSigning, SigningAccess } from '../api/signing.ts';
+import type { SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import { documentByKey, documentOf, type ReadDocument } from '../document-records/document-reader.ts';

@@ -6,6 +6,12 @@
  */
 
 import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
+import type { NewMark } from '../../../contracts/portal/flow.ts';
+import type {
+  CompletedSignature,
+  ElectronicSigning,
+  StartedSignature,
+} from '../../../contracts/portal/signing/signing.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   AuthenticatingApplication,
@@ -18,7 +24,6 @@ import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, CertificateRequirements, PortalResults } from '../../pool/portal-tasks.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import type { PortalSigning } from '../api/signing.ts';
 import { actorOf, refusalOf, sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
@@ -40,14 +45,12 @@ import { type MarkedSignature, signatureContent } from './signature-content.ts';
 import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
 import { valuesOf } from './signing-fields.ts';
 import { marksOf } from './signing-marks.ts';
-import { GOOD, MISMATCH, OVERTAKEN, rejected, resultsView, verdictOf } from './signing-verdicts.ts';
+import { GOOD, OVERTAKEN, rejected, resultsView, verdictOf } from './signing-verdicts.ts';
 
 /** Time for which a call waits for a signature that is being added to the file, milliseconds. */
 const SIGNING_TIMEOUT_MS = 20_000;
 /** Maximum size of content sent as a whole for signing, bytes. */
 const MAX_TO_SIGN_BYTES = 64 * 1024;
-const MAX_CERTIFICATE_BYTES = 16 * 1024;
-const MAX_VALUE_BYTES = 4 * 1024;
 
 const DIGEST_NAMES = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' } as const;
 
@@ -69,9 +72,6 @@ export interface CertificateSigningDependencies {
   readonly languageOf: LanguageOf;
 }
 
-type Started = Awaited<ReturnType<PortalSigning['startCertificate']>>;
-type Completed = Awaited<ReturnType<PortalSigning['completeCertificate']>>;
-
 export class CertificateSigning {
   readonly #dependencies: CertificateSigningDependencies;
 
@@ -84,13 +84,20 @@ export class CertificateSigning {
    */
   async start(
     call: SigningCall,
-    { certificate, positions, fieldValues }: Parameters<PortalSigning['startCertificate']>[1],
-  ): Promise<Started> {
+    {
+      certificate,
+      positions,
+      fieldValues,
+    }: {
+      /** DER. */
+      readonly certificate: Buffer;
+      readonly positions: readonly NewMark[];
+      readonly fieldValues?: ElectronicSigning['fieldValues'];
+    },
+  ): Promise<StartedSignature> {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
     assertTurn(call);
-    if (certificate.length === 0 || certificate.length > MAX_CERTIFICATE_BYTES)
-      return rejected(verdictOf('certificate.malformed', 'The certificate cannot be read.'));
     const id = this.#dependencies.ids.uuid();
     const filledIn = await valuesOf(call, fieldValues, this.#dependencies);
     const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
@@ -102,7 +109,7 @@ export class CertificateSigning {
     call: SigningCall,
     id: string,
     certificate: BeginSigningTask['certificate'],
-  ): Promise<Started> {
+  ): Promise<StartedSignature> {
     try {
       const result = await this.#begin(document, call, id, certificate);
       const { verdict, begun, identifiers } = result;
@@ -114,12 +121,12 @@ export class CertificateSigning {
       const { system, tickets, clock } = this.#dependencies;
       const message = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
       await sendToDocument(system, call.context.id, message, wrongStatus);
-      const toSign = Buffer.from(begun.toBeSigned, 'base64');
+      const isSmall = Buffer.byteLength(begun.toBeSigned, 'base64') <= MAX_TO_SIGN_BYTES;
       return {
         success: true,
         token: tickets.issue('certificate', [call.context.id, id], clock.now()),
-        toSignHash: Buffer.from(begun.hash, 'base64'),
-        toSign: toSign.length <= MAX_TO_SIGN_BYTES ? toSign : null,
+        toSignHash: begun.hash,
+        toSign: isSmall ? begun.toBeSigned : null,
         digestAlgorithm: DIGEST_NAMES[begun.digest],
         validationResults: resultsView(verdict),
       };
@@ -159,6 +166,8 @@ export class CertificateSigning {
   /**
    * Not successful, with a new token and hash, when the file has changed since the start.
    *
+   * @param of participant that the token must belong to. @default any
+   *
    * Refusals: `InvalidTicket` for an unknown, used or expired token.
    */
   async complete(
@@ -166,17 +175,15 @@ export class CertificateSigning {
     {
       token,
       signature,
-      disableNotifications = false,
-      of,
+      disableNotifications,
     }: {
       readonly token: string;
       readonly signature: Buffer;
-      readonly disableNotifications?: boolean | undefined;
-      /** Participant that the token must belong to. @default any */
-      readonly of?: SigningCall['turn'];
+      readonly disableNotifications?: boolean | null | undefined;
     },
     origin: RequestOrigin,
-  ): Promise<Completed> {
+    of?: SigningCall['turn'],
+  ): Promise<CompletedSignature> {
     const { system, clock, tickets, watch, faults } = this.#dependencies;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
@@ -184,8 +191,6 @@ export class CertificateSigning {
       throw new PortalRefusal('InvalidTicket');
     const reservation = call.context.reservations.find((one) => one.id === id);
     if (reservation === undefined || reservation.state === null) throw new PortalRefusal('InvalidTicket');
-    if (signature.length === 0 || signature.length > MAX_VALUE_BYTES)
-      return { success: false, validationResults: resultsView(MISMATCH) };
     const { flowActionId, userId } = reservation;
     if (of !== undefined && (of.flowActionId !== flowActionId || of.userId !== userId))
       throw new PortalRefusal('InvalidTicket');
@@ -199,7 +204,7 @@ export class CertificateSigning {
         id,
         value: signature.toString('base64'),
         ...evidenceOf(owner, origin, { values: reservation.values }, false, clock.now()),
-        isQuiet: disableNotifications,
+        isQuiet: disableNotifications === true,
       });
       if (!outcome.accepted) {
         const earlier = 'actor' in outcome ? overtaken(outcome.actor, id, clock.now()) : undefined;
@@ -221,7 +226,7 @@ export class CertificateSigning {
   async #startAgain(
     call: SigningCall,
     { state, marks, values, application }: BegunReservation,
-  ): Promise<Completed> {
+  ): Promise<CompletedSignature> {
     const { ids, blobs } = this.#dependencies;
     const id = ids.uuid();
     const same: SigningCall = { ...call, application: application ?? null };
@@ -231,7 +236,7 @@ export class CertificateSigning {
     if (!success) return { success, validationResults };
     return {
       ...{ success: false, validationResults: resultsView(OVERTAKEN) },
-      next: { token, toSignHash, toSign, digestAlgorithm },
+      ...{ token, toSignHash, toSign, digestAlgorithm },
     };
   }
 

@@ -2,11 +2,12 @@
 import { open } from 'node:fs/promises';
 import type { Clock, Ids } from '@sealwright/runtime';
 import { formatOfHeader } from '@sealwright/signatures';
+import type { ElectronicSigning, FieldUpload } from '../../../contracts/portal/signing/signing.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';
 import type { UploadParticipant } from '../../../machines/portal/upload.ts';
-import { FIELD_FILE_HEADER_BYTES, type FieldValuesInput } from '../api/signing.ts';
+import { FIELD_FILE_HEADER_BYTES } from '../api/signing.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
@@ -27,7 +28,7 @@ export interface FieldFileDependencies {
 /** Refusals: `InvalidFieldValue`, with what is wrong by name of field; `UploadNotFound`. */
 export async function valuesOf(
   call: Pick<SigningCall, 'action' | 'context' | 'turn' | 'isByTicket'>,
-  given: FieldValuesInput = {},
+  given: NonNullable<ElectronicSigning['fieldValues']> = {},
   dependencies: FieldFileDependencies,
 ): Promise<{ readonly values?: readonly FilledValue[] }> {
   const { fields = [] } = call.action;
@@ -95,7 +96,7 @@ export function participantOf({ context, turn }: Pick<SigningCall, 'context' | '
 }
 
 /** Detects the type from the content; names and declared types are not reliable. Refusals: `InvalidFieldValue`. */
-export function attachmentType(field: string, header: Buffer): string {
+export function attachmentType(field: string, header: Buffer): FieldUpload['contentType'] {
   if (header.subarray(0, 8).toString('hex') === '89504e470d0a1a0a') return 'image/png';
   if (header.subarray(0, 3).toString('hex') === 'ffd8ff') return 'image/jpeg';
   if (formatOfHeader(header.subarray(0, FIELD_FILE_HEADER_BYTES)) === 'Pades') return 'application/pdf';

@@ -1,12 +1,19 @@
 /**
- * Actions of participants. Implements `PortalSigning` of `api.ts`. Certificate signatures, which take two calls, are in
- * `signing-certificates.ts`.
+ * Actions of participants. Certificate signatures, which take two calls, are in `signing-certificates.ts`.
  *
  * Source: docs/portal-values.md §§9, 10.
  */
+
 import { readFile } from 'node:fs/promises';
 import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import { holderIdentifiers, quickPictureFault } from '@sealwright/signatures';
+import type {
+  CompletedSignature,
+  ElectronicSigning,
+  FieldUpload,
+  StartedSignature,
+} from '../../../contracts/portal/signing/signing.ts';
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
@@ -15,22 +22,15 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
-import type {
-  ElectronicSigning,
-  ParticipantDownload,
-  PortalSigning,
-  SigningAccess,
-  SigningPageView,
-} from '../api/signing.ts';
-import type { StoredFile } from '../api/uploads.ts';
+import type { SigningAccess, SigningPageView } from '../api/signing.ts';
 import { sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { participantPrincipal, recordAction } from '../document-records/record-action.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
-import type { Blobs } from '../uploads/blobs.ts';
+import type { BlobSink } from '../uploads/blob-sink.ts';
+import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
-import { reasonOf } from '../document-records/document-changes.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import { hasSignature, type ReadDocument } from '../document-records/document-reader.ts';
 import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
@@ -39,7 +39,7 @@ import type { SigningLinks } from '../mail/signing-links.ts';
 import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import type { FieldUploads } from './field-uploads.ts';
+import type { FieldFile, FieldUploads } from './field-uploads.ts';
 import { isMailed, mailNewLink } from './new-links.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
@@ -56,7 +56,7 @@ const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 /** Larger pictures are decoded in the pool. */
 const MAX_DECODED_PIXELS = 2_000_000;
 
-export interface SigningDependencies {
+interface SigningDependencies {
   readonly system: ActorSystem;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -74,47 +74,81 @@ export interface SigningDependencies {
   readonly contents: Pick<Renditions, 'fileOf'>;
 }
 
-export class SigningService implements PortalSigning {
-  readonly startCertificate: PortalSigning['startCertificate'];
-  readonly completeCertificate: PortalSigning['completeCertificate'];
-  readonly checkFieldUpload: PortalSigning['checkFieldUpload'];
-  readonly acceptFieldUpload: PortalSigning['acceptFieldUpload'];
+type ByTicket = Extract<SigningAccess, { readonly by: 'ticket' }>;
+/** Files that a participant may download after a signature. */
+type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
+type Quiet = { readonly disableNotifications?: boolean | null | undefined };
+
+export class Signing {
   readonly #dependencies: SigningDependencies;
 
   constructor(dependencies: SigningDependencies) {
     this.#dependencies = dependencies;
-    const { certificates, fieldUploads } = dependencies;
-    // The version that the participant has seen is compared at the signature.
-    this.checkFieldUpload = async (access, field) =>
-      fieldUploads.check(await this.#call(access, { changes: false }), field);
-    this.acceptFieldUpload = async (access, field, sink, file) =>
-      fieldUploads.accept(() => this.#call(access, { changes: false }), field, sink, file);
-    this.startCertificate = async (access, request) =>
-      certificates.start(await this.#call(access, { holder: holderOf(request.certificate) }), request);
-    this.completeCertificate = async (access, request, origin) => {
-      if (access.by === 'token')
-        return certificates.complete(
-          await certificates.startedBy(access.key, request.token),
-          request,
-          origin,
-        );
-      if (access.by === 'ticket') {
-        // A participant's link completes only what this participant started; an API key acts for the organization.
-        const call = await this.#call(access);
-        return certificates.complete(call, { ...request, of: call.turn }, origin);
-      }
-      const document = await documentForKey(access, dependencies.directory);
-      const call = certificates.startedFor(document, request.token, access.tenant.application);
-      return certificates.complete(call, request, origin);
-    };
   }
 
-  async checkAccess(access: Parameters<PortalSigning['checkAccess']>[0]): Promise<void> {
+  /**
+   * Resolves when a ticket, or the token of a certificate signature, is good for the document with this key.
+   * Refusals: `InvalidTicket`, `DocumentIsDeleted`.
+   */
+  async checkAccess(
+    access: ByTicket | { readonly by: 'token'; readonly key: string; readonly token: string },
+  ): Promise<void> {
     // The version that the caller saw is in the part of the body that is checked later.
     if (access.by === 'ticket') await this.#call(access, { changes: false });
     else await this.#dependencies.certificates.startedBy(access.key, access.token);
   }
 
+  /**
+   * Resolves when the participant of the ticket may upload a file for this field now.
+   * Refusals: `InvalidTicket`, `DocumentIsDeleted`, `InvalidDocumentStatus`, `InvalidFieldValue`, `LimitExceeded`.
+   */
+  async checkFieldUpload(access: ByTicket, field: string): Promise<void> {
+    // The version that the participant has seen is compared at the signature.
+    const call = await this.#call(access, { changes: false });
+    await this.#dependencies.fieldUploads.check(call, field);
+  }
+
+  /**
+   * Takes the file, whose id only this participant can give as the value of a field. The sink is used up in any case.
+   * Refusals: those of `checkFieldUpload`, `BadRequest` for a file without bytes, `PayloadTooLarge`.
+   */
+  acceptFieldUpload(access: ByTicket, field: string, sink: BlobSink, file: FieldFile): Promise<FieldUpload> {
+    const call = () => this.#call(access, { changes: false });
+    return this.#dependencies.fieldUploads.accept(call, field, sink, file);
+  }
+
+  /** First of two steps of a signature with a certificate. */
+  async startCertificate(
+    access: SigningAccess,
+    request: Parameters<CertificateSigning['start']>[1],
+  ): Promise<StartedSignature> {
+    const call = await this.#call(access, { holder: holderOf(request.certificate) });
+    return this.#dependencies.certificates.start(call, request);
+  }
+
+  /**
+   * @param access `token`: authorizes by the token alone
+   * Refusals: `InvalidTicket` for an unknown, used or expired token.
+   */
+  async completeCertificate(
+    access: SigningAccess | { readonly by: 'token'; readonly key: string },
+    request: Quiet & { readonly token: string; readonly signature: Buffer },
+    origin: RequestOrigin,
+  ): Promise<CompletedSignature> {
+    const { certificates, directory } = this.#dependencies;
+    if (access.by === 'token')
+      return certificates.complete(await certificates.startedBy(access.key, request.token), request, origin);
+    if (access.by === 'ticket') {
+      // A participant's link completes only what this participant started; an API key acts for the organization.
+      const call = await this.#call(access);
+      return certificates.complete(call, request, origin, call.turn);
+    }
+    const document = await documentForKey(access, directory);
+    const call = certificates.startedFor(document, request.token, access.tenant.application);
+    return certificates.complete(call, request, origin);
+  }
+
+  /** Of a participant or an observer. Read-only for all callers. */
   async page(key: string, text: string): Promise<SigningPageView> {
     const { links, directory, tenants } = this.#dependencies;
     if (links.parseObserver(text) !== undefined) return observerPage(this.#dependencies, key, text);
@@ -144,15 +178,21 @@ export class SigningService implements PortalSigning {
     };
   }
 
+  /**
+   * Mails the participant of an expired link a new one, to the address in the flow and at most once in
+   * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
+   */
   requestLink(key: string, ticket: string): Promise<void> {
     return mailNewLink(this.#dependencies, key, ticket);
   }
 
+  /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
   async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
     const { context } = await this.#readable(key, ticket);
     return attachmentFile(this.#dependencies.blobs, publicAttachments(context.attachments), attachmentId);
   }
 
+  /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
   async pageContent(key: string, ticket: string): Promise<StoredFile> {
     const { context } = await this.#readable(key, ticket);
     const { current, file, format, signatures } = context;
@@ -161,6 +201,10 @@ export class SigningService implements PortalSigning {
     return this.#dependencies.blobs.file(current, fileName, file.contentType);
   }
 
+  /**
+   * The signed file or the signature manifest; the download is recorded in the history. Refusals: `InvalidTicket`,
+   * `DocumentHasNoSignatures`, `DownloadTypeNotAvailable`.
+   */
   async pageDownload(
     key: string,
     ticket: string,
@@ -175,6 +219,7 @@ export class SigningService implements PortalSigning {
     return file;
   }
 
+  /** Resolves once the signature is durable and, unless that takes long, in place. */
   async signElectronically(
     access: SigningAccess,
     signing: ElectronicSigning,
@@ -218,7 +263,7 @@ export class SigningService implements PortalSigning {
   async approve(
     access: SigningAccess,
     origin: RequestOrigin,
-    { disableNotifications = false }: { readonly disableNotifications?: boolean | undefined } = {},
+    { disableNotifications }: Quiet = {},
   ): Promise<void> {
     const { system, clock } = this.#dependencies;
     const call = await this.#call(access);
@@ -230,7 +275,7 @@ export class SigningService implements PortalSigning {
     const message = {
       type: 'APPROVE',
       ...{ ...call.turn, version, ...evidence },
-      isQuiet: disableNotifications,
+      isQuiet: disableNotifications === true,
     } as const;
     await sendToDocument(system, call.context.id, message, wrongStatus);
   }
@@ -239,15 +284,12 @@ export class SigningService implements PortalSigning {
     const call = await this.#call(access);
     assertTurn(call);
     const doneBy = participantPrincipal(call.user, origin);
-    const message = { type: 'REFUSE_TURN', ...call.turn, reason: reasonOf(reason), doneBy } as const;
+    const message = { type: 'REFUSE_TURN', ...call.turn, reason, doneBy } as const;
     await sendToDocument(this.#dependencies.system, call.context.id, message, wrongStatus);
   }
 
-  async recordView(
-    access: Extract<SigningAccess, { readonly by: 'ticket' }>,
-    reachedEnd: boolean,
-    origin: RequestOrigin,
-  ): Promise<void> {
+  /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
+  async recordView(access: ByTicket, reachedEnd: boolean, origin: RequestOrigin): Promise<void> {
     await this.#record(await this.#call(access, { changes: false }), 'opened', origin);
     if (reachedEnd) await this.#record(await this.#call(access, { changes: false }), 'viewed', origin);
   }
@@ -266,6 +308,7 @@ export class SigningService implements PortalSigning {
     });
   }
 
+  /** Sends a six-digit code to the participant's address. */
   async sendEmailCode(access: SigningAccess, resend: boolean): Promise<void> {
     const call = await this.#call(access);
     assertTurn(call);
@@ -319,12 +362,12 @@ export class SigningService implements PortalSigning {
   ): Promise<BlobRef | null> {
     if (imageUploadId !== undefined) {
       const upload = await this.#dependencies.uploads.findUpload(context.organization.id, imageUploadId);
-      assertImageLength(upload.blob.length);
+      if (upload.blob.length > MAX_IMAGE_BYTES)
+        throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
       await this.#assertImage(context, await readFile(this.#dependencies.blobs.pathOf(upload.blob)));
       return upload.blob;
     }
-    if (image === undefined || image.length === 0) return null;
-    assertImageLength(image.length);
+    if (image === undefined) return null;
     await this.#assertImage(context, image);
     return (await this.#dependencies.blobs.put(image)).blob;
   }
@@ -356,11 +399,6 @@ function holderOf(certificate: Buffer): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function assertImageLength(length: number): void {
-  if (length > MAX_IMAGE_BYTES)
-    throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
 }
 
 /** By its first bytes. */

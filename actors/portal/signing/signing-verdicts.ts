@@ -1,7 +1,7 @@
 /** Verdicts on certificates and signature values, as the API answers them. Source: docs/portal-values.md §§10, 17. */
+import type { StartedSignature } from '../../../contracts/portal/signing/signing.ts';
+import type { ValidationItem, ValidationResults } from '../../../contracts/portal/signing/validation.ts';
 import type { CertificateVerdict } from '../../pool/portal-tasks.ts';
-import type { ValidationItemView, ValidationResultsView } from '../../shared/signature-view.ts';
-import type { StartedSignature } from '../api/signing.ts';
 
 /** Answers a start whose certificate may not sign. */
 export function rejected(verdict: CertificateVerdict): StartedSignature {
@@ -24,7 +24,6 @@ export const OVERTAKEN = verdictOf(
   'document.changed',
   'Somebody else signed the document meanwhile. Sign the new hash and complete the signature with the new token.',
 );
-export const MISMATCH = verdictOf('signature.mismatch', 'The signature value was not made by this key.');
 export const GOOD: CertificateVerdict = {
   isValid: true,
   passed: [{ type: 'signature', message: 'The signature value fits certificate and document.' }],
@@ -32,13 +31,8 @@ export const GOOD: CertificateVerdict = {
   warnings: [],
 };
 
-export function resultsView({
-  isValid,
-  passed,
-  errors,
-  warnings,
-}: CertificateVerdict): ValidationResultsView {
-  const items = (list: CertificateVerdict['errors']): readonly ValidationItemView[] =>
+export function resultsView({ isValid, passed, errors, warnings }: CertificateVerdict): ValidationResults {
+  const items = (list: CertificateVerdict['errors']): readonly ValidationItem[] =>
     list.map(({ type, message }) => ({ type, message, detail: null, innerValidationResults: null }));
   return { isValid, passedChecks: items(passed), errors: items(errors), warnings: items(warnings) };
 }

@@ -2,7 +2,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Retryable } from '@sealwright/runtime';
-import type { UploadSink } from '../api/uploads.ts';
 
 /** For the service and its group. */
 const FILE_MODE = 0o640;
@@ -18,7 +17,7 @@ interface HashedFile {
 }
 
 /** Bytes on their way into a file: a few are held in memory, more are written and hashed as they pass. */
-export class BlobSink implements UploadSink {
+export class BlobSink {
   readonly #path: string;
   /** Bytes held by all sinks. */
   readonly #held: { bytes: number };

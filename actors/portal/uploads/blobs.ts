@@ -19,7 +19,6 @@ import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-ty
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
-import type { StoredFile } from '../api/uploads.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
 
@@ -49,6 +48,16 @@ const INCOMING_GRACE = 24 * 60 * 60_000;
 
 /** Files checked per turn of the event loop. */
 const BATCH_SIZE = 64;
+
+/** A stored file to send. */
+export interface StoredFile {
+  readonly path: string;
+  readonly length: number;
+  readonly contentType: string;
+  readonly fileName: string;
+  /** Strong entity tag, quoted. */
+  readonly etag: string;
+}
 
 /** A durable file. */
 export interface StoredBlob {

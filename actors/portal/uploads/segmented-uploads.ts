@@ -7,15 +7,7 @@
 import { createReadStream, mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Faults,
-  type Ids,
-} from '@sealwright/runtime';
+import { actorKind, defineActor } from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -25,6 +17,7 @@ import {
   type SegmentRange,
   segmentedUploadMachine,
 } from '../../../machines/portal/segmented-upload.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
@@ -67,33 +60,30 @@ export interface CompletedUpload {
   readonly made: UploadId;
 }
 
-export interface SegmentedUploadsDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly disk: DiskSync;
-  readonly blobs: Blobs;
-  readonly tickets: Tickets;
-  readonly faults: Faults;
-}
+type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class SegmentedUploads {
   readonly #folder: string;
-  readonly #dependencies: SegmentedUploadsDependencies;
+  readonly #runtime: Runtime;
+  readonly #disk: DiskSync;
+  readonly #blobs: Blobs;
+  readonly #tickets: Tickets;
   /** Uploads being completed; a repeated last segment waits for the same result. */
   readonly #joining = new Map<UploadId, Promise<StoredBlob>>();
 
   /** @param root absolute path of `{Storage:Root}/portal`, on the file system of the blobs */
-  constructor(root: string, dependencies: SegmentedUploadsDependencies) {
+  constructor(root: string, runtime: Runtime, disk: DiskSync, blobs: Blobs, tickets: Tickets) {
     this.#folder = join(root, 'segments');
-    this.#dependencies = dependencies;
+    this.#runtime = runtime;
+    this.#disk = disk;
+    this.#blobs = blobs;
+    this.#tickets = tickets;
     mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
   }
 
   /** The ticket of a new upload. */
   async open({ organization, application }: Tenant): Promise<string> {
-    const { system, store, clock, ids, disk, tickets } = this.#dependencies;
+    const { system, store, clock, ids } = this.#runtime;
     const counter = openCounter(organization.id);
     if (((await store.counters(counter))[counter] ?? 0) >= MAX_OPEN_UPLOADS) {
       throw new PortalRefusal(
@@ -118,13 +108,13 @@ export class SegmentedUploads {
     if (!made.accepted) throw new PortalRefusal('ServiceBusy');
     await made.durable;
     await mkdir(join(this.#folder, id), { mode: 0o750 });
-    await disk.directory(this.#folder);
-    return tickets.issue('segment', [id], at);
+    await this.#disk.directory(this.#folder);
+    return this.#tickets.issue('segment', [id], at);
   }
 
   /** Resolves when there is an upload that the ticket names. Refusals: `NotFound`. */
   async check(ticket: string): Promise<void> {
-    const actor = await this.#dependencies.system.read({ kind: SEGMENTED_UPLOAD, id: this.#idOf(ticket) });
+    const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id: this.#idOf(ticket) });
     if (actor === undefined) throw new PortalRefusal('NotFound');
   }
 
@@ -150,7 +140,7 @@ export class SegmentedUploads {
     file: { readonly name: string; readonly contentType: string },
     maxBytes: number,
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
-    const { system, faults } = this.#dependencies;
+    const { system, faults } = this.#runtime;
     const id = this.#idOf(ticket);
     const address = { kind: SEGMENTED_UPLOAD, id };
     const actor = await system.read(address);
@@ -177,10 +167,7 @@ export class SegmentedUploads {
 
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
-    const outcome = await this.#dependencies.system.send(
-      { kind: SEGMENTED_UPLOAD, id },
-      { type: 'COMPLETE' },
-    );
+    const outcome = await this.#runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' });
     if (outcome.accepted) await outcome.durable;
     await rm(join(this.#folder, id), { recursive: true, force: true });
   }
@@ -191,7 +178,7 @@ export class SegmentedUploads {
     for (const name of await readdir(this.#folder)) {
       if (signal?.aborted === true) break;
       const id = parsePortalId('UploadId', name);
-      const actor = id && (await this.#dependencies.system.read({ kind: SEGMENTED_UPLOAD, id }));
+      const actor = id && (await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id }));
       if (actor?.state === 'Open') continue;
       await rm(join(this.#folder, name), { recursive: true, force: true });
       removed += 1;
@@ -200,8 +187,7 @@ export class SegmentedUploads {
   }
 
   #idOf(ticket: string): UploadId {
-    const { tickets, clock } = this.#dependencies;
-    const read = tickets.read('segment', ticket, clock.now());
+    const read = this.#tickets.read('segment', ticket, this.#runtime.clock.now());
     const id = read?.expired === false ? read.claims[0] : undefined;
     if (id === undefined) throw new PortalRefusal('NotFound');
     return id as UploadId;
@@ -209,7 +195,7 @@ export class SegmentedUploads {
 
   /** Another request sent the last segment meanwhile, or this one does not fit the others. */
   async #refused(id: UploadId, reason: string): Promise<CompletedUpload> {
-    const actor = await this.#dependencies.system.read({ kind: SEGMENTED_UPLOAD, id });
+    const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
     if (actor?.state === 'Done') return { made: id };
     if (actor === undefined || reason === 'gone') throw new PortalRefusal('NotFound');
     if (reason !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
@@ -223,7 +209,7 @@ export class SegmentedUploads {
     const { path } = await sink.finish();
     try {
       await rename(path, join(folder, segmentName([from, to])));
-      await this.#dependencies.disk.directory(folder);
+      await this.#disk.directory(folder);
       return true;
     } catch (error) {
       await rm(path, { force: true });
@@ -237,7 +223,7 @@ export class SegmentedUploads {
     try {
       return await this.#whole(id, context);
     } catch (error) {
-      const actor = await this.#dependencies.system.read({ kind: SEGMENTED_UPLOAD, id });
+      const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
       if (actor?.state === 'Done') return { made: id };
       throw error;
     }
@@ -254,8 +240,7 @@ export class SegmentedUploads {
   }
 
   async #join(id: UploadId, { pieces, total }: SegmentedUploadContext): Promise<StoredBlob> {
-    const { blobs, faults } = this.#dependencies;
-    const sink = await blobs.open();
+    const sink = await this.#blobs.open();
     try {
       for (const piece of pieces) {
         const [from, to] = piece;
@@ -266,8 +251,8 @@ export class SegmentedUploads {
         for await (const bytes of reading) await sink.write(bytes as Buffer);
       }
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
-      const stored = await blobs.store(sink);
-      await faults.at('portal.segment.whole');
+      const stored = await this.#blobs.store(sink);
+      await this.#runtime.faults.at('portal.segment.whole');
       return stored;
     } finally {
       await sink.abort();

@@ -1,23 +1,15 @@
 /**
- * Uploads of the portal: stored by content, identified within an organization, removed when unreferenced. Implements
- * `PortalUploads`; segmented uploads are in `segmented-uploads.ts`.
+ * Uploads of the portal: stored by content, identified within an organization, removed when unreferenced. Segmented
+ * uploads are in `segmented-uploads.ts`.
  *
  * View `participant-uploads` [documentId, id] → SHA-256, of uploads of participants.
  *
  * Source: docs/portal-values.md §4; §21; docs/decisions/0149-uploads-of-participants.md.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Faults,
-  type Ids,
-  type Json,
-} from '@sealwright/runtime';
+import { type ActorStore, type ActorView, actorKind, defineActor, type Json } from '@sealwright/runtime';
+import type { Value } from '../../../contracts/operation.ts';
+import type { upload } from '../../../contracts/portal/files/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -26,13 +18,13 @@ import {
   type UploadParticipant,
   uploadMachine,
 } from '../../../machines/portal/upload.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { PortalUploads, StoredFile, UploadSink, UploadView } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';
-import { BlobSink } from './blob-sink.ts';
-import { type Blobs, blobCounters, type StoredBlob } from './blobs.ts';
+import type { BlobSink } from './blob-sink.ts';
+import { type Blobs, blobCounters, type StoredBlob, type StoredFile } from './blobs.ts';
 import type { InspectedUploads } from './inspected-uploads.ts';
-import type { SegmentedUploads } from './segmented-uploads.ts';
+import type { ContentRange, SegmentedUploads } from './segmented-uploads.ts';
 import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
@@ -98,46 +90,64 @@ export interface StoredUpload extends UploadContext {
   readonly id: UploadId;
 }
 
-export interface UploadsDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'counters'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly blobs: Blobs;
-  /** Learns the formats of files inspected while they were stored. */
-  readonly inspected?: Pick<InspectedUploads, 'add'>;
-  readonly tickets: Tickets;
-  readonly segmented: SegmentedUploads;
-  readonly faults: Faults;
-  /** Largest upload, bytes. */
-  readonly maxBytes: number;
+export interface UploadView extends Value<typeof upload> {
+  readonly id: UploadId;
+  readonly size: number;
+  /** MD5, Base64. */
+  readonly md5: string;
+  /** Lower-case hex. */
+  readonly sha256: string;
 }
 
-export class Uploads implements PortalUploads {
+/** Name and media type of a file, as its sender gave them. */
+interface GivenFile {
+  readonly name: string;
+  readonly contentType: string;
+}
+
+type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
+
+export class Uploads {
+  readonly #runtime: Runtime;
+  readonly #blobs: Blobs;
+  readonly #tickets: Tickets;
+  readonly #segmented: SegmentedUploads;
+  /** Maximum size of an upload, bytes. */
   readonly maxBytes: number;
-  readonly #dependencies: UploadsDependencies;
+  readonly #inspected: InspectedUploads | undefined;
 
-  constructor(dependencies: UploadsDependencies) {
-    this.#dependencies = dependencies;
-    this.maxBytes = dependencies.maxBytes;
+  /** @param inspected learns the formats of files inspected while they were stored */
+  constructor(
+    runtime: Runtime,
+    blobs: Blobs,
+    tickets: Tickets,
+    segmented: SegmentedUploads,
+    maxBytes: number,
+    inspected?: InspectedUploads,
+  ) {
+    this.#runtime = runtime;
+    this.#blobs = blobs;
+    this.#tickets = tickets;
+    this.#segmented = segmented;
+    this.maxBytes = maxBytes;
+    this.#inspected = inspected;
   }
 
+  /** A place for the bytes of one upload; nothing is known of it until `accept`. */
   open(): Promise<BlobSink> {
-    return this.#dependencies.blobs.open();
+    return this.#blobs.open();
   }
 
-  /** Refusals: `BadRequest` for a file without bytes, `PayloadTooLarge`. The sink is used up in any case. */
-  async accept(
-    { organization, application }: Tenant,
-    sink: UploadSink,
-    file: { readonly name: string; readonly contentType: string },
-  ): Promise<UploadView> {
-    const { blobs, ids, faults, inspected } = this.#dependencies;
-    const given = ownSink(sink);
-    await this.#check(given, this.maxBytes);
+  /**
+   * The upload is durable when this resolves. Refusals: `BadRequest` for a file without bytes, `PayloadTooLarge`. The sink is
+   * used up in any case.
+   */
+  async accept({ organization, application }: Tenant, sink: BlobSink, file: GivenFile): Promise<UploadView> {
+    const { ids, faults } = this.#runtime;
+    await this.#check(sink, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
-    const stored = await blobs.store(given, description);
-    if (stored.format !== undefined) inspected?.add(stored.blob, description, stored.format);
+    const stored = await this.#blobs.store(sink, description);
+    if (stored.format !== undefined) this.#inspected?.add(stored.blob, description, stored.format);
     await faults.at('portal.upload.kept');
     return this.#record(ids.uuid() as UploadId, stored, {
       organizationId: organization.id,
@@ -153,13 +163,12 @@ export class Uploads implements PortalUploads {
   async acceptOf(
     organizationId: OrganizationId,
     participant: UploadParticipant,
-    sink: UploadSink,
-    file: { readonly name: string; readonly contentType: string; readonly maxBytes: number },
+    sink: BlobSink,
+    file: GivenFile & { readonly maxBytes: number },
   ): Promise<UploadView> {
-    const { blobs, ids, faults } = this.#dependencies;
-    const given = ownSink(sink);
-    await this.#check(given, file.maxBytes);
-    const stored = await blobs.store(given);
+    const { ids, faults } = this.#runtime;
+    await this.#check(sink, file.maxBytes);
+    const stored = await this.#blobs.store(sink);
     await faults.at('portal.upload.kept');
     return this.#record(ids.uuid() as UploadId, stored, {
       ...{ organizationId, applicationId: null, participant },
@@ -171,7 +180,7 @@ export class Uploads implements PortalUploads {
   async usedBy(
     participant: UploadParticipant,
   ): Promise<{ readonly own: UploadUsage; readonly document: UploadUsage }> {
-    const all = await this.#dependencies.store.counters(documentCounters(participant.documentId));
+    const all = await this.#runtime.store.counters(documentCounters(participant.documentId));
     const prefix = participantCounters(participant);
     const sum = (name: keyof UploadUsage) =>
       Object.entries(all).reduce(
@@ -186,48 +195,47 @@ export class Uploads implements PortalUploads {
 
   /** Ends an upload of a participant that no signature names. */
   async forget(id: UploadId): Promise<void> {
-    const outcome = await this.#dependencies.system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
+    const outcome = await this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
     if (outcome.accepted) await outcome.durable;
   }
 
-  /** Refusals: `LimitExceeded` when the organization has too many open. */
+  /** The ticket of a segmented upload. Refusals: `LimitExceeded` when the organization has too many open. */
   openSegmented(tenant: Tenant): Promise<string> {
-    return this.#dependencies.segmented.open(tenant);
+    return this.#segmented.open(tenant);
   }
 
-  /** Refusals: `NotFound` for the ticket, `BadRequest`, `PayloadTooLarge`. The sink is used up in any case. */
+  /** Resolves when the ticket of a segmented upload is valid. Refusals: `NotFound`. */
   checkSegmentTicket(ticket: string): Promise<void> {
-    return this.#dependencies.segmented.check(ticket);
+    return this.#segmented.check(ticket);
   }
 
+  /**
+   * Accepts one segment, `from`-`to` inclusive of `total`. Resolves with the upload when it is complete; segments may
+   * be repeated and arrive in any order. No API key: the ticket names the organization. The sink is used up in any case.
+   * Refusals: `NotFound` for the ticket, `BadRequest`, `PayloadTooLarge`.
+   */
   async acceptSegment(
     ticket: string,
-    range: { readonly from: number; readonly to: number; readonly total: number },
-    sink: UploadSink,
-    file: { readonly name: string; readonly contentType: string },
+    range: ContentRange,
+    sink: BlobSink,
+    file: GivenFile,
   ): Promise<UploadView | undefined> {
-    const whole = await this.#dependencies.segmented.accept(
-      ticket,
-      range,
-      ownSink(sink),
-      file,
-      this.maxBytes,
-    );
+    const whole = await this.#segmented.accept(ticket, range, sink, file, this.maxBytes);
     if (whole === undefined) return undefined;
     if ('made' in whole) return this.#made(whole.made);
     // The upload has the id of its segments: idempotent.
     const view = await this.#record(whole.id, whole.stored, whole);
-    await this.#dependencies.segmented.complete(whole.id);
+    await this.#segmented.complete(whole.id);
     return view;
   }
 
+  /** Refusals: `NotFound`. */
   async preview(ticket: string): Promise<StoredFile> {
-    const { tickets, clock, blobs } = this.#dependencies;
-    const read = tickets.read('preview', ticket, clock.now());
+    const read = this.#tickets.read('preview', ticket, this.#runtime.clock.now());
     const id = read?.expired === false ? (read.claims[0] as UploadId) : undefined;
     const upload = id && (await this.#read(id));
     if (!upload) throw new PortalRefusal('NotFound');
-    return blobs.file(upload.blob, upload.name, upload.contentType);
+    return this.#blobs.file(upload.blob, upload.name, upload.contentType);
   }
 
   /**
@@ -241,13 +249,12 @@ export class Uploads implements PortalUploads {
     id: string,
     participant?: UploadParticipant,
   ): Promise<StoredUpload> {
-    const { system, blobs } = this.#dependencies;
     const uploadId = parsePortalId('UploadId', id);
     const upload = uploadId && (await this.#read(uploadId));
     if (!upload || upload.organizationId !== organization || !isOf(upload, participant)) throw notFound(id);
     const [used, isThere] = await Promise.all([
-      system.send({ kind: UPLOAD, id: upload.id }, { type: 'USE' }),
-      blobs.touchUnlessRecent(upload.blob),
+      this.#runtime.system.send({ kind: UPLOAD, id: upload.id }, { type: 'USE' }),
+      this.#blobs.touchUnlessRecent(upload.blob),
     ]);
     if (!used.accepted || !isThere) throw notFound(id);
     return upload;
@@ -255,9 +262,8 @@ export class Uploads implements PortalUploads {
 
   /** Records an upload again that has expired, for a request that was kept with its files. */
   async restore({ id, ...upload }: StoredUpload): Promise<void> {
-    const { system, blobs } = this.#dependencies;
-    if (!(await blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
-    const made = await system.create({ kind: UPLOAD, id }, upload);
+    if (!(await this.#blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
+    const made = await this.#runtime.system.create({ kind: UPLOAD, id }, upload);
     if (made.accepted) await made.durable;
     else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
   }
@@ -281,8 +287,8 @@ export class Uploads implements PortalUploads {
 
   /** Path with a ticket that shows an upload without a key. */
   locationOf(id: UploadId): string {
-    const { tickets, clock } = this.#dependencies;
-    return `/api/uploads/${id}/preview?ticket=${tickets.issue('preview', [id], clock.now())}`;
+    const ticket = this.#tickets.issue('preview', [id], this.#runtime.clock.now());
+    return `/api/uploads/${id}/preview?ticket=${ticket}`;
   }
 
   async #check(sink: BlobSink, maxBytes: number): Promise<void> {
@@ -295,7 +301,7 @@ export class Uploads implements PortalUploads {
   }
 
   async #read(id: UploadId): Promise<StoredUpload | undefined> {
-    const actor = await this.#dependencies.system.read({ kind: UPLOAD, id });
+    const actor = await this.#runtime.system.read({ kind: UPLOAD, id });
     return actor && { ...actor.context, id };
   }
 
@@ -315,7 +321,7 @@ export class Uploads implements PortalUploads {
     { blob, md5 }: StoredBlob,
     about: Pick<UploadContext, 'organizationId' | 'applicationId' | 'participant' | 'name' | 'contentType'>,
   ): Promise<UploadView> {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.#runtime;
     const { organizationId, applicationId, participant, name, contentType } = about;
     const context = {
       ...{ organizationId, applicationId, name, contentType, md5, createdAt: clock.now() },
@@ -326,11 +332,6 @@ export class Uploads implements PortalUploads {
     else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
     return this.#view({ ...context, blob, id });
   }
-}
-
-function ownSink(sink: UploadSink): BlobSink {
-  if (sink instanceof BlobSink) return sink;
-  throw new TypeError('The sink of an upload comes from `open`.');
 }
 
 function isOf(upload: UploadContext, participant: UploadParticipant | undefined): boolean {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { id, list, maybeUuid, members, text, textUpTo, time } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { CREATION, EXAMPLE_IDS, FILE } from '../examples.ts';
+import { upload, uploadForm } from '../files/uploads.ts';
 import { newFile } from '../flow.ts';
 import { createdDocument } from '../new-documents.ts';
 import { operation } from '../operation.ts';
@@ -117,6 +118,21 @@ export const saveEditorSession = operation({
   reply: 'empty',
   examples: { request: { name: 'Lease', document: CREATION } },
   refusals: NOT_KEPT,
+});
+
+export const uploadInEditorSession = operation({
+  method: 'POST',
+  path: '/api/editor-sessions/current/uploads',
+  group: 'Editor',
+  summary: 'Stores a file for the draft of the session.',
+  description:
+    'Sent by the page of the editor, with the token of its session. The body is a form, as for `POST /api/uploads`. A session has at most 100 uploads (`LimitExceeded`).',
+  auth: 'editor',
+  bodyPolicy: 'stream',
+  headers: ['content-type', 'content-length'],
+  body: uploadForm,
+  reply: upload,
+  refusals: ['BadRequest', 'LimitExceeded', 'PayloadTooLarge', 'UnsupportedMediaType'],
 });
 
 export const sendEditorSession = operation({

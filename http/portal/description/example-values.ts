@@ -1,8 +1,6 @@
 /** Examples of properties that their schemas describe. */
-import { ANA, EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
+import { ANA } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
-
-const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`;
 
 export const PROPERTY_EXAMPLES: PropertyTexts = {
   'Attachment.signaturesNotInEnvelope': { example: 2 },
@@ -11,12 +9,9 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   'HistoryEntry.by': { example: ANA.name },
   'HistoryEntry.data': { example: { action: 'downloaded', address: '203.0.113.7' } },
   'HistoryEntry.id': { example: 7 },
-  'Upload.location': { example: PREVIEW },
   checksumMd5: { example: 'CY9rzUYh03PK3k6DJie09g==' },
   createdFrom: { example: '2026-01-01' },
   createdTo: { example: '2026-06-30' },
-  digest: { example: 'CY9rzUYh03PK3k6DJie09g==' },
-  isValid: { example: true },
   nextCursor: { example: 'AAABmxlIVQ' },
   organizationName: { example: 'Example Ltda.' },
   presetValue: { example: 'Lisbon' },

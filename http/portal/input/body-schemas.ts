@@ -16,16 +16,15 @@ import {
 } from '../../../contracts/portal/kept-requests/templates.ts';
 import { createDocuments } from '../../../contracts/portal/new-documents.ts';
 import { nameOf } from '../../../contracts/portal/operation.ts';
-import { electronicInput } from './signing-inputs.ts';
+import { signElectronically } from '../../../contracts/portal/signing/signing.ts';
 
 export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
-  ...bodiesOf(createDocuments, replaceFile, replaceEnvelope, editFlow),
+  ...bodiesOf(createDocuments, replaceFile, replaceEnvelope, editFlow, ...signElectronically),
   ...bodiesOf(createMarksSession, createMarksSessionOfDocuments),
   ...bodiesOf(savedFlows.create, savedFlows.replace, createSavedFlowDocuments),
   ...bodiesOf(drafts.create, drafts.replace, saveEditorSession),
   ...bodiesOf(templates.create, templates.replace, createTemplateDocuments),
   ...bodiesOf(generateTemplateDocuments, createGeneration),
-  'electronic-signature': electronicInput,
 };
 
 /** Bodies of declared operations, by the names of the operations. */

@@ -4,19 +4,12 @@
  * The scanner implements the subset of RFC 8259 that finds a member of the outermost object and skips other members.
  * Source: docs/portal-values.md §4 (`POST /api/uploads/bytes`) and §1 row 3.
  */
-import type { UploadSink } from '../../../actors/portal/api.ts';
+import type { BlobSink } from '../../../actors/portal/api.ts';
 import { Base64Reader } from '../../../contracts/base64.ts';
 import { REQUIRED } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type BodyHead, requireJsonType } from './json-body.ts';
-import { tooLarge } from './upload-form.ts';
-
-export interface BytesRules extends BodyHead {
-  /** Maximum size of the file, bytes. */
-  readonly maxBytes: number;
-  open(): Promise<UploadSink>;
-  readonly watch?: { update(bytes: Buffer): void; restart(): void } | undefined;
-}
+import { requireJsonType } from './json-body.ts';
+import { tooLarge, type UploadRules } from './upload-form.ts';
 
 /** Bytes allowed for other members, line breaks and escapes. */
 const AROUND_BYTES = 1024 * 1024;
@@ -27,7 +20,7 @@ const MAX_NAME_LENGTH = 256;
  * resolves, and discarded when it rejects.
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
-export async function readBytesBody(body: AsyncIterable<Buffer>, rules: BytesRules): Promise<UploadSink> {
+export async function readBytesBody(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<BlobSink> {
   requireJsonType(rules.contentType);
   const most = Math.ceil(rules.maxBytes / 3) * 4 + AROUND_BYTES;
   if (Number(rules.contentLength) > most) throw tooLarge(rules.maxBytes);
@@ -73,8 +66,8 @@ const ESCAPES: { readonly [letter: string]: string } = {
 };
 
 class BytesReader {
-  readonly #rules: BytesRules;
-  sink: UploadSink | undefined;
+  readonly #rules: UploadRules;
+  sink: BlobSink | undefined;
   #place: Place = 'start';
   #base64 = new Base64Reader();
   /** Name of the current member. */
@@ -89,7 +82,7 @@ class BytesReader {
   /** Number of bytes outside the file. */
   #around = 0;
 
-  constructor(rules: BytesRules) {
+  constructor(rules: UploadRules) {
     this.#rules = rules;
   }
 
@@ -109,7 +102,7 @@ class BytesReader {
     }
   }
 
-  finish(): UploadSink {
+  finish(): BlobSink {
     if (this.#place === 'start') throw missing();
     if (this.#place !== 'end') throw notJson();
     if (this.sink === undefined || this.sink.length === 0) throw missing();

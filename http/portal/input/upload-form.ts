@@ -3,7 +3,8 @@
  *
  * Source: docs/portal-values.md §4.
  */
-import type { UploadSink } from '../../../actors/portal/api.ts';
+import type { BlobSink } from '../../../actors/portal/api.ts';
+import { MAX_FORM_TEXT } from '../../../contracts/portal/files/uploads.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ByteSink,
@@ -20,19 +21,18 @@ export interface UploadRules {
   readonly contentLength: string;
   /** Maximum size of the file, bytes. */
   readonly maxBytes: number;
-  open(): Promise<UploadSink>;
+  open(): Promise<BlobSink>;
   /** Receives the bytes of the file; a `restart` precedes those of a file that replaces an earlier candidate. */
   readonly watch?: { update(bytes: Buffer): void; restart(): void } | undefined;
 }
 
 export interface UploadedFormat {
-  readonly sink: UploadSink;
+  readonly sink: BlobSink;
   readonly name: string;
   /** Without parameters. */
   readonly contentType: string;
 }
 
-export const FIELD_BYTES = 4096;
 /** Names of parts that count as the file when no part has a file name. */
 const NAMES_OF_UNNAMED_FILES = new Set(['content', 'file']);
 const FIELDS = new Set(['name', 'contenttype']);
@@ -56,7 +56,7 @@ export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules):
     contentType: rules.contentType,
     contentLength: rules.contentLength,
     maxBytes: rules.maxBytes,
-    maxFieldBytes: FIELD_BYTES,
+    maxFieldBytes: MAX_FORM_TEXT,
     errors: ERRORS,
     startPart: (part, fields) => form.startPart(part, fields),
     finish: (fields) => form.finish(fields),
@@ -65,7 +65,7 @@ export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules):
 
 class UploadForm {
   readonly #rules: UploadRules;
-  #sink: UploadSink | undefined;
+  #sink: BlobSink | undefined;
   #file: FormPart | undefined;
 
   constructor(rules: UploadRules) {
@@ -104,7 +104,7 @@ class UploadForm {
 }
 
 /** Returns a sink that shows the bytes to `watch` before it writes them. */
-function watched(sink: UploadSink, watch: UploadRules['watch']): ByteSink {
+function watched(sink: BlobSink, watch: UploadRules['watch']): ByteSink {
   if (watch === undefined) return sink;
   return {
     get length() {

@@ -6,7 +6,7 @@
  */
 
 import { z } from 'zod';
-import type { PortalSigning, SigningPageView } from '../../../actors/portal/api.ts';
+import type { Signing, SigningPageView } from '../../../actors/portal/api.ts';
 import { queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -28,7 +28,7 @@ const KEY_LENGTH = 64;
 const NOTHING: SigningPageView = { state: 'unknown', embedOrigins: [] };
 
 export function signingRoutes(
-  signing: Pick<PortalSigning, 'page' | 'pageContent' | 'pageDownload' | 'pageAttachment' | 'requestLink'>,
+  signing: Pick<Signing, 'page' | 'pageContent' | 'pageDownload' | 'pageAttachment' | 'requestLink'>,
 ): readonly AnyRoute[] {
   return [
     pageRoute(signing, 'sign', {
@@ -126,7 +126,7 @@ export function signingRoutes(
 }
 
 function pageRoute(
-  signing: Pick<PortalSigning, 'page'>,
+  signing: Pick<Signing, 'page'>,
   path: 'sign' | 'sign-embedded' | 'read',
   texts: Pick<AnyRoute, 'summary' | 'description'>,
 ): AnyRoute {
@@ -169,7 +169,7 @@ function pageRoute(
 
 /** False for a link that is not one of an expired mail. */
 async function isNewLinkSent(
-  signing: Pick<PortalSigning, 'requestLink'>,
+  signing: Pick<Signing, 'requestLink'>,
   key: string,
   ticket: string,
 ): Promise<boolean> {

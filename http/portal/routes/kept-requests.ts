@@ -8,9 +8,9 @@ import type {
   Generations,
   IdempotentRequests,
   MarksSessionService,
-  PortalUploads,
   SavedFlowService,
   Templates,
+  Uploads,
 } from '../../../actors/portal/api.ts';
 import { drafts, sendDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
 import {
@@ -20,6 +20,7 @@ import {
   openEditorSession,
   saveEditorSession,
   sendEditorSession,
+  uploadInEditorSession,
 } from '../../../contracts/portal/kept-requests/editor-sessions.ts';
 import {
   cancelGeneration,
@@ -42,15 +43,13 @@ import {
   templates,
 } from '../../../contracts/portal/kept-requests/templates.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId } from '../input/ids.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
 import { readUploadForm } from '../input/upload-form.ts';
 import { requireScope } from '../key-scopes.ts';
-import { portalRoute } from '../route.ts';
-import { storing, uploadBody, uploadForm, uploadShape } from './uploads.ts';
+import { storing, streamOf } from './uploads.ts';
 
 export function savedFlowRoutes(flows: SavedFlowService, requests: IdempotentRequests): readonly AnyRoute[] {
   return [
@@ -143,10 +142,7 @@ export function marksSessionRoutes(sessions: MarksSessionService): readonly AnyR
   ];
 }
 
-export function editorSessionRoutes(
-  sessions: EditorSessionService,
-  uploads: PortalUploads,
-): readonly AnyRoute[] {
+export function editorSessionRoutes(sessions: EditorSessionService, uploads: Uploads): readonly AnyRoute[] {
   return [
     handle(createEditorSession, ({ tenant, body }) => {
       if (body.draftId ? body.files?.length : !body.files?.length) {
@@ -160,33 +156,18 @@ export function editorSessionRoutes(
     handle(openEditorSession, ({ body }) => sessions.open(body.ticket)),
     handle(getEditorSession, ({ tenant }) => sessions.view(tenant)),
     handle(saveEditorSession, ({ tenant, body }) => sessions.save(tenant, body)),
-    portalRoute({
-      method: 'POST',
-      path: '/api/editor-sessions/current/uploads',
-      group: 'Editor',
-      summary: 'Stores a file for the draft of the session.',
-      description:
-        'Sent by the page of the editor, with the token of its session. The body is a form, as for `POST /api/uploads`. A session has at most 100 uploads (`LimitExceeded`).',
-      auth: 'editor',
-      bodyPolicy: 'stream',
-      headers: ['content-type', 'content-length'],
-      body: uploadForm,
-      responses: { 200: uploadShape },
-      refusals: ['BadRequest', 'LimitExceeded', 'PayloadTooLarge', 'UnsupportedMediaType'],
-      async handle({ tenant, header, stream }) {
-        if (stream === undefined) throw new Error('The route reads its body as a stream.');
-        const head = { contentType: header('content-type'), contentLength: header('content-length') };
-        await sessions.checkUpload(tenant);
-        const { sink, name, contentType } = await readUploadForm(stream, {
-          ...head,
-          maxBytes: uploads.maxBytes,
-          open: () => uploads.open(),
-          watch: undefined,
-        });
-        const upload = await storing(sink, () => uploads.accept(tenant, sink, { name, contentType }));
-        await sessions.uploaded(tenant, upload.id);
-        return json(200, uploadBody(upload));
-      },
+    handle(uploadInEditorSession, async ({ tenant, header, stream }) => {
+      const body = streamOf({ stream });
+      const head = { contentType: header('content-type'), contentLength: header('content-length') };
+      await sessions.checkUpload(tenant);
+      const { sink, name, contentType } = await readUploadForm(body, {
+        ...head,
+        maxBytes: uploads.maxBytes,
+        open: () => uploads.open(),
+      });
+      const upload = await storing(sink, () => uploads.accept(tenant, sink, { name, contentType }));
+      await sessions.uploaded(tenant, upload.id);
+      return upload;
     }),
     handle(sendEditorSession, ({ tenant }) => sessions.send(tenant)),
     handle(closeEditorSession, ({ tenant }) => sessions.close(tenant)),

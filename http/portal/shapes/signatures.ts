@@ -5,69 +5,13 @@
  */
 
 import { z } from 'zod';
-import type {
-  SignatureView,
-  TimestampView,
-  ValidationItemView,
-  ValidationRecord,
-  ValidationResultsView,
-} from '../../../actors/portal/api.ts';
+import type { SignatureView, TimestampView, ValidationRecord } from '../../../actors/portal/api.ts';
 import { id } from '../../../contracts/fields.ts';
 import { documentStatus } from '../../../contracts/portal/documents.ts';
 import { createdBy } from '../../../contracts/portal/entities.ts';
+import { validationResults } from '../../../contracts/portal/signing/validation.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { createdByBody, timestamp } from './shared-shapes.ts';
-
-interface ResultsBody {
-  isValid: boolean;
-  passedChecks: ItemBody[];
-  errors: ItemBody[];
-  warnings: ItemBody[];
-}
-interface ItemBody {
-  type: string;
-  message: string;
-  detail: string | null;
-  innerValidationResults: ResultsBody | null;
-}
-
-const itemShape: z.ZodType<ItemBody> = z
-  .strictObject({
-    type: z.string(),
-    message: z.string(),
-    detail: z.string().nullable(),
-    get innerValidationResults() {
-      return validationResultsShape.nullable();
-    },
-  })
-  .meta({ id: 'ValidationItem' });
-
-export const validationResultsShape: z.ZodType<ResultsBody> = z
-  .strictObject({
-    isValid: z.boolean().describe('There are no errors.'),
-    passedChecks: z.array(itemShape),
-    errors: z.array(itemShape),
-    warnings: z.array(itemShape),
-  })
-  .meta({ id: 'ValidationResults' });
-
-export function validationResultsBody(results: ValidationResultsView): ResultsBody {
-  return {
-    isValid: results.isValid,
-    passedChecks: results.passedChecks.map(itemBody),
-    errors: results.errors.map(itemBody),
-    warnings: results.warnings.map(itemBody),
-  };
-}
-
-function itemBody({ type, message, detail, innerValidationResults: inner }: ValidationItemView): ItemBody {
-  return {
-    type,
-    message,
-    detail,
-    innerValidationResults: inner === null ? null : validationResultsBody(inner),
-  };
-}
 
 const timestampTokenShape = z
   .strictObject({
@@ -105,7 +49,7 @@ export const signatureShape = z
     archiveTimestamps: z.array(timestampTokenShape),
     attributeCertificates: z.array(z.strictObject({ details: z.string(), issuer: z.string() })),
     evidences: z.looseObject({}).nullable().describe('Of electronic signatures that were made here.'),
-    validationResults: validationResultsShape,
+    validationResults: validationResults,
   })
   .meta({ id: 'Signature' });
 
@@ -127,7 +71,7 @@ export function signatureBody(signature: SignatureView): z.infer<typeof signatur
     archiveTimestamps: signature.archiveTimestamps.map(timestampTokenBody),
     attributeCertificates: [],
     evidences: signature.evidences,
-    validationResults: validationResultsBody(signature.validationResults),
+    validationResults: signature.validationResults,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Costs of a body: credentials are checked first, size and faults are bounded, a worker parses large ones. */
 import test from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
-import { MAX_FIELD_FILE_BYTES } from '../../../actors/portal/api.ts';
+import { MAX_FIELD_FILE_BYTES } from '../../../contracts/portal/signing/signing.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { RawClient } from '../harness.ts';
 import { assertRefused, portalTable, startPortal } from './harness.ts';

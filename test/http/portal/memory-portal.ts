@@ -8,7 +8,6 @@ import type {
   SignatureView,
   StoredFile,
   Tenant,
-  UploadSink,
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
 import type { DocumentActor } from '../../../actors/portal/document-records/document-index.ts';
@@ -188,7 +187,7 @@ export interface Call {
 }
 
 /** Bytes in memory; `aborted` when HTTP has discarded them. */
-class MemorySink implements UploadSink {
+class MemorySink {
   readonly pieces: Buffer[] = [];
   aborted = false;
   length = 0;

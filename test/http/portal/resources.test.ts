@@ -75,7 +75,7 @@ test('certificate signatures begin with a certificate and end with a signature, 
   set('signing.startCertificate', () => ({
     success: true,
     token: 'tok',
-    toSignHash: Buffer.from([1, 2]),
+    toSignHash: 'AQI=',
     toSign: null,
     digestAlgorithm: 'SHA-256',
     validationResults: GOOD,

@@ -12,7 +12,6 @@ import {
   templateRoutes,
 } from '../../../http/portal/routes/kept-requests.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
-import { fieldUploadRoutes } from '../../../http/portal/signing/field-uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
@@ -75,7 +74,7 @@ test('numbers of pages have a singular and a plural in each language', (t) => {
 
 test('the signing page has a sentence for each refusal of its calls, which the service words in English', (t) => {
   const none = {} as never;
-  const calls = [...signingRoutes(none), ...fieldUploadRoutes(none, none)].filter(
+  const calls = signingRoutes(none, none).filter(
     ({ method, path }) => method === 'POST' && path.startsWith('/api/documents/keys/'),
   );
   t.true(calls.length > 5);

@@ -17,18 +17,14 @@ import {
 import type { ExecutionContext } from 'ava';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
-import type {
-  CreateDocuments,
-  ElectronicSigning,
-  SigningAccess,
-  Tenant,
-} from '../../../../actors/portal/api.ts';
+import type { CreateDocuments, SigningAccess, Tenant } from '../../../../actors/portal/api.ts';
 import type { DocumentService } from '../../../../actors/portal/documents/documents.ts';
 import type { OutgoingMail } from '../../../../actors/portal/mail/mail-port.ts';
 import { type Portal, Portal as PortalClass, type PortalOptions } from '../../../../actors/portal/portal.ts';
 import type { Profile, SigningChoices } from '../../../../actors/shared/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { NewFile, NewFlowAction } from '../../../../contracts/portal/flow.ts';
+import type { ElectronicSigning } from '../../../../contracts/portal/signing/signing.ts';
 import type { DocumentId, ProfileName } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';

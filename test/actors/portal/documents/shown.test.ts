@@ -104,7 +104,7 @@ test.serial('a started signature is completed by its token alone, under its own 
   const access = await fixture.ticket(id, 'bob@example.org');
   const { toSign, token } = await signing.startCertificate(access, { certificate, positions: [] });
   if (toSign === null || token === null) throw new Error('begun');
-  const signature = secret.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const signature = secret.sign(Buffer.from(toSign, 'base64'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
   const complete = (key: string) =>
     signing.completeCertificate({ by: 'token', key }, { token, signature }, ORIGIN);
   await refusedAs(t, 'InvalidTicket', complete(other.key));

@@ -27,7 +27,7 @@ async function begin(fixture: PortalFixture, access: SigningAccess, own: TestSig
   });
   const sign = () => ({
     token: started.token ?? '',
-    signature: own.key.sign(started.toSign ?? Buffer.alloc(0), {
+    signature: own.key.sign(Buffer.from(started.toSign ?? '', 'base64'), {
       scheme: own.keyType === 'rsa' ? 'rsa-pkcs1' : 'ecdsa',
       digest: 'sha256',
     }),

@@ -121,7 +121,7 @@ test('fields of the form of a PDF get the values of participants', async (t) => 
 test('an invalid value of a field is refused with the name of the field, without a signature', async (t) => {
   const fixture = await portalFixture(t);
   const id = await fixture.create([signer('Ana', 1, ANA)]);
-  const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
+  const wrong: readonly (readonly [Record<string, string | number | boolean>, string])[] = [
     [{ ...GOOD, city: '' }, 'city'],
     [{ ...GOOD, city: 'x'.repeat(21) }, 'city'],
     [{ ...GOOD, amount: '101' }, 'amount'],
@@ -205,11 +205,11 @@ test('a participant with a certificate fills fields before the signature, before
   await fixture.sign(id, 'ana@example.org', { fieldValues: GOOD });
   const access = await fixture.ticket(id, 'cy@example.org');
   const { signing } = fixture.portal;
-  const begin = (fieldValues: Record<string, unknown>) =>
+  const begin = (fieldValues: Record<string, string>) =>
     signing.startCertificate(access, { certificate: own.certificate, positions: [], fieldValues });
   await refusedAs(t, 'InvalidFieldValue', begin({}));
   const started = await begin({ cy: 'certified' });
-  const signature = own.key.sign(started.toSign ?? Buffer.alloc(0), {
+  const signature = own.key.sign(Buffer.from(started.toSign ?? '', 'base64'), {
     scheme: 'rsa-pkcs1',
     digest: 'sha256',
   });

@@ -54,7 +54,7 @@ test.serial(
       positions: [],
     });
     if (toSign === null || token === null) throw new Error('nothing to sign');
-    const signature = key.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+    const signature = key.sign(Buffer.from(toSign, 'base64'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
     t.true((await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
     await fixture.until(id, ({ status }) => status === 'Concluded');
     const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
@@ -87,7 +87,7 @@ test.serial('a signature with a certificate of the participant has the level of 
     const started = await fixture.portal.signing.startCertificate(access, { certificate, positions: [] });
     const { toSign, token, validationResults } = started;
     if (toSign === null || token === null) throw new Error(JSON.stringify(validationResults));
-    const signature = key.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+    const signature = key.sign(Buffer.from(toSign, 'base64'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
     t.true((await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
     await fixture.until(id, ({ status }) => status === 'Concluded');
     const path = await fixture.signedFile(id);

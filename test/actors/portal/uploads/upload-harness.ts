@@ -116,27 +116,9 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   });
   const { system } = runtime;
   tenants = new TenantDirectory({ system, store, clock });
-  const segmented = new SegmentedUploads(portal, {
-    system,
-    store,
-    clock,
-    ids: systemIds,
-    disk,
-    blobs,
-    tickets,
-    faults,
-  });
-  const uploads = new Uploads({
-    system,
-    store,
-    clock,
-    ids: systemIds,
-    blobs,
-    tickets,
-    segmented,
-    faults,
-    maxBytes: options.maxBytes ?? 1_000_000,
-  });
+  const parts = { system, store, clock, ids: systemIds, faults };
+  const segmented = new SegmentedUploads(portal, parts, disk, blobs, tickets);
+  const uploads = new Uploads(parts, blobs, tickets, segmented, options.maxBytes ?? 1_000_000);
   const administration = new Administration({ system, store, clock, ids: systemIds });
   let closed = false;
   return {

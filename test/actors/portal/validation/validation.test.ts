@@ -59,7 +59,10 @@ async function signByCertificate(fixture: PortalFixture, id: DocumentId, email: 
     positions: [],
   });
   if (started.toSign === null || started.token === null) throw new Error('nothing to sign');
-  const signature = own.key.sign(started.toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const signature = own.key.sign(Buffer.from(started.toSign, 'base64'), {
+    scheme: 'rsa-pkcs1',
+    digest: 'sha256',
+  });
   await fixture.portal.signing.completeCertificate(access, { token: started.token, signature }, ORIGIN);
   return own;
 }

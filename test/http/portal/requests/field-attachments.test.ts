@@ -1,7 +1,7 @@
 /** Files that participants attach when they sign, over HTTP. Source: docs/fields.md. */
 import { createHash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
-import { MAX_FIELD_FILE_BYTES } from '../../../../actors/portal/api.ts';
+import { MAX_FIELD_FILE_BYTES } from '../../../../contracts/portal/signing/signing.ts';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { assertRefused } from '../harness.ts';

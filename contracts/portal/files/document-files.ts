@@ -4,13 +4,13 @@
  * Source: docs/portal-values.md §0, §13; docs/decisions/0128-files-of-several-documents.md.
  */
 import { z } from 'zod';
-import { list, members, uuid, word } from '../fields.ts';
-import { EXAMPLE_IDS } from './examples.ts';
-import { documentParams } from './ids.ts';
-import { queryFlag, queryText, queryWord } from './lists.ts';
-import { FILE_HEADERS, operation } from './operation.ts';
-import { UNKNOWN_DOCUMENT } from './refusals.ts';
-import { DOWNLOAD_TYPES } from './words.ts';
+import { list, members, uuid, word } from '../../fields.ts';
+import { EXAMPLE_IDS } from '../examples.ts';
+import { documentParams } from '../ids.ts';
+import { queryFlag, queryText, queryWord } from '../lists.ts';
+import { FILE_HEADERS, operation } from '../operation.ts';
+import { UNKNOWN_DOCUMENT } from '../refusals.ts';
+import { DOWNLOAD_TYPES } from '../words.ts';
 
 /** Documents of one file; as many as one creation call makes. */
 const MAX_PACKED = 50;

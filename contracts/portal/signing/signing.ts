@@ -1,0 +1,598 @@
+/**
+ * Signing, approving and refusing, with an application's key or with a participant's ticket.
+ *
+ * Source: docs/portal-values.md §9 (end) and §10; docs/fields.md.
+ */
+import { z } from 'zod';
+import {
+  between,
+  bytes,
+  flag,
+  id,
+  list,
+  map,
+  maybeFlag,
+  maybeText,
+  maybeUuid,
+  members,
+  number,
+  text,
+  textUpTo,
+  uuid,
+  whole,
+  word,
+} from '../../fields.ts';
+import type { Value } from '../../operation.ts';
+import { reason } from '../documents.ts';
+import { ANA, EXAMPLE_IDS, REASON } from '../examples.ts';
+import { fileForm } from '../files/uploads.ts';
+import { newMark } from '../flow.ts';
+import { documentParams, keyParams } from '../ids.ts';
+import { operation } from '../operation.ts';
+import { signatureChecks } from './validation.ts';
+
+/** Metres, up to the circumference of the earth: devices without a position report large numbers. */
+const MAX_ACCURACY = 40_075_017;
+
+/** Maximum sizes, bytes. */
+const MAX_PICTURE = 2 * 1024 * 1024;
+const MAX_CERTIFICATE = 16 * 1024;
+const MAX_VALUE = 4 * 1024;
+/** Of an electronic signature request: a picture of two MiB in Base64, and a thousand marks. */
+const MAX_PICTURE_BODY = 4 * 1024 * 1024;
+/** Of a file that a participant attaches on the page; ours. */
+export const MAX_FIELD_FILE_BYTES = 4_000_000;
+
+/** The signer: with `keys/{key}` a ticket or, with an application's key, the action. */
+const access = {
+  flowActionId: maybeUuid.meta({
+    description: 'Action of the participant. Absent: the first pending action of this person.',
+    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  }),
+  ticket: maybeText.meta({
+    description:
+      'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
+    exampleValue: '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
+  }),
+  // Additional: with a key, the acting participant of a rule.
+  userId: maybeUuid.meta({
+    description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  }),
+  // Additional: with a ticket, the displayed version; a different current version is refused.
+  documentVersion: whole.nullish().meta({
+    description:
+      'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
+    exampleValue: 1,
+  }),
+};
+
+/** Values by name of field; the rules of fields refuse other types than text, number and boolean. */
+const fieldValues = map(z.union([textUpTo(4000), z.number(), z.boolean()]).nullable());
+
+const signaturePosition = members({
+  page: whole.nullish().meta({
+    description: 'Page of the box, from 1. Another spelling of `pageNumber`, which wins.',
+    exampleValue: 1,
+  }),
+  pageNumber: whole
+    .nullish()
+    .meta({ description: 'Page of the box, from 1. Absent: the last page.', exampleValue: 1 }),
+  topLeftX: number.meta({
+    description: 'Distance of the box from the left edge of the page, points.',
+    exampleValue: 72,
+  }),
+  topLeftY: number.meta({
+    description: 'Distance of the box from the top edge of the page, points.',
+    exampleValue: 600,
+  }),
+  width: number.meta({ description: 'Width of the box, points (1/72 inch).', exampleValue: 180 }),
+  height: number.meta({ description: 'Height of the box, points (1/72 inch).', exampleValue: 60 }),
+}).transform(({ page, pageNumber, ...rectangle }) => ({
+  ...rectangle,
+  pageNumber: pageNumber ?? page ?? null,
+}));
+
+const picture = {
+  id: uuid.meta({ description: 'Identifier, unique within the instance.' }),
+  contentType: maybeText.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+  save: maybeFlag.meta({
+    description: 'Whether the picture is kept for later signatures. Accepted and ignored.',
+  }),
+};
+
+/** Places of the visible signature, in one of two spellings. */
+function positionsOf<Position>(
+  one: Position | null | undefined,
+  several: readonly Position[] | null | undefined,
+): readonly Position[] {
+  return several ?? (one ? [one] : []);
+}
+
+const electronicSignature = members({
+  ...access,
+  disableNotifications: maybeFlag.meta({
+    description: 'Whether no e-mail at all is sent about this. Default false.',
+  }),
+  evidences: members({
+    geolocation: members({
+      latitude: between(-90, 90).meta({ description: 'Degrees north of the equator.', exampleValue: 38.72 }),
+      longitude: between(-180, 180).meta({ description: 'Degrees east of Greenwich.', exampleValue: -9.14 }),
+      accuracy: between(0, MAX_ACCURACY).nullish().meta({
+        description: 'Radius of uncertainty of the position, metres. Null: not known.',
+        exampleValue: 12.5,
+      }),
+    })
+      .nullish()
+      .meta({ description: 'Position reported by the device of the participant.' }),
+  })
+    .nullish()
+    .meta({
+      description: 'Data about the moment of signing. It becomes part of the evidence in the signed file.',
+    }),
+  emailCode: maybeText.meta({
+    description:
+      'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
+    exampleValue: '481516',
+  }),
+  smsCode: maybeText.meta({
+    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
+    exampleValue: '123456',
+  }),
+  whatsappCode: maybeText.meta({
+    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
+    exampleValue: '123456',
+  }),
+  otpCode: maybeText.meta({
+    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
+    exampleValue: '123456',
+  }),
+  authenticationType: word(['SMS', 'AuthenticationApp']).nullish().meta({
+    description: 'Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).',
+  }),
+  authenticationCode: maybeText.meta({
+    description: 'Code of the second factor named by `authenticationType`. Accepted and ignored.',
+    exampleValue: '123456',
+  }),
+  typedName: maybeText.meta({
+    description: 'Name that the participant typed. Absent: the name of the flow action.',
+    exampleValue: 'Ana Silva',
+  }),
+  signaturePosition: signaturePosition
+    .nullish()
+    .meta({ description: 'One place of the visible signature. Ignored when `signaturePositions` is there.' }),
+  signaturePositions: list(newMark).nullish().meta({
+    description: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
+  }),
+  signatureInitialsPositions: list(newMark)
+    .nullish()
+    .meta({ description: 'Places of the initials, at most 1,000. Absent: those given at creation.' }),
+  // Participants have no key for uploads: the signing page sends the picture itself.
+  signatureImage: members({
+    ...picture,
+    id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
+    contentB64: bytes(MAX_PICTURE).nullish().meta({
+      description: 'Picture in PNG or JPEG, Base64, at most 2 MiB. For participants, who cannot upload.',
+      exampleValue: 'iVBORw0KGgo=',
+    }),
+    showSignerInformation: maybeFlag.meta({
+      description: 'Whether name and date are printed beside the picture. Accepted and ignored.',
+    }),
+    alignTextOnMiddle: maybeFlag.meta({
+      description: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
+    }),
+  })
+    .nullish()
+    .meta({
+      description:
+        'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
+    }),
+  initialsImage: members(picture)
+    .nullish()
+    .meta({ description: 'Picture of the initials. Absent: they are made from the name.' }),
+  fieldValues: fieldValues.nullish().meta({
+    description:
+      'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
+    exampleValue: { city: 'Lisbon' },
+  }),
+  userTimeZoneOffset: whole.nullish().meta({
+    description: 'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
+    exampleValue: 60,
+  }),
+})
+  .transform((given) => {
+    const { flowActionId, ticket, userId, documentVersion, signatureImage } = given;
+    const geolocation = given.evidences?.geolocation;
+    return {
+      ...{ flowActionId, ticket, userId, documentVersion },
+      disableNotifications: given.disableNotifications ?? undefined,
+      geolocation: geolocation ? { ...geolocation, accuracy: geolocation.accuracy ?? null } : undefined,
+      emailCode: given.emailCode ?? undefined,
+      typedName: given.typedName ?? undefined,
+      timeZoneOffset: given.userTimeZoneOffset ?? undefined,
+      positions: positionsOf(given.signaturePosition, given.signaturePositions),
+      initialsPositions: given.signatureInitialsPositions ?? [],
+      /** Upload of a picture (PNG or JPEG) to draw. */
+      imageUploadId: signatureImage?.id ?? undefined,
+      /** The picture itself, as the signing page sends it; counts when there is no upload. */
+      image: signatureImage?.contentB64 ?? undefined,
+      fieldValues: given.fieldValues ?? undefined,
+    };
+  })
+  .meta({ id: 'ElectronicSignature' });
+
+type Electronic = Omit<Value<typeof electronicSignature>, keyof typeof access>;
+export type ElectronicSigning = Partial<Electronic> & Pick<Electronic, 'positions' | 'initialsPositions'>;
+
+const certificateStart = members({
+  ...access,
+  certificate: bytes(MAX_CERTIFICATE).meta({
+    description:
+      'X.509 certificate of the participant in DER, Base64. At most 16 KiB. Its private key stays with the participant.',
+    exampleValue: 'MIIDazCCAlOgAwIBAgIU',
+  }),
+  signaturePosition: signaturePosition
+    .nullish()
+    .meta({ description: 'One place of the visible signature. Ignored when `signaturePositions` is there.' }),
+  signaturePositions: list(newMark).nullish().meta({
+    description: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
+  }),
+  fieldValues: fieldValues.nullish().meta({
+    description:
+      'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
+    exampleValue: { city: 'Lisbon' },
+  }),
+})
+  .transform(({ signaturePosition: one, signaturePositions, fieldValues: values, ...request }) => ({
+    ...request,
+    positions: positionsOf(one, signaturePositions),
+    fieldValues: values ?? undefined,
+  }))
+  .meta({ id: 'CertificateSignatureStart' });
+
+const certificateCompletion = members({
+  ...access,
+  signature: bytes(MAX_VALUE).meta({
+    description: 'Signature value over the hash, Base64. At most 4 KiB.',
+    exampleValue: 'MEUCIQDx',
+  }),
+  token: text.meta({
+    description: 'Token from the call that began this signature. Used once, within 10 minutes.',
+    exampleValue: 'c2lnbmluZy10b2tlbg',
+  }),
+  disableNotifications: maybeFlag.meta({
+    description: 'Whether no e-mail at all is sent about this. Default false.',
+  }),
+}).meta({ id: 'CertificateSignature' });
+
+const approval = members({
+  ...access,
+  disableNotifications: maybeFlag.meta({
+    description: 'Whether no e-mail at all is sent about this. Default false.',
+  }),
+}).meta({ id: 'Approval' });
+
+const participantRefusal = members({
+  ...access,
+  reason: reason.meta({
+    description: 'Reason, which participants and the history show. At most 2,000 characters.',
+    exampleValue: 'The price has changed.',
+  }),
+}).meta({ id: 'ParticipantRefusal' });
+
+const documentOpening = members({
+  ...access,
+  reachedEnd: maybeFlag.meta({
+    description: 'Whether the last page was visible to its end. Default false: the document was opened.',
+  }),
+}).meta({ id: 'DocumentOpening' });
+
+const emailCodeRequest = members({
+  ...access,
+  resend: maybeFlag.meta({
+    description: 'Whether a new code is sent although an earlier one is still valid. Default false.',
+  }),
+}).meta({ id: 'EmailCodeRequest' });
+
+const smsCodeRequest = members({
+  flowActionId: uuid.meta({
+    description: 'Action of the participant. Absent: the first pending action of this person.',
+    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  }),
+  resend: flag.nullish().meta({
+    description: 'Whether a new code is sent although an earlier one is still valid. Default false.',
+  }),
+}).meta({ id: 'SmsCodeRequest' });
+
+const startedSignature = z.strictObject({
+  success: z.boolean().meta({ description: 'Whether it was done.' }),
+  token: z.string().nullable().meta({
+    description: 'Token from the call that began this signature. Used once, within 10 minutes.',
+    exampleValue: 'c2lnbmluZy10b2tlbg',
+  }),
+  toSignHash: z.string().nullable().describe('Base64.'),
+  toSign: z.string().nullable().describe('What the hash is of, Base64; null when it is too large to send.'),
+  digestAlgorithm: z.string().nullable().meta({
+    description: 'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
+    exampleValue: 'SHA-256',
+  }),
+  validationResults: signatureChecks,
+});
+
+export type StartedSignature = Value<typeof startedSignature>;
+
+const AGAIN =
+  'Present when another signature has changed the file since the start: to sign and complete again.';
+
+const completedSignature = z.strictObject({
+  success: z.boolean().meta({ description: 'Whether it was done.' }),
+  validationResults: signatureChecks,
+  token: z.string().nullable().optional().describe(AGAIN),
+  toSignHash: startedSignature.shape.toSignHash
+    .optional()
+    .meta({ description: 'Base64.', exampleValue: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=' }),
+  toSign: startedSignature.shape.toSign.optional().meta({
+    description: 'What the hash is of, Base64; null when it is too large to send.',
+    exampleValue: 'MYIBazA=',
+  }),
+  digestAlgorithm: z.string().nullable().optional().meta({
+    description: 'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
+    exampleValue: 'SHA-256',
+  }),
+});
+
+export type CompletedSignature = Value<typeof completedSignature>;
+
+const REFUSALS = [
+  'DocumentNotFound',
+  'DocumentInvalidKey',
+  'DocumentIsDeleted',
+  'FlowActionNotFound',
+  'InvalidDocumentStatus',
+  'InvalidFlowAction',
+  'InvalidTicket',
+  'VersionChanged',
+] as const;
+
+const CERTIFICATE = [
+  'CertificateNotFound',
+  'CpfMismatch',
+  'CpfNotExpected',
+  'DocumentUnreadable',
+  'InvalidFieldValue',
+  'SigningFailed',
+  'UploadNotFound',
+] as const;
+
+/** The name of the document in a request: its id or its validation key. */
+export interface SigningMethod {
+  readonly id: string | undefined;
+  readonly key: string | undefined;
+}
+
+const byKey: z.ZodType<SigningMethod> = keyParams.transform(({ key }) => ({ key, id: undefined }));
+
+/** Operations with two ways of authentication differ in this. */
+const METHODS = [
+  {
+    prefix: '/api/documents/{id}',
+    auth: 'application',
+    by: 'with a key',
+    who: 'For applications that have identified the participant themselves; `flowActionId` names the action, by default the first pending one.',
+    credential: 'The token names the action.',
+    example: { flowActionId: EXAMPLE_IDS.flowAction },
+    params: documentParams.transform(({ id: document }) => ({
+      id: document,
+      key: undefined,
+    })) as z.ZodType<SigningMethod>,
+    refusals: [],
+  },
+  {
+    prefix: '/api/documents/keys/{key}',
+    auth: 'known-or-ticket',
+    by: 'with a ticket',
+    who: 'For the participant: needs the ticket of the link, or a key and `flowActionId`.',
+    credential: 'The token names the action, and needs neither ticket nor key.',
+    example: { ticket: EXAMPLE_IDS.ticket },
+    params: byKey,
+    refusals: ['Unauthorized', 'Forbidden'],
+  },
+] as const;
+
+export const signElectronically = METHODS.map(({ prefix, auth, by, who, example, params, refusals }) =>
+  operation({
+    method: 'POST',
+    path: `${prefix}/electronic-signature`,
+    group: 'Signing',
+    summary: `Signs electronically, ${by}.`,
+    description: `${who} The action may require a code (\`InvalidAuthenticationCode\`), initials, and values of fields (\`InvalidFieldValue\`). When the step is complete the next one begins, or the document is concluded; webhooks receive \`DocumentSigned\`. \`InvalidFlowAction\`: the action does not allow electronic signatures, or lacks initials. \`InvalidDocumentStatus\`: it is not the turn of the participant.`,
+    scope: 'Sign',
+    folderKeys: true,
+    auth,
+    headers: ['user-agent'],
+    params,
+    body: electronicSignature,
+    maxBodyBytes: MAX_PICTURE_BODY,
+    largeBody: true,
+    reply: 'empty',
+    examples: { request: { ...example, typedName: ANA.name } },
+    refusals: [
+      ...REFUSALS,
+      ...(['InvalidAuthenticationCode', 'InvalidFieldValue', 'SigningFailed', 'UploadNotFound'] as const),
+      ...refusals,
+    ],
+  }),
+);
+
+export const startCertificateSignature = METHODS.map(({ prefix, auth, by, who, example, params, refusals }) =>
+  operation({
+    method: 'POST',
+    path: `${prefix}/signature/certificate`,
+    group: 'Signing',
+    summary: `Starts a signature with a certificate whose key stays with the participant, ${by}.`,
+    description: `${who} Checks the certificate and prepares the file; nothing is signed yet. The reply has the hash that the key of the participant signs, with its \`digestAlgorithm\`, and the token for the second call, which can be used once within 10 minutes. \`success\` is false when the certificate is rejected; \`validationResults\` has the errors. \`CpfMismatch\`: the certificate belongs to another person. \`InvalidDocumentStatus\`: it is not the turn of the participant.`,
+    scope: 'Sign',
+    folderKeys: true,
+    auth,
+    params,
+    body: certificateStart,
+    reply: startedSignature,
+    examples: { request: { ...example, certificate: 'MIIDazCCAlOgAwIBAgIU' } },
+    refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+  }),
+);
+
+export const completeCertificateSignature = METHODS.map(
+  ({ prefix, auth, by, credential, example, params, refusals }) =>
+    operation({
+      method: 'POST',
+      path: `${prefix}/signature`,
+      group: 'Signing',
+      summary: `Completes a signature with a certificate, ${by}.`,
+      description: `The second call, with the token of the first one and the signature value. ${credential} \`success\` is false when the value is not a signature of the hash by this certificate, and when another signature has changed the file meanwhile; the reply then has a new token and hash to sign. When the step is complete the next one begins, or the document is concluded; webhooks receive \`DocumentSigned\`. \`InvalidTicket\`: the token is unknown, used or expired.`,
+      scope: 'Sign',
+      folderKeys: true,
+      auth,
+      headers: ['user-agent'],
+      params,
+      body: certificateCompletion,
+      reply: completedSignature,
+      examples: { request: { ...example, token: 'c2lnbmluZy10b2tlbg', signature: 'MEUCIQDx' } },
+      refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+    }),
+);
+
+export const approve = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/approval',
+  group: 'Signing',
+  summary: 'Approves as a participant, with a ticket.',
+  description:
+    'For actions of the types Approver and ApproverRule. Needs the ticket of the link, or a key and `flowActionId`. When the step is complete the next one begins, or the document is concluded; webhooks receive `DocumentApproved`. `InvalidFlowAction`: the action is a signature. `InvalidDocumentStatus`: it is not the turn of the participant. `VersionChanged`: the link is older than the version of the document.',
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  headers: ['user-agent'],
+  params: byKey,
+  body: approval,
+  reply: 'empty',
+  examples: { request: { ticket: EXAMPLE_IDS.ticket } },
+  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+});
+
+export const refuseAsParticipant = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/participant-refusal',
+  group: 'Signing',
+  summary: 'Refuses as a participant, with a ticket.',
+  description:
+    'Needs the ticket of the link, or a key and `flowActionId`. The flow stops; observers and the other participants whose turn had come receive the `reason` by e-mail, and webhooks receive `DocumentRefused`. In a rule with `allowRuleFlowToContinueIfRefused` the flow continues while enough people remain. `InvalidDocumentStatus`: it is not the turn of the participant.',
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  headers: ['user-agent'],
+  params: byKey,
+  body: participantRefusal,
+  reply: 'empty',
+  examples: { request: { ticket: EXAMPLE_IDS.ticket, ...REASON } },
+  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+});
+
+export const recordView = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/view',
+  group: 'Signing',
+  summary: 'Records that a participant has opened the document, or has seen its last page.',
+  description:
+    'Sent by the signing page. Adds an entry to the history, at most one of each kind a day for each participant and IP address; the status does not change. Needs the ticket of the link.',
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  headers: ['user-agent'],
+  params: byKey,
+  body: documentOpening,
+  reply: 'empty',
+  examples: { request: { ticket: EXAMPLE_IDS.ticket, reachedEnd: true } },
+  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+});
+
+export const sendEmailCode = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/email-authentication-code',
+  group: 'Signing',
+  summary: 'Sends the participant a code of six digits by e-mail.',
+  description:
+    'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: too many codes were sent within an hour.',
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  params: byKey,
+  body: emailCodeRequest,
+  reply: 'empty',
+  examples: { request: { ticket: EXAMPLE_IDS.ticket } },
+  refusals: [...REFUSALS, 'TooManyRequests', 'Unauthorized', 'Forbidden'],
+});
+
+export const sendSmsCode = operation({
+  method: 'POST',
+  path: '/api/documents/sms-authentication-code',
+  group: 'Signing',
+  summary: 'Refuses every request: this service sends no codes by SMS.',
+  description: 'Exists for clients that call it; the reply is `InvalidFlowAction`. Codes are sent by e-mail.',
+  scope: 'Sign',
+  folderKeys: true,
+  body: smsCodeRequest,
+  reply: 'empty',
+  examples: { request: { flowActionId: EXAMPLE_IDS.flowAction } },
+  refusals: ['InvalidFlowAction'],
+});
+
+const fieldUpload = z
+  .strictObject({
+    id: id.meta({ description: 'Value of the field in `fieldValues` of the request that signs.' }),
+    name: z.string().meta({ description: 'File name with its extension.', exampleValue: 'passport.pdf' }),
+    contentType: z
+      .enum(['application/pdf', 'image/jpeg', 'image/png'])
+      .meta({ description: 'Media type, told by the content.' }),
+    size: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
+    sha256: z.string().meta({
+      description: 'SHA-256 of the file, lower-case hex.',
+      exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    }),
+  })
+  .meta({ id: 'FieldUpload' });
+
+export type FieldUpload = Value<typeof fieldUpload>;
+
+export const uploadForField = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/uploads',
+  group: 'Signing',
+  summary: 'Takes a file that a participant attaches, with a ticket.',
+  description: `A form with one file, PDF, PNG or JPEG, of at most ${MAX_FIELD_FILE_BYTES} bytes. Only this participant can name its id as the value of a field in \`fieldValues\`; an upload that is not used is kept for 24 hours, and at most until the document ends. Nothing is read without the ticket of the link. An application uploads with \`POST /api/uploads\`. \`InvalidFieldValue\`: the participant has no such field, or the file is of another type. \`LimitExceeded\`: the participant, or all participants of the document, have uploaded too many files. At most 30 requests in ten seconds from one client.`,
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  rate: 'upload',
+  bodyPolicy: 'stream',
+  headers: ['content-type', 'content-length'],
+  params: keyParams,
+  query: members({
+    ticket: z.string().max(2000).optional().describe('Ticket of the link. A key does not replace it.'),
+    field: textUpTo(100).describe('Name of the field, of the type `Attachment`.'),
+  }),
+  body: fileForm,
+  reply: fieldUpload,
+  refusals: [
+    'BadRequest',
+    'DocumentIsDeleted',
+    'Forbidden',
+    'InvalidDocumentStatus',
+    'InvalidFieldValue',
+    'InvalidTicket',
+    'LimitExceeded',
+    'PayloadTooLarge',
+    'Unauthorized',
+    'UnsupportedMediaType',
+  ],
+});
