@@ -1,6 +1,8 @@
 /**
  * Algorithms accepted for a signature, with their end dates: the proven time of existence decides, not the time of
- * validation. Source: ETSI TS 119 312 and the lists it references.
+ * validation. Source: ETSI TS 119 312 V1.5.1 and the lists it references; RSA with PKCS#1 v1.5 from 3000 bits on has the
+ * end of V2.1.1. That version ended RSA below 3000 bits early, on 2026-04-01; this list keeps the earlier date, by which
+ * most signatures of today are made.
  */
 import type { AlgorithmUse } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
@@ -27,11 +29,10 @@ const HASHES: ReadonlyMap<string, End> = new Map<string, End>([
   ['sha3-512', 'never'],
 ]);
 
-const RSA: readonly KeyRow[] = [
+const SHORT_RSA: readonly KeyRow[] = [
   { below: 1024, end: Date.UTC(2010, 7, 1) },
-  { below: 2048, end: Date.UTC(2019, 9, 1) },
+  { below: 1900, end: Date.UTC(2019, 9, 1) },
   { below: 3000, end: Date.UTC(2029, 0, 1) },
-  { below: Number.POSITIVE_INFINITY, end: 'never' },
 ];
 
 const ECDSA: readonly KeyRow[] = [
@@ -41,8 +42,8 @@ const ECDSA: readonly KeyRow[] = [
 ];
 
 const KEYS: ReadonlyMap<string, readonly KeyRow[]> = new Map([
-  ['rsa-pkcs1', RSA],
-  ['rsa-pss', RSA],
+  ['rsa-pkcs1', [...SHORT_RSA, { below: Number.POSITIVE_INFINITY, end: Date.UTC(2034, 0, 1) }]],
+  ['rsa-pss', [...SHORT_RSA, { below: Number.POSITIVE_INFINITY, end: 'never' }]],
   ['ecdsa', ECDSA],
   ['ed25519', [{ below: Number.POSITIVE_INFINITY, end: 'never' }]],
 ]);

@@ -2,6 +2,7 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
 import { childrenOf, encoded, enter, readWhole, TAG } from '#crypto/asn1/read.js';
 import { oid, sequence, tlv } from '#crypto/asn1/write.js';
+import { strengthOf } from '#crypto/validation/algorithms.js';
 import { encodeName } from '#crypto/x509/development.js';
 import type { GeneralName } from '#crypto/x509/names.js';
 import { forge } from './forge.ts';
@@ -144,6 +145,26 @@ test('a key below the minimum length at the time of signing leaves the signature
     'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE',
     'its algorithm ends, and nothing proves that the signature is older',
   );
+});
+
+test('keys end at the dates of ETSI TS 119 312, each by its own size and padding', (t) => {
+  const rows: readonly [string, number, number | undefined][] = [
+    ['rsa-pkcs1', 1023, Date.UTC(2010, 7, 1)],
+    ['rsa-pkcs1', 1899, Date.UTC(2019, 9, 1)],
+    ['rsa-pkcs1', 1900, Date.UTC(2029, 0, 1)],
+    ['rsa-pkcs1', 2999, Date.UTC(2029, 0, 1)],
+    ['rsa-pkcs1', 3000, Date.UTC(2034, 0, 1)],
+    ['rsa-pkcs1', 8192, Date.UTC(2034, 0, 1)],
+    ['rsa-pss', 2999, Date.UTC(2029, 0, 1)],
+    ['rsa-pss', 3000, undefined],
+    ['ecdsa', 255, Date.UTC(2029, 0, 1)],
+    ['ecdsa', 256, undefined],
+  ];
+  for (const [name, bits, end] of rows) {
+    const at = (time: number) => strengthOf({ where: 'key', name, bits }, time).status;
+    t.is(at(end === undefined ? Date.UTC(2100, 0, 1) : end - 1), 'good', `${name} ${bits}`);
+    if (end !== undefined) t.is(at(end), 'ended', `${name} ${bits}`);
+  }
 });
 
 test('own signatures may have an algorithm that was valid when the list was made, and never a broken one', (t) => {
