@@ -36,6 +36,7 @@ import { BulkService } from './jobs/bulk-jobs.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { JobFactory } from './jobs/job-factory.ts';
 import { JobRetention } from './jobs/job-retention.ts';
+import { JobUploads } from './jobs/job-uploads.ts';
 import { JobService } from './jobs/jobs.ts';
 import { NameIndex } from './jobs/name-index.ts';
 import { StatisticsService } from './jobs/statistics.ts';
@@ -88,18 +89,17 @@ export async function planBatch(
   const uploads = new Uploads(layout.input, ids, disk);
   const maker = new JobFactory(runtime, order, webhooks.areConfigured);
   const ends = new JobEnds(clock);
+  const keys = new UploadKeys(runtime);
   const jobs = new JobService(
     runtime,
     new NameIndex(store, () => counts.count()),
     ends,
     maker,
     profiles,
-    uploads,
-    new UploadKeys(runtime),
     layout,
-    secrets,
+    new JobUploads(runtime, maker, profiles, uploads, keys, secrets),
   );
-  const intake = new FolderIntake(runtime, maker, jobs);
+  const intake = new FolderIntake(runtime, maker, jobs.uploads);
   const operations = new OperationService(runtime, jobs);
   const statistics = new StatisticsService(runtime);
   const folders = new Folders(options.folders, runtime, intake);

@@ -8,7 +8,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
-import type { JobService } from '../jobs/jobs.ts';
+import type { JobUploads } from '../jobs/job-uploads.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
 
@@ -22,7 +22,7 @@ export class FolderIntake {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly maker: JobFactory,
-    private readonly jobs: Pick<JobService, 'plan'>,
+    private readonly uploads: Pick<JobUploads, 'plan'>,
   ) {}
 
   /**
@@ -63,7 +63,7 @@ export class FolderIntake {
 
   /** The input of a job for a file. `by` is part of its first history entry. */
   #job(folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan'): NewJob {
-    const { format } = this.jobs.plan({
+    const { format } = this.uploads.plan({
       fileName: file.fileName,
       format: undefined,
       profile: folder.profile,

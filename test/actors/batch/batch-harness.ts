@@ -170,10 +170,10 @@ export async function batchFixture(
       }
     },
     async upload(fileName, content, profile) {
-      const sink = await batch.jobs.openUpload(fileName);
+      const sink = await batch.jobs.uploads.openUpload(fileName);
       await sink.write(Buffer.from(content));
-      const { format, profile: named } = batch.jobs.plan({ fileName, format: undefined, profile });
-      return (await batch.jobs.acceptUpload(sink, { fileName, format, profile: named })).id;
+      const { format, profile: named } = batch.jobs.uploads.plan({ fileName, format: undefined, profile });
+      return (await batch.jobs.uploads.acceptUpload(sink, { fileName, format, profile: named })).id;
     },
   };
 }

@@ -127,10 +127,10 @@ test('an upload whose step may be stored keeps its file for the decision of reco
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const first = await batchFixture(t, { root, start: false, watch: false, wrapStore: forgetful });
   const { jobs } = first.batch;
-  const sink = await jobs.openUpload('a.txt');
+  const sink = await jobs.uploads.openUpload('a.txt');
   await sink.write(Buffer.from('content'));
-  const { format, profile } = jobs.plan({ fileName: 'a.txt', format: undefined, profile: undefined });
-  await t.throwsAsync(jobs.acceptUpload(sink, { fileName: 'a.txt', format, profile }), {
+  const { format, profile } = jobs.uploads.plan({ fileName: 'a.txt', format: undefined, profile: undefined });
+  await t.throwsAsync(jobs.uploads.acceptUpload(sink, { fileName: 'a.txt', format, profile }), {
     code: 'store.unavailable',
   });
   await sink.abort();
@@ -144,9 +144,13 @@ test('an upload whose step may be stored keeps its file for the decision of reco
 
 test('an upload that was refused leaves no file', async (t) => {
   const { batch, layout } = await batchFixture(t, { start: false, watch: false });
-  const sink = await batch.jobs.openUpload('a.txt');
+  const sink = await batch.jobs.uploads.openUpload('a.txt');
   await t.throwsAsync(
-    batch.jobs.acceptUpload(sink, { fileName: 'a.txt', format: 'Cades', profile: 'default' as never }),
+    batch.jobs.uploads.acceptUpload(sink, {
+      fileName: 'a.txt',
+      format: 'Cades',
+      profile: 'default' as never,
+    }),
     { code: 'upload.empty' },
   );
   await sink.abort();

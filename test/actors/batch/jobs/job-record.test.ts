@@ -38,10 +38,10 @@ test('an output is served with the media type of its form and its digest, envelo
   });
   const { jobs } = it.batch;
   const send = async (fileName: string, content: string | Buffer, named: string) => {
-    const sink = await jobs.openUpload(fileName);
+    const sink = await jobs.uploads.openUpload(fileName);
     await sink.write(Buffer.from(content));
-    const { format, profile: found } = jobs.plan({ fileName, format: undefined, profile: named });
-    return (await jobs.acceptUpload(sink, { fileName, format, profile: found })).id;
+    const { format, profile: found } = jobs.uploads.plan({ fileName, format: undefined, profile: named });
+    return (await jobs.uploads.acceptUpload(sink, { fileName, format, profile: found })).id;
   };
   const sent = [
     { id: await send('a.pdf', samplePdf(2000), ''), name: 'a.signed.pdf', type: 'application/pdf' },
@@ -68,14 +68,14 @@ test('an output is served with the media type of its form and its digest, envelo
 test('the cached job is the last one read, and is dropped after a step of the job', async (t) => {
   const { batch } = await batchFixture(t, { watch: false, start: false });
   const { jobs } = batch;
-  const sink = await jobs.openUpload('a.txt');
+  const sink = await jobs.uploads.openUpload('a.txt');
   await sink.write(Buffer.from('content'));
-  const { format, profile: named } = jobs.plan({
+  const { format, profile: named } = jobs.uploads.plan({
     fileName: 'a.txt',
     format: undefined,
     profile: undefined,
   });
-  const { id } = await jobs.acceptUpload(sink, { fileName: 'a.txt', format, profile: named });
+  const { id } = await jobs.uploads.acceptUpload(sink, { fileName: 'a.txt', format, profile: named });
   t.is(jobs.peek(id), undefined, 'not read yet');
   const read = await jobs.get(id);
   t.is(jobs.peek(id), read);
@@ -87,10 +87,10 @@ test('the cached job is the last one read, and is dropped after a step of the jo
 
 test('a retry under a removed profile is refused, and the job stays unchanged', async (t) => {
   const first = await batchFixture(t, { watch: false, profiles: [profile('default'), profile('old')] });
-  const sink = await first.batch.jobs.openUpload('broken.pdf');
+  const sink = await first.batch.jobs.uploads.openUpload('broken.pdf');
   await sink.write(Buffer.from('no PDF'));
   const named = { fileName: 'broken.pdf', format: 'Pades', profile: 'old' as ProfileName } as const;
-  const { id } = await first.batch.jobs.acceptUpload(sink, named);
+  const { id } = await first.batch.jobs.uploads.acceptUpload(sink, named);
   await first.reach('Failed', 1);
   const root = first.layout.root;
   await first.close();

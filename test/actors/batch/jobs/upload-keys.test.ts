@@ -16,11 +16,11 @@ async function send(
   content: string,
   { fileName = 'a.txt', format = 'Cades' }: { readonly fileName?: string; readonly format?: JobFormat } = {},
 ): Promise<JobView> {
-  const sink = await batch.jobs.openUpload(fileName, key);
+  const sink = await batch.jobs.uploads.openUpload(fileName, key);
   await sink.write(Buffer.from(content));
   const profile = 'default' as ProfileName;
   try {
-    return await batch.jobs.acceptUpload(sink, { fileName, format, profile, key });
+    return await batch.jobs.uploads.acceptUpload(sink, { fileName, format, profile, key });
   } catch (error) {
     await sink.abort();
     throw error;

@@ -28,7 +28,11 @@ test('a full folder, and one that may not be written, can be tried again, and ot
 
 test('an upload whose bytes or whose name cannot be synced can be tried again, and makes no job', async (t) => {
   const { batch, layout } = await batchFixture(t, { start: false, watch: false });
-  const { format, profile } = batch.jobs.plan({ fileName: 'a.txt', format: undefined, profile: undefined });
+  const { format, profile } = batch.jobs.uploads.plan({
+    fileName: 'a.txt',
+    format: undefined,
+    profile: undefined,
+  });
   const folder = folderFor(t);
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -42,7 +46,7 @@ test('an upload whose bytes or whose name cannot be synced can be tried again, a
   ] as const) {
     const upload = new Upload(path, file, new DiskSync(), undefined);
     await upload.write(Buffer.from('content'));
-    const accepted = batch.jobs.acceptUpload(upload, { fileName: 'a.txt', format, profile });
+    const accepted = batch.jobs.uploads.acceptUpload(upload, { fileName: 'a.txt', format, profile });
     if (isTaken) await accepted;
     else await t.throwsAsync(accepted, { code: 'storage.unavailable' });
     t.is(batch.count(), isTaken ? 1 : 0);
