@@ -4,7 +4,13 @@
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
-import { type ActorView, describeFailure, type EffectHandler, isRetryable } from '@sealwright/runtime';
+import {
+  type ActorView,
+  describeFailure,
+  durable,
+  type EffectHandler,
+  isRetryable,
+} from '@sealwright/runtime';
 import type { OperationView } from '../../contracts/batch/operations.ts';
 import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
 import type {
@@ -65,10 +71,11 @@ export class OperationService implements Operations {
     const address = { kind: OPERATION, id: ids.uuid() };
     const input = { action, filter, reason, operator, matched, at: clock.now() };
     // JSON drops undefined members, which are not stored.
-    const outcome = await system.create(address, JSON.parse(JSON.stringify(input)));
-    if (!outcome.accepted) throw new Error(`The operation was refused: ${outcome.reason}.`);
-    await outcome.durable;
-    return view(outcome.actor);
+    const actor = await durable(
+      system.create(address, JSON.parse(JSON.stringify(input))),
+      ({ reason }) => new Error(`The operation was refused: ${reason}.`),
+    );
+    return view(actor);
   }
 
   async get(id: string): Promise<OperationView> {
@@ -92,14 +99,12 @@ export class OperationService implements Operations {
 
   async cancel(id: string): Promise<OperationView> {
     const before = await this.get(id);
-    const outcome = await this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL' });
-    if (!outcome.accepted)
-      throw new Refusal(
-        'operation.not-running',
-        `Operation ${id} is ${before.state} and cannot be canceled.`,
-      );
-    await outcome.durable;
-    return view(outcome.actor);
+    const actor = await durable(
+      this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL' }),
+      () =>
+        new Refusal('operation.not-running', `Operation ${id} is ${before.state} and cannot be canceled.`),
+    );
+    return view(actor);
   }
 
   /** Processes one batch and finds the next. Idempotent: a repetition counts jobs that are already done as done. */

@@ -7,7 +7,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { actorKind, defineActor, Retryable } from '@sealwright/runtime';
+import { actorKind, defineActor, durableIfAccepted, Retryable } from '@sealwright/runtime';
 import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
@@ -52,11 +52,10 @@ export class IdempotentRequestService implements IdempotentRequests {
   async #find(id: string, fingerprint: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
     const { system, store, ids } = this.runtime;
     const address = { kind: IDEMPOTENT_REQUEST, id };
-    const created = await system.create(address, { fingerprint, seed: ids.uuid(), answer: null });
-    if (created.accepted) {
-      await created.durable;
-      return this.#create(id, created.actor.context.seed, make);
-    }
+    const created = await durableIfAccepted(
+      system.create(address, { fingerprint, seed: ids.uuid(), answer: null }),
+    );
+    if (created !== undefined) return this.#create(id, created.context.seed, make);
     const existing = await system.read(address);
     // It was forgotten in between; the client may send it again.
     if (existing === undefined) throw new Retryable('request.forgotten', 'The request was just forgotten.');
@@ -79,8 +78,7 @@ export class IdempotentRequestService implements IdempotentRequests {
       throw thrown;
     }
     await faults.at('portal.request.done');
-    const outcome = await system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) }));
     return made;
   }
 }

@@ -1,13 +1,13 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
 
-import { Fatal, type Row } from '@sealwright/runtime';
+import { accepted, Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
-import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
+import { type JobFactory, type NewJob, refusedJob } from '../jobs/job-factory.ts';
 import type { JobUploads } from '../jobs/job-uploads.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
@@ -36,10 +36,8 @@ export class FolderIntake {
     // A create request could run after that job has failed and create a second job for the same content.
     if (isOwned(rows)) return 'active';
     const outcome = await this.maker.create(this.#job(folder, file, 'watcher'));
-    if (!outcome.accepted) {
-      if (outcome.reason === 'taken') return 'active';
-      throw new Fatal('internal', `The job was refused: ${outcome.reason}.`);
-    }
+    if (!outcome.accepted && outcome.reason === 'taken') return 'active';
+    accepted(outcome, refusedJob);
     await this.#removeProcessedPath(rows, file);
     return 'enqueued';
   }
@@ -55,7 +53,7 @@ export class FolderIntake {
     if (isOwned(rows)) return undefined;
     const outcome = await this.maker.create(this.#job(folder, file, 'rescan'));
     if (!outcome.accepted && outcome.reason === 'taken') return undefined;
-    const { actor, durable } = accepted(outcome);
+    const { actor, durable } = accepted(outcome, refusedJob);
     await this.#removeProcessedPath(rows, file);
     await durable;
     return jobView(actor);

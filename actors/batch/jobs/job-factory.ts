@@ -1,6 +1,6 @@
 /** Creates jobs: assigns id, order number and time. */
 
-import { Fatal, type StepOutcome } from '@sealwright/runtime';
+import { Fatal, type Refused, type StepOutcome } from '@sealwright/runtime';
 import type { JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
@@ -50,11 +50,9 @@ export class JobFactory {
   }
 }
 
-/** Returns the step of a new job or throws the refusal. */
-export function accepted(outcome: StepOutcome): Extract<StepOutcome, { readonly accepted: true }> {
-  if (outcome.accepted) return outcome;
-  if (outcome.reason === 'taken') {
-    throw new Refusal('job.already-processing', `Job ${outcome.holder.id} has this file.`);
-  }
-  throw new Fatal('internal', `The job was refused: ${outcome.reason}.`);
+/** The error of a job that was not created. */
+export function refusedJob(refused: Refused): Error {
+  return refused.reason === 'taken'
+    ? new Refusal('job.already-processing', `Job ${refused.holder.id} has this file.`)
+    : new Fatal('internal', `The job was refused: ${refused.reason}.`);
 }

@@ -1,5 +1,5 @@
 /** Turns uploads into jobs: plans them by their profile, keeps their files, and finds the job of a repeated one. */
-import { Fatal, isRetryable, Retryable, type StepOutcome } from '@sealwright/runtime';
+import { accepted, Fatal, isRetryable, Retryable, type StepOutcome } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { formatByName } from '../../shared/file-names.ts';
@@ -12,7 +12,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';
-import { accepted, type JobFactory } from './job-factory.ts';
+import { type JobFactory, refusedJob } from './job-factory.ts';
 import { assertSameUpload, type UploadContent, type UploadKeys, uploadKeyText } from './upload-keys.ts';
 import { RepeatedUpload, type Upload, type Uploads, unavailable } from './uploads.ts';
 
@@ -94,7 +94,7 @@ export class JobUploads {
       assertSameUpload(made.found.context, { ...job, sha256 });
       return jobView(made.found);
     }
-    const actor = accepted(made.outcome);
+    const actor = accepted(made.outcome, refusedJob);
     upload.keep();
     await actor.durable;
     await faults.at('upload.committed');

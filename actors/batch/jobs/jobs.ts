@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Step } from '@sealwright/runtime';
+import { accepted, durableIfAccepted, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { FailureReport } from '../../../contracts/batch/statistics.ts';
@@ -23,7 +23,7 @@ import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
 import type { JobEnds } from './job-ends.ts';
-import { accepted, type JobFactory } from './job-factory.ts';
+import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { listJobs } from './job-list.ts';
 import type { JobUploads } from './job-uploads.ts';
@@ -133,13 +133,11 @@ export class JobService implements Jobs {
   async cancel(id: JobId, reason: string | null): Promise<JobView> {
     const before = await this.#existing(id);
     if (before.state !== 'Queued' && before.state !== 'AwaitingSigner') throw notCancelable(before);
-    const outcome = await this.runtime.system.send({ kind: JOB, id }, { type: 'CANCEL', reason });
-    if (!outcome.accepted) {
-      const now = await this.#existing(id);
-      throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
-    }
-    await outcome.durable;
-    return jobView(outcome.actor);
+    const { system } = this.runtime;
+    const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, { type: 'CANCEL', reason }));
+    if (canceled !== undefined) return jobView(canceled);
+    const now = await this.#existing(id);
+    throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
   }
 
   async retry(id: JobId): Promise<JobView> {
@@ -167,12 +165,12 @@ export class JobService implements Jobs {
       seen: { size: file.size, mtimeMs: file.mtimeMs },
       message: `Retry of job ${id}.`,
     });
-    const child = accepted(outcome);
-    const recorded = await this.runtime.system.send(
-      { kind: JOB, id },
-      { type: 'RETRIED', jobId: child.actor.id as JobId },
-    );
-    await Promise.all([child.durable, recorded.accepted ? recorded.durable : undefined]);
+    const child = accepted(outcome, refusedJob);
+    const retried = { type: 'RETRIED', jobId: child.actor.id as JobId } as const;
+    await Promise.all([
+      child.durable,
+      durableIfAccepted(this.runtime.system.send({ kind: JOB, id }, retried)),
+    ]);
     return jobView(child.actor);
   }
 

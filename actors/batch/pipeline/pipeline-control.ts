@@ -1,6 +1,6 @@
 /** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
 
-import { Fatal } from '@sealwright/runtime';
+import { durable, Fatal } from '@sealwright/runtime';
 import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
 import { IN_FLIGHT_STATES, type JobFormat } from '../../../machines/batch/job-context.ts';
 import type { PipelineControl } from '../api/service.ts';
@@ -64,11 +64,11 @@ export class PipelineService implements PipelineControl {
     readonly type: 'PAUSE' | 'RESUME';
     readonly reason: string | null;
   }): Promise<PipelineView> {
-    const outcome = await this.runtime.system.send(PIPELINE_ADDRESS, event);
-    if (outcome.accepted) await outcome.durable;
-    else if (outcome.reason !== 'not-accepted') {
-      throw new Fatal('internal', `The pipeline did not take the message: ${outcome.reason}.`);
-    }
+    await durable(this.runtime.system.send(PIPELINE_ADDRESS, event), ({ reason }) =>
+      reason === 'not-accepted'
+        ? undefined
+        : new Fatal('internal', `The pipeline did not take the message: ${reason}.`),
+    );
     return this.state();
   }
 }

@@ -5,7 +5,14 @@
  * `job-deliveries/<status>`. Source: docs/webhooks.md.
  */
 
-import { type ActorAddress, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import {
+  type ActorAddress,
+  type ActorView,
+  actorKind,
+  defineActor,
+  durableIfAccepted,
+  type Row,
+} from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import {
   type JobDeliveryContext,
@@ -127,10 +134,8 @@ export class JobDeliveries implements WebhookDeliveries {
     if (address === undefined) return false;
     const system = this.runtime.system;
     const before = (await system.read(address))?.context;
-    const outcome = await system.send(address, { type: 'RESEND', ids: [id] });
-    if (!outcome.accepted) return false;
-    await outcome.durable;
-    return before?.deliveries[0]?.status !== 'Pending';
+    const resent = await durableIfAccepted(system.send(address, { type: 'RESEND', ids: [id] }));
+    return resent !== undefined && before?.deliveries[0]?.status !== 'Pending';
   }
 
   async #find(id: string): Promise<WebhookDeliveryView | undefined> {

@@ -1,6 +1,13 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
 
-import { type Clock, type EffectContext, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import {
+  type Clock,
+  durable,
+  type EffectContext,
+  type EffectHandler,
+  Fatal,
+  Retryable,
+} from '@sealwright/runtime';
 import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
@@ -141,10 +148,11 @@ async function enqueue(
     ],
     at: clock.now(),
   };
-  const created = await system.create(jobDeliveryAddress(webhook.id, jobId), input);
-  if (created.accepted) return created.durable;
-  if (created.reason === 'exists') return;
-  throw new Retryable('webhook.not-stored', `The webhook delivery was refused: ${created.reason}.`);
+  await durable(system.create(jobDeliveryAddress(webhook.id, jobId), input), ({ reason }) =>
+    reason === 'exists'
+      ? undefined
+      : new Retryable('webhook.not-stored', `The webhook delivery was refused: ${reason}.`),
+  );
 }
 
 /**

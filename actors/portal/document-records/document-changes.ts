@@ -1,6 +1,6 @@
 /** Sends messages to documents; a message that is not accepted becomes a refusal. */
 
-import type { ActorSystem, StepOutcome } from '@sealwright/runtime';
+import { type ActorSystem, durable, type StepOutcome } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentMessage, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
@@ -23,12 +23,7 @@ export async function sendToDocument(
   message: DocumentRequest,
   refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): Promise<DocumentActor> {
-  const outcome = await system.send(documentAddress(id), message);
-  if (outcome.accepted) {
-    await outcome.durable;
-    return actorOf(outcome);
-  }
-  throw refusalOf(outcome, refusal);
+  return durable(system.send(documentAddress(id), message), (refused) => refusalOf(refused, refusal));
 }
 
 export function actorOf({ actor }: Pick<AcceptedOutcome, 'actor'>): DocumentActor {

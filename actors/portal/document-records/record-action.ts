@@ -1,6 +1,6 @@
 /** Records what participants and applications do with a document beside changing it. Source: docs/decisions/0092-audit-trail.md. */
 
-import type { ActorSystem, Clock } from '@sealwright/runtime';
+import { type ActorSystem, type Clock, durableIfAccepted } from '@sealwright/runtime';
 import type { TrailPrincipal } from '../../../machines/portal/document/document-context.ts';
 import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
 import { isRecorded } from '../../../machines/portal/document/document-trail.ts';
@@ -17,12 +17,13 @@ export async function recordAction(
   { detail = null, flowActionId = null, emailAddress = null, ...record }: ActionRecord,
 ): Promise<void> {
   if (!isRecorded(context, record, clock.now())) return;
-  const outcome = await system.send(documentAddress(context.id), {
-    type: 'RECORD',
-    ...record,
-    ...{ detail, flowActionId, emailAddress },
-  });
-  if (outcome.accepted) await outcome.durable;
+  await durableIfAccepted(
+    system.send(documentAddress(context.id), {
+      type: 'RECORD',
+      ...record,
+      ...{ detail, flowActionId, emailAddress },
+    }),
+  );
 }
 
 /** Principal of a journal line: the application of a key, where the request came from. */

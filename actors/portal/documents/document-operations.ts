@@ -13,6 +13,7 @@ import {
   type ActorView,
   actorKind,
   defineActor,
+  durable,
   type EffectHandler,
 } from '@sealwright/runtime';
 import type {
@@ -116,10 +117,11 @@ export class DocumentOperations {
     };
     // JSON drops undefined members, which are not stored.
     const stored = JSON.parse(JSON.stringify(input)) as DocumentOperationInput;
-    const outcome = await system.create({ kind: DOCUMENT_OPERATION, id: ids.uuid() }, stored);
-    if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
-    await outcome.durable;
-    return viewOf(outcome.actor);
+    const actor = await durable(
+      system.create({ kind: DOCUMENT_OPERATION, id: ids.uuid() }, stored),
+      () => new PortalRefusal('ServiceBusy'),
+    );
+    return viewOf(actor);
   }
 
   /** Newest first. */
@@ -149,10 +151,11 @@ export class DocumentOperations {
   async cancel(tenant: Tenant, id: string): Promise<DocumentOperationView> {
     const { id: documentId } = await this.#find(tenant, id);
     const address = { kind: DOCUMENT_OPERATION, id: documentId };
-    const outcome = await this.#runtime.system.send(address, { type: 'CANCEL' });
-    if (!outcome.accepted) throw new PortalRefusal('DocumentOperationEnded');
-    await outcome.durable;
-    return viewOf(outcome.actor);
+    const canceled = await durable(
+      this.#runtime.system.send(address, { type: 'CANCEL' }),
+      () => new PortalRefusal('DocumentOperationEnded'),
+    );
+    return viewOf(canceled);
   }
 
   async #find(tenant: Tenant, id: string): Promise<ActorView<DocumentOperationContext>> {

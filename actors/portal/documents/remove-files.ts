@@ -5,7 +5,12 @@
  * Source: docs/portal-values.md §0, §4; docs/decisions/0149-uploads-of-participants.md.
  */
 
-import type { ActorStore, ActorSystem, EffectHandler } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  type ActorSystem,
+  durableIfAccepted,
+  type EffectHandler,
+} from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { blobsOf, DOCUMENT } from '../document-records/document-index.ts';
 import type { BlobSweeping } from '../uploads/blob-sweeping.ts';
@@ -71,6 +76,5 @@ async function forgetParticipantUploads(
 }
 
 async function forget(system: Pick<ActorSystem, 'send'>, id: string): Promise<void> {
-  const outcome = await system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
-  if (outcome.accepted) await outcome.durable;
+  await durableIfAccepted(system.send({ kind: UPLOAD, id }, { type: 'FORGET' }));
 }

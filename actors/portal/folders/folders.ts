@@ -14,6 +14,8 @@ import {
   type ActorView,
   actorKind,
   defineActor,
+  durable,
+  durableIfAccepted,
   jsonType,
   type Row,
   type Step,
@@ -124,11 +126,8 @@ export class Folders {
     if (view === undefined) throw new PortalRefusal('ServiceBusy');
     if (parent !== null && (await this.find(organizationId, parent.id)) === undefined) {
       // Removed in the meantime, perhaps after its content was listed.
-      const sent = await this.#runtime.system.send(
-        { kind: FOLDER, id: view.id },
-        { type: 'REPARENT', parentId: null },
-      );
-      if (sent.accepted) await sent.durable;
+      const event = { type: 'REPARENT', parentId: null } as const;
+      await durableIfAccepted(this.#runtime.system.send({ kind: FOLDER, id: view.id }, event));
       return { ...view, parentId: null };
     }
     return view;
@@ -171,13 +170,10 @@ export class Folders {
     const { system, clock, ids } = this.#runtime;
     const id = ids.uuid() as FolderId;
     const context: FolderContext = { ...given, createdAt: clock.now(), ...(holdsName && { holdsName }) };
-    const made = await system.create({ kind: FOLDER, id }, { ...context });
-    if (made.accepted) {
-      await made.durable;
-      return { id, name: given.name, parentId: given.parentId };
-    }
-    if (made.reason === 'taken') return undefined;
-    throw new PortalRefusal('ServiceBusy');
+    const made = await durable(system.create({ kind: FOLDER, id }, { ...context }), ({ reason }) =>
+      reason === 'taken' ? undefined : new PortalRefusal('ServiceBusy'),
+    );
+    return made && { id, name: given.name, parentId: given.parentId };
   }
 
   async get(tenant: Tenant, id: FolderId): Promise<FolderView> {
@@ -248,12 +244,10 @@ export class Folders {
     const by = principalOf(tenant);
     const ended = this.#end(folder.id);
     try {
-      const outcome = await this.#runtime.system.send(
-        { kind: FOLDER, id: folder.id },
-        { type: 'REMOVE', action, destination: target?.id ?? null, by },
+      const event = { type: 'REMOVE', action, destination: target?.id ?? null, by } as const;
+      await durable(this.#runtime.system.send({ kind: FOLDER, id: folder.id }, event), () =>
+        notFound(folder.id),
       );
-      if (!outcome.accepted) throw notFound(folder.id);
-      await outcome.durable;
       await ended.soon;
     } finally {
       ended.drop();

@@ -10,6 +10,8 @@ import {
   type ActorView,
   actorKind,
   defineActor,
+  durable,
+  durableIfAccepted,
   Fatal,
   type Row,
 } from '@sealwright/runtime';
@@ -73,9 +75,9 @@ export const mailDefinition = defineActor(MAIL, {
 
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */
 export async function createMail(system: ActorSystem, id: string, input: MailInput): Promise<void> {
-  const outcome = await system.create({ kind: MAIL, id }, input);
-  if (outcome.accepted) return outcome.durable;
-  if (outcome.reason !== 'exists') throw new Fatal('internal', `The mail was refused: ${outcome.reason}.`);
+  await durable(system.create({ kind: MAIL, id }, input), ({ reason }) =>
+    reason === 'exists' ? undefined : new Fatal('internal', `The mail was refused: ${reason}.`),
+  );
 }
 
 /** Outcome of a test mail. */
@@ -208,11 +210,8 @@ export class Mails {
    */
   async sendNow(id: string, operator?: string): Promise<void> {
     await this.get(id);
-    const outcome = await this.#runtime.system.send(
-      { kind: MAIL, id },
-      { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) },
-    );
-    if (outcome.accepted) return outcome.durable;
+    const event = { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) } as const;
+    if (await durableIfAccepted(this.#runtime.system.send({ kind: MAIL, id }, event))) return;
     const { status } = await this.get(id);
     // It is being sent already.
     if (status === 'Queued') return;

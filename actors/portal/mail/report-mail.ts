@@ -1,6 +1,6 @@
 /** Writes what became of a mail into the history of its documents. */
 
-import { type EffectHandler, Retryable } from '@sealwright/runtime';
+import { durable, type EffectHandler, Retryable } from '@sealwright/runtime';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import type { ReportMailEffect } from '../../../machines/portal/mail.ts';
 import { documentAddress } from '../document-records/document-index.ts';
@@ -17,7 +17,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
           : [{ document: content.document, flowActionId: content.flowActionId, userId: content.userId }];
       const { name, email } = content.to;
       for (const [index, { document, flowActionId, userId }] of items.entries()) {
-        const outcome = await system.send(
+        const sent = system.send(
           documentAddress(document.id),
           {
             type: 'RECORD',
@@ -29,9 +29,11 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
           },
           { id: `${key}/${index}` },
         );
-        if (outcome.accepted) await outcome.durable;
-        else if (outcome.reason === 'stopped')
-          throw new Retryable('document.stopped', `The document ${document.id} takes no messages.`);
+        await durable(sent, ({ reason }) =>
+          reason === 'stopped'
+            ? new Retryable('document.stopped', `The document ${document.id} takes no messages.`)
+            : undefined,
+        );
       }
       return null;
     },

@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §0, §18.
  */
 
-import { actorKind, defineActor, type Step } from '@sealwright/runtime';
+import { actorKind, defineActor, durable, type Step } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -76,9 +76,10 @@ export class Reports {
     const id = ids.uuid();
     const at = clock.now();
     const { from, to } = range;
-    const made = await system.create({ kind: REPORT, id }, { from, to, createdAt: at });
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
+    await durable(
+      system.create({ kind: REPORT, id }, { from, to, createdAt: at }),
+      () => new PortalRefusal('ServiceBusy'),
+    );
     return { location: `/api/reports/${id}?access_ticket=${this.#tickets.issue('report', [id], at)}` };
   }
 

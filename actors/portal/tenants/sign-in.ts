@@ -6,6 +6,7 @@
  */
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { durable, durableIfAccepted } from '@sealwright/runtime';
 import {
   type ApplicationId,
   type OrganizationId,
@@ -91,17 +92,22 @@ export class UserSignIn implements SignIn {
     const organizationId = parsePortalId('OrganizationId', organization);
     if (named === undefined || organizationId === undefined) throw new PortalRefusal('InvalidTicket');
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
-    const outcome = await system.send(
-      { kind: PORTAL_USER, id: named.userId },
-      {
-        type: 'SIGN_IN',
-        linkId: named.linkId,
-        session: { sha256: hash('sha256', secret), organizationId, expiresAt: clock.now() + sessionLifetime },
-        by: `user ${named.userId}`,
-      },
+    await durable(
+      system.send(
+        { kind: PORTAL_USER, id: named.userId },
+        {
+          type: 'SIGN_IN',
+          linkId: named.linkId,
+          session: {
+            sha256: hash('sha256', secret),
+            organizationId,
+            expiresAt: clock.now() + sessionLifetime,
+          },
+          by: `user ${named.userId}`,
+        },
+      ),
+      () => new PortalRefusal('InvalidTicket'),
     );
-    if (!outcome.accepted) throw new PortalRefusal('InvalidTicket');
-    await outcome.durable;
     return `${named.userId}.${secret}`;
   }
 
@@ -133,20 +139,16 @@ export class UserSignIn implements SignIn {
   async end(token: string): Promise<void> {
     const { userId, sha256 } = parseToken(token);
     const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
-    const outcome = await this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event);
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
   }
 
   async #issue(userId: string, replacesOldest: boolean): Promise<SignInLink | undefined> {
     const { system, clock, ids } = this.runtime;
     const link = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS };
-    const outcome = await system.send(
-      { kind: PORTAL_USER, id: userId },
-      { type: 'ISSUE_LINK', link, replacesOldest },
+    const issued = await durableIfAccepted(
+      system.send({ kind: PORTAL_USER, id: userId }, { type: 'ISSUE_LINK', link, replacesOldest }),
     );
-    if (!outcome.accepted) return undefined;
-    await outcome.durable;
-    return link;
+    return issued && link;
   }
 
   async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {

@@ -13,6 +13,7 @@ import {
   type ActorView,
   actorKind,
   defineActor,
+  durable,
   type MessageOf,
   type Row,
   type StepOutcome,
@@ -134,9 +135,10 @@ export class UserDirectory {
     const existing = await this.#ownerOfName(emailName(profile.email));
     const user = existing ?? (await this.#create(profile, null, [membership]));
     if (existing !== undefined) {
-      const joined = await this.#send(existing.id, { type: 'JOIN', membership, by });
-      if (!joined.accepted) throw new PortalRefusal('LimitExceeded');
-      await joined.durable;
+      await durable(
+        this.#send(existing.id, { type: 'JOIN', membership, by }),
+        () => new PortalRefusal('LimitExceeded'),
+      );
     }
     return viewOf(user.id, profile, accessProfile);
   }
@@ -147,12 +149,13 @@ export class UserDirectory {
     if (user === undefined || memberOf(user, organization) === undefined) throw unknown();
     // A person without an organization and without an identifier in another system is removed.
     const isLast = user.memberships.length === 1 && user.subject === null;
-    const left = await this.#send(
-      user.id,
-      isLast ? { type: 'REMOVE', by } : { type: 'LEAVE', organizationId: organization, by },
+    await durable(
+      this.#send(
+        user.id,
+        isLast ? { type: 'REMOVE', by } : { type: 'LEAVE', organizationId: organization, by },
+      ),
+      unknown,
     );
-    if (!left.accepted) throw unknown();
-    await left.durable;
   }
 
   /** The first administrator; makes one with an address of this machine if there is none. */
@@ -177,9 +180,10 @@ export class UserDirectory {
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
     if (existing === undefined) return userOf(await this.#create(profile, subject, []));
     if (existing.subject !== null && existing.subject !== subject) throw new PortalRefusal('NameTaken');
-    const outcome = await this.#send(existing.id, { type: 'DESCRIBE', subject, profile });
-    if (!outcome.accepted) throw new PortalRefusal(outcome.reason === 'taken' ? 'NameTaken' : 'UserNotFound');
-    await outcome.durable;
+    await durable(
+      this.#send(existing.id, { type: 'DESCRIBE', subject, profile }),
+      ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
+    );
     return userOf({ ...existing, ...profile, subject });
   }
 
@@ -206,10 +210,8 @@ export class UserDirectory {
     const { system, clock, ids } = this.#runtime;
     const context: UserContext = { ...profile, subject, createdAt: clock.now(), memberships };
     const id = ids.uuid();
-    const made = await system.create({ kind: PORTAL_USER, id }, context);
-    // Somebody else made the same person just now.
-    if (!made.accepted) throw new PortalRefusal('NameTaken');
-    await made.durable;
+    // Refused: somebody else made the same person just now.
+    await durable(system.create({ kind: PORTAL_USER, id }, context), () => new PortalRefusal('NameTaken'));
     return { ...context, id };
   }
 

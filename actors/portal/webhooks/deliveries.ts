@@ -5,7 +5,14 @@
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
 
-import { type ActorAddress, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import {
+  type ActorAddress,
+  type ActorView,
+  actorKind,
+  defineActor,
+  durableIfAccepted,
+  type Row,
+} from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DeliveryStatus, DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
 import {
@@ -163,8 +170,7 @@ export class Deliveries {
     const address = queueOf(id);
     const found = await this.#find(organization.id, id);
     if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    const outcome = await this.#runtime.system.send(address, { type: 'RESEND', ids: [id] });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(this.#runtime.system.send(address, { type: 'RESEND', ids: [id] }));
   }
 
   /** Sends a sample event now and returns the response. */
@@ -231,10 +237,8 @@ export class Deliveries {
         const ended = (before?.deliveries ?? []).filter(({ status }) => status !== 'Pending');
         const again = ended.filter(({ id }) => queue.ids.includes(id)).map(({ id }) => id);
         if (again.length === 0) return 0;
-        const outcome = await system.send(queue.address, { type: 'RESEND', ids: again });
-        if (!outcome.accepted) return 0;
-        await outcome.durable;
-        return again.length;
+        const sent = await durableIfAccepted(system.send(queue.address, { type: 'RESEND', ids: again }));
+        return sent === undefined ? 0 : again.length;
       }),
     );
     return counts.reduce((sum, one) => sum + one, 0);

@@ -5,6 +5,7 @@
 
 import {
   type ActorAddress,
+  durableIfAccepted,
   type EffectHandler,
   type EffectKey,
   jsonType,
@@ -141,8 +142,7 @@ async function put(
       deliveries: [delivery],
       at: clock.now(),
     };
-    const made = await system.create(address, queue);
-    if (made.accepted) return made.durable;
+    if (await durableIfAccepted(system.create(address, queue))) return;
   }
   throw new Retryable('webhook.lane', `The delivery queue ${address.id} does not accept events.`);
 }
