@@ -188,11 +188,13 @@ export class Portal implements PortalService, HostedService {
     );
     const keys = portalKeys(options.secret);
     const disk = new DiskSync();
-    const blobs = new Blobs(options.root, {
-      ...{ ids, disk, clock },
-      storeSmall: storeInPool(pool, { profile: sealProfile, clock }),
-      isShared: store.nodes !== undefined,
-    });
+    const blobs = new Blobs(
+      options.root,
+      runtime,
+      disk,
+      storeInPool(pool, { profile: sealProfile, clock }),
+      store.nodes !== undefined,
+    );
     const tickets = new Tickets(keys.tickets);
     const codeFor = codesFrom(keys.codes);
     const links = new SigningLinks(tickets, clock, publicUrl);
@@ -241,14 +243,17 @@ export class Portal implements PortalService, HostedService {
     );
     const { mails, webhooks } = outgoing;
     const described = new DescribedFiles(pool, blobs, clock, sealProfile);
-    const renditions = new Renditions({
-      ...{ documents: directory, described, pool, blobs, tickets, clock },
-      history: new DocumentHistory(store),
-      get publicUrl() {
-        return publicUrl();
-      },
+    const renditions = new Renditions(
+      directory,
+      described,
+      pool,
+      blobs,
+      tickets,
+      clock,
+      publicUrl,
       languageOf,
-    });
+      new DocumentHistory(store),
+    );
     const creation = new DocumentCreation(
       runtime,
       order,
@@ -259,24 +264,43 @@ export class Portal implements PortalService, HostedService {
       canTimestamp,
     );
     const sweeping = new BlobSweeping(runtime, blobs, segmented);
-    const documents = new DocumentService({
-      ...{ system, store, clock, ids, directory, files, folders, links, plans, creation },
-      contents: renditions,
-      pending: new PendingReminders(store, directory, mails),
-      notifyNewVersion: options.notifyParticipants.newVersion,
-    });
-    const signing = new Signing({
-      ...{ system, clock, ids, faults, blobs, pool, directory, watch, links, uploads, tenants },
-      contents: renditions,
-      codes: new SigningCodes(runtime, codeFor),
-      fieldUploads: new FieldUploads(uploads),
-      certificates: new CertificateSigning({
-        ...{ system, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
+    const documents = new DocumentService(
+      runtime,
+      directory,
+      creation,
+      files,
+      folders,
+      renditions,
+      links,
+      new PendingReminders(store, directory, mails),
+      plans,
+      options.notifyParticipants.newVersion,
+    );
+    const signing = new Signing(
+      runtime,
+      blobs,
+      pool,
+      directory,
+      watch,
+      links,
+      new SigningCodes(runtime, codeFor),
+      uploads,
+      tenants,
+      new CertificateSigning(
+        runtime,
+        pool,
+        blobs,
+        directory,
+        watch,
+        tickets,
         uploads,
-        allowUnproven: options.allowUnproven ?? false,
+        sealProfile,
+        options.allowUnproven ?? false,
         languageOf,
-      }),
-    });
+      ),
+      new FieldUploads(uploads),
+      renditions,
+    );
     const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
     const drafts = new Drafts(runtime, uploads, creation);
     const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);

@@ -1,6 +1,5 @@
 /** Document requests of applications. Files are read by `Renditions`, documents made by `DocumentCreation`. */
 
-import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
@@ -19,6 +18,7 @@ import {
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
@@ -54,33 +54,25 @@ import { assertInitialsFit, highestMarkedPage, planMarks } from './mark-plans.ts
 import type { PendingReminders } from './pending-reminders.ts';
 import { newTaggedContent } from './text-tags.ts';
 
-/** Parts of the portal that documents use. */
-export interface DocumentServiceDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly directory: DocumentDirectory;
-  readonly creation: DocumentCreation;
-  readonly files: DocumentFiles;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly folders: Folders;
-  readonly contents: Renditions;
-  readonly links: SigningLinks;
-  readonly pending: PendingReminders;
-  readonly plans: PlanDependencies;
-  /** `Portal:NotifyParticipants:NewVersion`. */
-  readonly notifyNewVersion: boolean;
-}
-
 /** Requests of applications about documents. */
 export class DocumentService {
-  readonly #dependencies: DocumentServiceDependencies;
   readonly #history: DocumentHistory;
   readonly #exports: DocumentExports;
 
-  constructor(dependencies: DocumentServiceDependencies) {
-    this.#dependencies = dependencies;
-    this.#history = new DocumentHistory(dependencies.store);
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly directory: DocumentDirectory,
+    private readonly creation: DocumentCreation,
+    private readonly files: DocumentFiles,
+    private readonly folders: Folders,
+    private readonly contents: Renditions,
+    private readonly links: SigningLinks,
+    private readonly pending: PendingReminders,
+    private readonly plans: PlanDependencies,
+    /** `Portal:NotifyParticipants:NewVersion`. */
+    private readonly notifyNewVersion: boolean,
+  ) {
+    this.#history = new DocumentHistory(runtime.store);
     this.#exports = new DocumentExports((tenant, query) => this.list(tenant, query));
   }
 
@@ -94,28 +86,28 @@ export class DocumentService {
 
   /** The file of one kind of version; made at first asking and kept. */
   async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
-    const file = await this.#dependencies.contents.content(tenant, id, type);
+    const file = await this.contents.content(tenant, id, type);
     await this.#recordDownload(tenant, id, type);
     return file;
   }
 
   /** The file of an attachment, private or not. Refusals: `AttachmentNotFound`. */
   attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
-    return this.#dependencies.contents.attachment(tenant, id, attachmentId);
+    return this.contents.attachment(tenant, id, attachmentId);
   }
 
   /** A path with a ticket of one hour. */
   contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
-    return this.#dependencies.contents.contentTicket(tenant, id, type, preview);
+    return this.contents.contentTicket(tenant, id, type, preview);
   }
 
   /** Refusals: `NotFound`. */
   async ticketContent(ticket: string, origin?: RequestOrigin): Promise<TicketFile> {
-    const file = await this.#dependencies.contents.ticketContent(ticket);
-    const document = await this.#dependencies.directory.byId(file.documentId);
+    const file = await this.contents.ticketContent(ticket);
+    const document = await this.directory.byId(file.documentId);
     const principal = { by: null, userId: null, ...originOf(origin) };
     if (document !== undefined && !file.inline)
-      await recordAction(this.#dependencies, document, {
+      await recordAction(this.runtime, document, {
         action: 'downloaded',
         principal,
         detail: file.type,
@@ -128,18 +120,19 @@ export class DocumentService {
    * an answer can be repeated (`Idempotency-Key`). @default fresh ids
    */
   create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly MadeDocument[]> {
-    return this.#dependencies.creation.create(tenant, request, seed);
+    return this.creation.create(tenant, request, seed);
   }
 
   async get(tenant: Tenant, id: DocumentId): Promise<DocumentView & Identified> {
     await this.#present(tenant, id);
-    const document = await this.#dependencies.directory.byId(id);
+    const document = await this.directory.byId(id);
     if (document === undefined) throw new PortalRefusal('DocumentNotFound');
     return documentView(document, await this.#folderOf(tenant, document), tenant.organization.identifier);
   }
 
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
-    const { store, directory } = this.#dependencies;
+    const { store } = this.runtime;
+    const { directory } = this;
     const { ids, ...page } = await listDocuments(store, tenant.organization.id, {
       ...query,
       folders: tenant.folders,
@@ -176,7 +169,7 @@ export class DocumentService {
     if (context.isEnvelope)
       throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
     this.#assertVersionable(await this.#present(tenant, id));
-    const prepared = await this.#dependencies.files.single(
+    const prepared = await this.files.single(
       tenant.organization.id,
       version.file,
       context.forceCadesSignature,
@@ -196,7 +189,7 @@ export class DocumentService {
     if (!context.isEnvelope) throw new PortalRefusal('InvalidDocumentStatus', 'The document is no envelope.');
     this.#assertVersionable(document);
     const name = version.envelopeName?.trim() ? version.envelopeName : context.name;
-    const { files } = this.#dependencies;
+    const { files } = this;
     const prepared = await files.envelope(
       tenant.organization.id,
       version.files,
@@ -214,7 +207,8 @@ export class DocumentService {
     { file, format, parts, marked, signedOriginals }: PreparedFile,
   ): Promise<void> {
     const { context } = await this.#present(tenant, id);
-    const { files, ids } = this.#dependencies;
+    const { ids } = this.runtime;
+    const { files } = this;
     const organization = tenant.organization.id;
     const tags =
       version.textTags === true && format === 'Pades' ? await files.textTags(organization, file) : [];
@@ -242,7 +236,7 @@ export class DocumentService {
       ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
       ...(tagged !== undefined && { tagged }),
       quietStart: version.disablePendingActionNotifications === true,
-      tellParticipants: this.#dependencies.notifyNewVersion,
+      tellParticipants: this.notifyNewVersion,
     };
     // The flow may have been edited since its actions were read.
     await this.#send(tenant, id, message, (now) =>
@@ -257,18 +251,14 @@ export class DocumentService {
   async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
     const { context } = await this.#present(tenant, id);
     const marked = [...(edit.addedFlowActions ?? []), ...(edit.editedFlowActions ?? [])];
-    const lastPage = await this.#dependencies.files.lastPage(
-      tenant.organization.id,
-      context,
-      highestMarkedPage(marked),
-    );
+    const lastPage = await this.files.lastPage(tenant.organization.id, context, highestMarkedPage(marked));
     assertSignatureType(context.signatureType, edit.addedFlowActions ?? []);
-    const planned = planFlowEdit(context, edit, this.#dependencies.plans, lastPage);
+    const planned = planFlowEdit(context, edit, this.plans, lastPage);
     const { now, added } = actionsAfter(context.actions, planned);
-    await this.#dependencies.files.assertSignable(tenant.organization.id, context, now, added);
+    await this.files.assertSignable(tenant.organization.id, context, now, added);
     await this.#send(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
       if (now.state !== 'Pending') return wrongStatus(now);
-      return editFault(now, planned, this.#dependencies.clock.now()) ?? 'InvalidFlowAction';
+      return editFault(now, planned, this.runtime.clock.now()) ?? 'InvalidFlowAction';
     });
   }
 
@@ -279,7 +269,7 @@ export class DocumentService {
 
   async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
     await this.#present(tenant, id);
-    const folderId = await this.#dependencies.creation.folder(tenant, to);
+    const folderId = await this.creation.folder(tenant, to);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 
@@ -300,14 +290,14 @@ export class DocumentService {
         ? pendingTurn(context, { ...who, identifier: withoutFormatting(who.identifier) })
         : undefined;
     if (turn === undefined) throw new PortalRefusal('NoPendingActionFoundForEmailAndIdentifier');
-    return this.#dependencies.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
+    return this.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
   }
 
   async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void> {
     const { context } = await this.#present(tenant, id);
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
-    const outcome = await this.#dependencies.system.send(documentAddress(id), {
+    const outcome = await this.runtime.system.send(documentAddress(id), {
       type: 'REMIND',
       doneBy: applicationPrincipal(tenant),
       flowActionId,
@@ -320,7 +310,7 @@ export class DocumentService {
   }
 
   notifyPending(tenant: Tenant, emails: readonly string[]): Promise<void> {
-    return this.#dependencies.pending.notify(tenant, emails);
+    return this.pending.notify(tenant, emails);
   }
 
   async history(
@@ -334,18 +324,18 @@ export class DocumentService {
 
   async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
     await this.#present(tenant, id);
-    const outcome = await this.#dependencies.system.send(documentAddress(id), { type: 'RETRY' });
+    const outcome = await this.runtime.system.send(documentAddress(id), { type: 'RETRY' });
     if (outcome.accepted) await outcome.durable;
   }
 
   async #recordDownload(tenant: Tenant, id: DocumentId, detail: string): Promise<void> {
     const principal = applicationPrincipal(tenant);
     const document = await this.#present(tenant, id);
-    await recordAction(this.#dependencies, document, { action: 'downloaded', principal, detail });
+    await recordAction(this.runtime, document, { action: 'downloaded', principal, detail });
   }
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentOf(this.#dependencies.directory, tenant, id) as Promise<DocumentActor>;
+    return documentOf(this.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   async #send(
@@ -356,13 +346,13 @@ export class DocumentService {
   ): Promise<void> {
     await this.#present(tenant, id);
     const doneBy = applicationPrincipal(tenant);
-    await sendToDocument(this.#dependencies.system, id, { ...message, doneBy }, refusal);
+    await sendToDocument(this.runtime.system, id, { ...message, doneBy }, refusal);
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {
     if (context.folderId === null) return null;
     try {
-      return await this.#dependencies.folders.get(tenant, context.folderId as FolderId);
+      return await this.folders.get(tenant, context.folderId as FolderId);
     } catch (error) {
       // It was deleted, and the document is on its way out of it.
       if (error instanceof PortalRefusal && error.code === 'FolderNotFound') return null;

@@ -48,19 +48,6 @@ const MAX_TRAIL = 500;
 /** Number of renditions whose blobs are cached. */
 const CACHE_SIZE = 5_000;
 
-export interface RenditionsDependencies {
-  readonly documents: DocumentReader;
-  readonly described: DescribedFiles;
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly blobs: Blobs;
-  readonly tickets: Tickets;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Without a slash at its end. */
-  readonly publicUrl: string;
-  readonly languageOf: LanguageOf;
-  readonly history: Pick<DocumentHistory, 'page'>;
-}
-
 /** The file of a ticket. */
 export interface TicketFile extends StoredFile {
   readonly inline: boolean;
@@ -69,27 +56,35 @@ export interface TicketFile extends StoredFile {
 }
 
 export class Renditions {
-  readonly #dependencies: RenditionsDependencies;
   readonly #cached = new LRUCache<string, Promise<BlobRef>>({ max: CACHE_SIZE });
 
-  constructor(dependencies: RenditionsDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly documents: DocumentReader,
+    private readonly described: DescribedFiles,
+    private readonly pool: Pick<SigningPool, 'run'>,
+    private readonly blobs: Blobs,
+    private readonly tickets: Tickets,
+    private readonly clock: Pick<Clock, 'now'>,
+    /** Without a slash at its end. */
+    private readonly publicUrl: () => string,
+    private readonly languageOf: LanguageOf,
+    private readonly history: Pick<DocumentHistory, 'page'>,
+  ) {}
 
   /** Refusals: those of `documentOf` and `assertAvailable`. */
   async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
-    return this.fileOf(await documentOf(this.#dependencies.documents, tenant, id), type);
+    return this.fileOf(await documentOf(this.documents, tenant, id), type);
   }
 
   /** Refusals: those of `documentOf`, `AttachmentNotFound`. */
   async attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
-    const { context } = await documentOf(this.#dependencies.documents, tenant, id);
-    return attachmentFile(this.#dependencies.blobs, context.attachments, attachmentId);
+    const { context } = await documentOf(this.documents, tenant, id);
+    return attachmentFile(this.blobs, context.attachments, attachmentId);
   }
 
   /** A path with a ticket of one hour. Refusals: as `content`. */
   async contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
-    const { documents, tickets, clock } = this.#dependencies;
+    const { documents, tickets, clock } = this;
     available(await documentOf(documents, tenant, id), type);
     const claims = [id, type, preview ? 'inline' : 'attachment'];
     return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now())}`;
@@ -97,7 +92,7 @@ export class Renditions {
 
   /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */
   async ticketContent(ticket: string): Promise<TicketFile> {
-    const { documents, tickets, clock } = this.#dependencies;
+    const { documents, tickets, clock } = this;
     const read = tickets.read('download', ticket, clock.now());
     const [claimed, named, disposition] = read?.expired === false ? read.claims : [];
     const id = parsePortalId('DocumentId', claimed ?? '');
@@ -110,7 +105,7 @@ export class Renditions {
   /** Refusals: those of `assertAvailable`. */
   async fileOf(document: ReadDocument, type: DownloadType): Promise<StoredFile> {
     available(document, type);
-    const { blobs } = this.#dependencies;
+    const { blobs } = this;
     const { file, format, current, signatures } = document.context;
     if (type === 'Original') return blobs.file(file.blob, file.name, file.contentType);
     if (type === 'Signatures') {
@@ -122,14 +117,14 @@ export class Renditions {
   }
 
   async #rendition({ state, context }: ReadDocument, type: RenderedType): Promise<BlobRef> {
-    const { described, languageOf, publicUrl } = this.#dependencies;
+    const { described, languageOf, publicUrl } = this;
     const model = renditionModelOf({
       type,
       state,
       context,
       signatures: await describedSignatures(described, context),
       language: await languageOf(context.organization.id),
-      checkUrl: `${publicUrl}/check/${context.key}`,
+      checkUrl: `${publicUrl()}/check/${context.key}`,
       ...(await this.#trail(context.id, type)),
     });
     const original = context.format === 'Pades' ? context.file.blob : null;
@@ -138,7 +133,7 @@ export class Renditions {
       .digest('hex');
     for (let cached = this.#cached.get(key); cached !== undefined; cached = this.#cached.get(key)) {
       const blob = await cached.catch(() => undefined);
-      if (blob !== undefined && (await this.#dependencies.blobs.touch(blob))) return blob;
+      if (blob !== undefined && (await this.blobs.touch(blob))) return blob;
       if (this.#cached.get(key) === cached) this.#cached.delete(key);
     }
     return this.#cacheRendition(key, () => this.#draw(context, model, original));
@@ -148,7 +143,7 @@ export class Renditions {
   async #trail(id: DocumentId, type: RenderedType): Promise<Pick<RenditionModel, 'trail' | 'trailOmitted'>> {
     if (type !== 'SignaturesManifest' && type !== 'PrinterFriendlyVersion')
       return { trail: [], trailOmitted: 0 };
-    const { items } = await this.#dependencies.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
+    const { items } = await this.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
     const shown = items.flatMap(({ type: recorded, at, by, ipAddress, userAgent }) => {
       const type = RENDITION_EVENT_TYPES.find((one) => one === recorded);
       return type === undefined ? [] : [{ type, at, by, ipAddress, userAgent }];
@@ -173,7 +168,7 @@ export class Renditions {
     model: RenditionModel,
     original: BlobRef | null,
   ): Promise<BlobRef> {
-    const { pool, blobs } = this.#dependencies;
+    const { pool, blobs } = this;
     const images = [...new Set(model.marks.flatMap(({ image }) => (image === null ? [] : [image])))];
     const output = blobs.temporaryPath();
     const task = {

@@ -1,9 +1,9 @@
 /** New links in place of expired ones, mailed to the address in the flow. Source: docs/decisions/0104-guided-signing.md. */
 
-import type { ActorSystem, Clock } from '@sealwright/runtime';
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import { namedTurn, pageState } from '../document-records/signing-turns.ts';
@@ -13,13 +13,6 @@ import { derivedId } from '../shared/effect-ids.ts';
 
 /** Time is divided into intervals of this length, milliseconds; a participant gets at most one new link in each. */
 const NEW_LINK_INTERVAL_MS = 15 * 60_000;
-
-export interface NewLinkDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly directory: DocumentDirectory;
-  readonly links: SigningLinks;
-}
 
 /** True for a link that was mailed; an application that issued a link issues the next one. */
 export function isMailed(
@@ -34,7 +27,9 @@ export function isMailed(
  * expired or was not mailed, and when it is not the participant's turn.
  */
 export async function mailNewLink(
-  { system, clock, directory, links }: NewLinkDependencies,
+  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  directory: DocumentDirectory,
+  links: SigningLinks,
   key: string,
   text: string,
 ): Promise<void> {

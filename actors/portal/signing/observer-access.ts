@@ -17,13 +17,6 @@ import type { ReadDocument } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 
-export interface ObserverDependencies {
-  readonly directory: DocumentDirectory;
-  readonly links: SigningLinks;
-  readonly tenants: Pick<Tenants, 'embedOrigins'>;
-  readonly system: Pick<ActorSystem, 'read'>;
-}
-
 interface Observed extends ReadDocument {
   readonly user: Participant;
   readonly expired: boolean;
@@ -44,20 +37,23 @@ const READABLE: ReadonlySet<DocumentState> = new Set(['Pending', 'FlowConcluded'
 
 /** Page of an observer's link. */
 export async function observerPage(
-  dependencies: ObserverDependencies,
+  system: Pick<ActorSystem, 'read'>,
+  directory: DocumentDirectory,
+  links: SigningLinks,
+  tenants: Pick<Tenants, 'embedOrigins'>,
   key: string,
   text: string,
 ): Promise<SigningPageView> {
-  const observed = await observedOf(dependencies, key, text);
+  const observed = await observedOf(directory, links, key, text);
   if (observed === undefined) return { state: 'unknown', embedOrigins: [] };
   const { context, expired } = observed;
-  const embedOrigins = await dependencies.tenants.embedOrigins(context.organization.id);
+  const embedOrigins = await tenants.embedOrigins(context.organization.id);
   const state = PAGE_STATES[observed.state];
   if (state === 'deleted') return { state, embedOrigins };
   if (expired) return { state: 'ticket-expired', embedOrigins };
   return {
     ...{ state, embedOrigins, isObserver: true },
-    ...(await lookOf(dependencies.system, context.organization)),
+    ...(await lookOf(system, context.organization)),
     document: pageDocument(context),
     participants: pageParticipants(context),
   };
@@ -67,12 +63,13 @@ export async function observerPage(
  * The document of an observer's ticket; undefined for a ticket of another kind. Refusals: `InvalidTicket`, `DocumentIsDeleted`.
  */
 export async function observedDocument(
-  dependencies: Pick<ObserverDependencies, 'directory' | 'links'>,
+  directory: DocumentDirectory,
+  links: SigningLinks,
   key: string,
   text: string,
 ): Promise<Observed | undefined> {
-  if (dependencies.links.parseObserver(text) === undefined) return undefined;
-  const observed = await observedOf(dependencies, key, text);
+  if (links.parseObserver(text) === undefined) return undefined;
+  const observed = await observedOf(directory, links, key, text);
   if (observed?.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
   if (observed === undefined || observed.expired || !READABLE.has(observed.state))
     throw new PortalRefusal('InvalidTicket');
@@ -81,7 +78,8 @@ export async function observedDocument(
 
 /** Undefined when the link is not one of the document's observers, as they are now. */
 async function observedOf(
-  { directory, links }: Pick<ObserverDependencies, 'directory' | 'links'>,
+  directory: DocumentDirectory,
+  links: SigningLinks,
   key: string,
   text: string,
 ): Promise<Observed | undefined> {

@@ -43,11 +43,6 @@ export interface SigningCall {
   readonly application: { readonly id: string; readonly name: string } | null;
 }
 
-export interface SigningAccessDependencies {
-  readonly directory: DocumentDirectory;
-  readonly links: SigningLinks;
-}
-
 type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
 
 /** Returns the document that an application names. Refusals: `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`. */
@@ -66,7 +61,8 @@ export function documentForKey(access: KeyAccess, directory: DocumentDirectory):
  */
 export async function signingCall(
   access: SigningAccess,
-  { directory, links }: SigningAccessDependencies,
+  directory: DocumentDirectory,
+  links: SigningLinks,
   { holder = [], changes = true }: { readonly holder?: readonly string[]; readonly changes?: boolean } = {},
 ): Promise<SigningCall> {
   if (access.by === 'ticket') {

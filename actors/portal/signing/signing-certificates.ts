@@ -5,7 +5,6 @@
  * Source: docs/portal-values.md §10.
  */
 
-import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type {
   CompletedSignature,
@@ -21,6 +20,7 @@ import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { isOvertaken } from '../../../machines/portal/document/document-reservations.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, CertificateRequirements, PortalResults } from '../../pool/portal-tasks.ts';
 import type { RequestOrigin } from '../api/callers.ts';
@@ -54,30 +54,21 @@ const MAX_TO_SIGN_BYTES = 64 * 1024;
 
 const DIGEST_NAMES = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' } as const;
 
-export interface CertificateSigningDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly faults: Faults;
-  readonly pool: SigningPool;
-  readonly blobs: Blobs;
-  readonly directory: DocumentDirectory;
-  readonly watch: DocumentWatch;
-  readonly tickets: Tickets;
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  /** Whose level and authorities are used. */
-  readonly sealProfile: string;
-  /** `Portal:AllowUnprovenCertificates`. */
-  readonly allowUnproven: boolean;
-  readonly languageOf: LanguageOf;
-}
-
 export class CertificateSigning {
-  readonly #dependencies: CertificateSigningDependencies;
-
-  constructor(dependencies: CertificateSigningDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly pool: SigningPool,
+    private readonly blobs: Blobs,
+    private readonly directory: DocumentDirectory,
+    private readonly watch: DocumentWatch,
+    private readonly tickets: Tickets,
+    private readonly uploads: Pick<Uploads, 'findUpload'>,
+    /** Whose level and authorities are used. */
+    private readonly sealProfile: string,
+    /** `Portal:AllowUnprovenCertificates`. */
+    private readonly allowUnproven: boolean,
+    private readonly languageOf: LanguageOf,
+  ) {}
 
   /**
    * Refusals: `InvalidFlowAction`, `InvalidDocumentStatus`, `CpfMismatch`, `CpfNotExpected`, `DocumentUnreadable`.
@@ -98,8 +89,8 @@ export class CertificateSigning {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
     assertTurn(call);
-    const id = this.#dependencies.ids.uuid();
-    const filledIn = await valuesOf(call, fieldValues, this.#dependencies);
+    const id = this.runtime.ids.uuid();
+    const filledIn = await valuesOf(call, fieldValues, this.runtime, this.uploads, this.blobs);
     const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
     return this.#started(document, call, id, { der: certificate.toString('base64') });
   }
@@ -118,7 +109,8 @@ export class CertificateSigning {
         return rejected(verdict);
       }
       assertHolder(call, identifiers);
-      const { system, tickets, clock } = this.#dependencies;
+      const { system, clock } = this.runtime;
+      const { tickets } = this;
       const message = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
       await sendToDocument(system, call.context.id, message, wrongStatus);
       const isSmall = Buffer.byteLength(begun.toBeSigned, 'base64') <= MAX_TO_SIGN_BYTES;
@@ -138,7 +130,8 @@ export class CertificateSigning {
 
   /** Claims of a token. Refusals: `InvalidTicket`, `DocumentIsDeleted`. */
   async startedBy(key: string, token: string): Promise<SigningCall> {
-    const { tickets, clock, directory } = this.#dependencies;
+    const { clock } = this.runtime;
+    const { tickets, directory } = this;
     const [documentId] = tickets.read('certificate', token, clock.now())?.claims ?? [];
     const document = documentId && (await directory.byId(documentId as DocumentId));
     if (!document || document.context.key !== foldedKey(key)) throw new PortalRefusal('InvalidTicket');
@@ -148,7 +141,8 @@ export class CertificateSigning {
 
   /** @param application that completes it; undefined = the one that started it. Refusals: `InvalidTicket`. */
   startedFor(document: ReadDocument, token: string, application?: AuthenticatingApplication): SigningCall {
-    const { tickets, clock } = this.#dependencies;
+    const { clock } = this.runtime;
+    const { tickets } = this;
     const { context } = document;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
@@ -184,7 +178,8 @@ export class CertificateSigning {
     origin: RequestOrigin,
     of?: SigningCall['turn'],
   ): Promise<CompletedSignature> {
-    const { system, clock, tickets, watch, faults } = this.#dependencies;
+    const { system, clock, faults } = this.runtime;
+    const { tickets, watch } = this;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
     if (!ticket || ticket.expired || documentId !== call.context.id || id === undefined)
@@ -227,7 +222,8 @@ export class CertificateSigning {
     call: SigningCall,
     { state, marks, values, application }: BegunReservation,
   ): Promise<CompletedSignature> {
-    const { ids, blobs } = this.#dependencies;
+    const { ids } = this.runtime;
+    const { blobs } = this;
     const id = ids.uuid();
     const same: SigningCall = { ...call, application: application ?? null };
     const document = await this.#reserve(same, id, { marks, ...(values !== undefined && { values }) });
@@ -246,7 +242,8 @@ export class CertificateSigning {
     id: string,
     given: Pick<Reservation, 'marks' | 'values'>,
   ): Promise<DocumentActor> {
-    const { system, directory } = this.#dependencies;
+    const { system } = this.runtime;
+    const { directory } = this;
     const documentId = call.context.id;
     await this.#waitForFile(documentId);
     const outcome = await system.send(documentAddress(documentId), {
@@ -268,7 +265,7 @@ export class CertificateSigning {
 
   /** Waits for the signature that is being added, which would make this one necessary twice. */
   async #waitForFile(id: DocumentId): Promise<void> {
-    const { watch, directory } = this.#dependencies;
+    const { watch, directory } = this;
     const change = watch.whenChanged(id, isFileUnchanging, SIGNING_TIMEOUT_MS);
     try {
       const now = await directory.byId(id);
@@ -284,7 +281,7 @@ export class CertificateSigning {
     id: string,
     certificate: BeginSigningTask['certificate'],
   ): Promise<PortalResults['portal.begin']> {
-    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this.#dependencies;
+    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this;
     const reservation = context.reservations.find((one) => one.id === id);
     if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
     const { fieldName, marks, signingTime } = reservation;
@@ -331,7 +328,7 @@ export class CertificateSigning {
   }
 
   async #cancelReservation(documentId: DocumentId, id: string): Promise<void> {
-    await this.#dependencies.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
+    await this.runtime.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
   }
 }
 

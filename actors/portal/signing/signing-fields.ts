@@ -1,12 +1,13 @@
 /** Values of the fields of a participant, and the uploads of attachments, as they come with a signature. */
+
 import { open } from 'node:fs/promises';
-import type { Clock, Ids } from '@sealwright/runtime';
 import { formatOfHeader } from '@sealwright/signatures';
 import type { ElectronicSigning, FieldUpload } from '../../../contracts/portal/signing/signing.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';
 import type { UploadParticipant } from '../../../machines/portal/upload.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FIELD_FILE_HEADER_BYTES } from '../api/signing.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { cleanName } from '../uploads/upload-names.ts';
@@ -18,18 +19,13 @@ const MAX_NAMED = 20;
 /** Largest attachment that an application uploads, bytes; ours. */
 const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 
-export interface FieldFileDependencies {
-  readonly blobs: Pick<Blobs, 'pathOf'>;
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-}
-
 /** Refusals: `InvalidFieldValue`, with what is wrong by name of field; `UploadNotFound`. */
 export async function valuesOf(
   call: Pick<SigningCall, 'action' | 'context' | 'turn' | 'isByTicket'>,
   given: NonNullable<ElectronicSigning['fieldValues']> = {},
-  dependencies: FieldFileDependencies,
+  runtime: Pick<ServiceRuntime, 'clock' | 'ids'>,
+  uploads: Pick<Uploads, 'findUpload'>,
+  blobs: Pick<Blobs, 'pathOf'>,
 ): Promise<{ readonly values?: readonly FilledValue[] }> {
   const { fields = [] } = call.action;
   const entries = new Map<string, FileEntry>();
@@ -38,7 +34,7 @@ export async function valuesOf(
     if (type !== 'Attachment') continue;
     const upload = Object.hasOwn(given, name) ? given[name] : undefined;
     delete texts[name];
-    const entry = await uploaded(call, name, upload, dependencies);
+    const entry = await uploaded(call, name, upload, uploads, blobs);
     if (entry === undefined) continue;
     entries.set(name, entry);
     texts[name] = entry.name;
@@ -49,7 +45,7 @@ export async function valuesOf(
   return {
     values: values.map((value): FilledValue => {
       const file = entries.get(value.name);
-      return file === undefined ? value : { ...value, attachment: attachmentOf(value, file, dependencies) };
+      return file === undefined ? value : { ...value, attachment: attachmentOf(value, file, runtime) };
     }),
   };
 }
@@ -58,7 +54,7 @@ export async function valuesOf(
 function attachmentOf(
   { fieldId }: FilledValue,
   file: FileEntry,
-  { ids, clock }: FieldFileDependencies,
+  { ids, clock }: Pick<ServiceRuntime, 'clock' | 'ids'>,
 ): Attachment {
   return { id: ids.uuid(), file, isPrivate: true, creationDate: clock.now(), fieldId };
 }
@@ -68,7 +64,8 @@ async function uploaded(
   call: Pick<SigningCall, 'context' | 'turn' | 'isByTicket'>,
   field: string,
   given: unknown,
-  { uploads, blobs }: FieldFileDependencies,
+  uploads: Pick<Uploads, 'findUpload'>,
+  blobs: Pick<Blobs, 'pathOf'>,
 ): Promise<FileEntry | undefined> {
   if (given === undefined || given === null || given === '') return undefined;
   if (typeof given !== 'string') throw wrongFields([[field, 'The value must be the id of an upload.']]);

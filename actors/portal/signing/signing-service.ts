@@ -5,7 +5,6 @@
  */
 
 import { readFile } from 'node:fs/promises';
-import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import { holderIdentifiers, quickPictureFault } from '@sealwright/signatures';
 import type {
   CompletedSignature,
@@ -20,6 +19,7 @@ import { summaryOf } from '../../../machines/portal/document/document-notificati
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type { SigningAccess, SigningPageView } from '../api/signing.ts';
@@ -56,35 +56,26 @@ const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 /** Larger pictures are decoded in the pool. */
 const MAX_DECODED_PIXELS = 2_000_000;
 
-interface SigningDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly faults: Faults;
-  readonly blobs: Blobs;
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly directory: DocumentDirectory;
-  readonly watch: DocumentWatch;
-  readonly links: SigningLinks;
-  readonly codes: SigningCodes;
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly tenants: Pick<Tenants, 'embedOrigins'>;
-  readonly certificates: CertificateSigning;
-  readonly fieldUploads: FieldUploads;
-  readonly contents: Pick<Renditions, 'fileOf'>;
-}
-
 type ByTicket = Extract<SigningAccess, { readonly by: 'ticket' }>;
 /** Files that a participant may download after a signature. */
 type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
 type Quiet = { readonly disableNotifications?: boolean | null | undefined };
 
 export class Signing {
-  readonly #dependencies: SigningDependencies;
-
-  constructor(dependencies: SigningDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly blobs: Blobs,
+    private readonly pool: Pick<SigningPool, 'run'>,
+    private readonly directory: DocumentDirectory,
+    private readonly watch: DocumentWatch,
+    private readonly links: SigningLinks,
+    private readonly codes: SigningCodes,
+    private readonly uploads: Pick<Uploads, 'findUpload'>,
+    private readonly tenants: Pick<Tenants, 'embedOrigins'>,
+    private readonly certificates: CertificateSigning,
+    private readonly fieldUploads: FieldUploads,
+    private readonly contents: Pick<Renditions, 'fileOf'>,
+  ) {}
 
   /**
    * Resolves when a ticket, or the token of a certificate signature, is good for the document with this key.
@@ -95,7 +86,7 @@ export class Signing {
   ): Promise<void> {
     // The version that the caller saw is in the part of the body that is checked later.
     if (access.by === 'ticket') await this.#call(access, { changes: false });
-    else await this.#dependencies.certificates.startedBy(access.key, access.token);
+    else await this.certificates.startedBy(access.key, access.token);
   }
 
   /**
@@ -105,7 +96,7 @@ export class Signing {
   async checkFieldUpload(access: ByTicket, field: string): Promise<void> {
     // The version that the participant has seen is compared at the signature.
     const call = await this.#call(access, { changes: false });
-    await this.#dependencies.fieldUploads.check(call, field);
+    await this.fieldUploads.check(call, field);
   }
 
   /**
@@ -114,7 +105,7 @@ export class Signing {
    */
   acceptFieldUpload(access: ByTicket, field: string, sink: BlobSink, file: FieldFile): Promise<FieldUpload> {
     const call = () => this.#call(access, { changes: false });
-    return this.#dependencies.fieldUploads.accept(call, field, sink, file);
+    return this.fieldUploads.accept(call, field, sink, file);
   }
 
   /** First of two steps of a signature with a certificate. */
@@ -123,7 +114,7 @@ export class Signing {
     request: Parameters<CertificateSigning['start']>[1],
   ): Promise<StartedSignature> {
     const call = await this.#call(access, { holder: holderOf(request.certificate) });
-    return this.#dependencies.certificates.start(call, request);
+    return this.certificates.start(call, request);
   }
 
   /**
@@ -135,7 +126,7 @@ export class Signing {
     request: Quiet & { readonly token: string; readonly signature: Buffer },
     origin: RequestOrigin,
   ): Promise<CompletedSignature> {
-    const { certificates, directory } = this.#dependencies;
+    const { certificates, directory } = this;
     if (access.by === 'token')
       return certificates.complete(await certificates.startedBy(access.key, request.token), request, origin);
     if (access.by === 'ticket') {
@@ -150,8 +141,9 @@ export class Signing {
 
   /** Of a participant or an observer. Read-only for all callers. */
   async page(key: string, text: string): Promise<SigningPageView> {
-    const { links, directory, tenants } = this.#dependencies;
-    if (links.parseObserver(text) !== undefined) return observerPage(this.#dependencies, key, text);
+    const { links, directory, tenants } = this;
+    if (links.parseObserver(text) !== undefined)
+      return observerPage(this.runtime.system, this.directory, this.links, this.tenants, key, text);
     const ticket = links.parse(text);
     const document = ticket && (await directory.byId(ticket.documentId));
     if (!ticket || !document || document.context.key !== foldedKey(key))
@@ -170,7 +162,7 @@ export class Signing {
     return {
       state,
       embedOrigins,
-      ...(await lookOf(this.#dependencies.system, context.organization)),
+      ...(await lookOf(this.runtime.system, context.organization)),
       isLinkOver: ticket.expired,
       document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
@@ -183,13 +175,13 @@ export class Signing {
    * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
    */
   requestLink(key: string, ticket: string): Promise<void> {
-    return mailNewLink(this.#dependencies, key, ticket);
+    return mailNewLink(this.runtime, this.directory, this.links, key, ticket);
   }
 
   /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
   async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
     const { context } = await this.#readable(key, ticket);
-    return attachmentFile(this.#dependencies.blobs, publicAttachments(context.attachments), attachmentId);
+    return attachmentFile(this.blobs, publicAttachments(context.attachments), attachmentId);
   }
 
   /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
@@ -198,7 +190,7 @@ export class Signing {
     const { current, file, format, signatures } = context;
     const isSigned = signatures === null && hasSignature(context);
     const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
-    return this.#dependencies.blobs.file(current, fileName, file.contentType);
+    return this.blobs.file(current, fileName, file.contentType);
   }
 
   /**
@@ -213,9 +205,9 @@ export class Signing {
   ): Promise<StoredFile> {
     const call = await this.#readable(key, ticket);
     if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
-    const file = await this.#dependencies.contents.fileOf(call, type);
+    const file = await this.contents.fileOf(call, type);
     const principal = participantPrincipal(call.user, origin);
-    await recordAction(this.#dependencies, call, { action: 'downloaded', principal, detail: type });
+    await recordAction(this.runtime, call, { action: 'downloaded', principal, detail: type });
     return file;
   }
 
@@ -225,7 +217,8 @@ export class Signing {
     signing: ElectronicSigning,
     origin: RequestOrigin,
   ): Promise<void> {
-    const { system, clock, ids, watch, faults } = this.#dependencies;
+    const { system, clock, ids, faults } = this.runtime;
+    const { watch } = this;
     const call = await this.#call(access);
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
@@ -236,7 +229,7 @@ export class Signing {
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
     const isConfirmed = await this.#checkCode(call, signing.emailCode, origin);
-    const filledIn = await valuesOf(call, signing.fieldValues, this.#dependencies);
+    const filledIn = await valuesOf(call, signing.fieldValues, this.runtime, this.uploads, this.blobs);
     const id = ids.uuid();
     const { context, turn } = call;
     const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
@@ -265,7 +258,7 @@ export class Signing {
     origin: RequestOrigin,
     { disableNotifications }: Quiet = {},
   ): Promise<void> {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.runtime;
     const call = await this.#call(access);
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
@@ -285,7 +278,7 @@ export class Signing {
     assertTurn(call);
     const doneBy = participantPrincipal(call.user, origin);
     const message = { type: 'REFUSE_TURN', ...call.turn, reason, doneBy } as const;
-    await sendToDocument(this.#dependencies.system, call.context.id, message, wrongStatus);
+    await sendToDocument(this.runtime.system, call.context.id, message, wrongStatus);
   }
 
   /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
@@ -300,7 +293,7 @@ export class Signing {
     origin: RequestOrigin,
   ): Promise<void> {
     const { user, turn } = call;
-    await recordAction(this.#dependencies, call, {
+    await recordAction(this.runtime, call, {
       action,
       principal: participantPrincipal(user, origin),
       flowActionId: turn.flowActionId,
@@ -321,7 +314,7 @@ export class Signing {
       document: summaryOf(context),
       ...turn,
     } as const;
-    await this.#dependencies.codes.send({ documentId: context.id, ...turn }, mail, resend);
+    await this.codes.send({ documentId: context.id, ...turn }, mail, resend);
   }
 
   /** The document of a participant's or an observer's ticket, to read. Refusals: those of `signingCall`. */
@@ -329,14 +322,14 @@ export class Signing {
     key: string,
     ticket: string,
   ): Promise<ReadDocument & { readonly user: Participant; readonly isObserver: boolean }> {
-    const observed = await observedDocument(this.#dependencies, key, ticket);
+    const observed = await observedDocument(this.directory, this.links, key, ticket);
     if (observed !== undefined) return { ...observed, isObserver: true };
     const call = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
     return { ...call, isObserver: false };
   }
 
-  #call(access: SigningAccess, options?: Parameters<typeof signingCall>[2]): Promise<SigningCall> {
-    return signingCall(access, this.#dependencies, options);
+  #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
+    return signingCall(access, this.directory, this.links, options);
   }
 
   /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`. */
@@ -346,7 +339,7 @@ export class Signing {
     if (!isGiven)
       throw new PortalRefusal('InvalidAuthenticationCode', 'The code that was sent by e-mail is needed.');
     try {
-      await this.#dependencies.codes.check({ documentId: call.context.id, ...call.turn }, code);
+      await this.codes.check({ documentId: call.context.id, ...call.turn }, code);
     } catch (error) {
       if (error instanceof PortalRefusal && error.code === 'InvalidAuthenticationCode')
         await this.#record(call, 'code-wrong', origin);
@@ -361,22 +354,22 @@ export class Signing {
     { imageUploadId, image }: Pick<ElectronicSigning, 'imageUploadId' | 'image'>,
   ): Promise<BlobRef | null> {
     if (imageUploadId !== undefined) {
-      const upload = await this.#dependencies.uploads.findUpload(context.organization.id, imageUploadId);
+      const upload = await this.uploads.findUpload(context.organization.id, imageUploadId);
       if (upload.blob.length > MAX_IMAGE_BYTES)
         throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
-      await this.#assertImage(context, await readFile(this.#dependencies.blobs.pathOf(upload.blob)));
+      await this.#assertImage(context, await readFile(this.blobs.pathOf(upload.blob)));
       return upload.blob;
     }
     if (image === undefined) return null;
     await this.#assertImage(context, image);
-    return (await this.#dependencies.blobs.put(image)).blob;
+    return (await this.blobs.put(image)).blob;
   }
 
   /** Refuses a picture that cannot be drawn: it would be missing in the signed file. */
   async #assertImage({ id, format, current, organization }: DocumentContext, picture: Buffer): Promise<void> {
     if (!isImage(picture))
       throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
-    const { pool, blobs } = this.#dependencies;
+    const { pool, blobs } = this;
     let fault = quickPictureFault(picture, MAX_DECODED_PIXELS);
     if (fault === 'unknown') {
       const pdf = format === 'Pades' ? blobs.pathOf(current) : null;

@@ -3,7 +3,7 @@ import { type Clock, Retryable } from '@sealwright/runtime';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PdfInspection } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';
-import type { BlobDependencies } from './blobs.ts';
+import type { SmallFileStore } from './blobs.ts';
 
 const PDF = 'application/pdf';
 
@@ -14,7 +14,7 @@ const PDF = 'application/pdf';
 export function storeInPool(
   pool: Pick<SigningPool, 'run'>,
   inspection?: { readonly profile: string; readonly clock: Pick<Clock, 'now'> },
-): NonNullable<BlobDependencies['storeSmall']> {
+): SmallFileStore {
   return async ({ bytes, output, blobs, file }) => {
     const store = (inspect?: PdfInspection): Promise<PoolReply<'portal.store'>> => {
       const task = { task: 'portal.store', documentId: '', bytes, output, blobs } as const;

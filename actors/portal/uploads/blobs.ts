@@ -7,15 +7,17 @@
  *
  * Source: docs/architecture.md.
  */
+
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, type Clock, type Ids, Retryable } from '@sealwright/runtime';
+import { type ActorStore, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
@@ -88,29 +90,18 @@ function counterName(sha256: string): string {
   return `blob/${sha256}`;
 }
 
-export interface BlobDependencies {
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly disk: DiskSync;
-  readonly clock: Pick<Clock, 'now'>;
-  /**
-   * Stores a small file on another thread: hashes it, writes it to `output` and moves it below `blobs`. Missing: every
-   * file is written by this thread.
-   */
-  readonly storeSmall?: (file: {
-    readonly bytes: Uint8Array;
-    readonly output: string;
-    readonly blobs: string;
-    /** Missing: its format is not needed. */
-    readonly file?: FileDescription | undefined;
-  }) => Promise<StoredBlob & { readonly format?: DocumentFormat }>;
-  /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
-  readonly isShared?: boolean;
-}
+/** Stores a small file on another thread: hashes it, writes it to `output` and moves it below `blobs`. */
+export type SmallFileStore = (file: {
+  readonly bytes: Uint8Array;
+  readonly output: string;
+  readonly blobs: string;
+  /** Missing: its format is not needed. */
+  readonly file?: FileDescription | undefined;
+}) => Promise<StoredBlob & { readonly format?: DocumentFormat }>;
 
 export class Blobs {
   readonly #folder: string;
   readonly #incoming: string;
-  readonly #dependencies: BlobDependencies;
   /** Number of concurrent writers of each blob. */
   readonly #underWay = new Map<string, number>();
   /** For each placement by another thread: the files removed since it began. */
@@ -124,14 +115,21 @@ export class Blobs {
    * Creates the folders and removes incomplete writes of an earlier run.
    * @param root absolute path of `{Storage:Root}/portal`
    */
-  constructor(root: string, dependencies: BlobDependencies) {
+  constructor(
+    root: string,
+    private readonly runtime: Pick<ServiceRuntime, 'ids' | 'clock'>,
+    private readonly disk: DiskSync,
+    /** Missing: every file is written by this thread. */
+    private readonly storeSmall?: SmallFileStore,
+    /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
+    isShared?: boolean,
+  ) {
     this.#folder = join(root, 'blobs');
     this.#incoming = join(root, 'incoming');
-    this.#dependencies = dependencies;
     makeDirectories(root, FOLDER_MODE);
     for (const path of [this.#incoming, this.#folder]) makeFolder(path);
     for (let first = 0; first < 256; first++) makeFolder(join(this.#folder, shard(first)));
-    if (dependencies.isShared) return;
+    if (isShared) return;
     for (const name of readdirSync(this.#incoming)) {
       rmSync(join(this.#incoming, name), { recursive: true, force: true });
     }
@@ -139,8 +137,8 @@ export class Blobs {
 
   /** Resolves once the folders themselves are durable. */
   async ready(): Promise<void> {
-    await this.#dependencies.disk.directory(this.#folder);
-    await this.#dependencies.disk.directory(join(this.#folder, '..'));
+    await this.disk.directory(this.#folder);
+    await this.disk.directory(join(this.#folder, '..'));
   }
 
   /** Path of the content of a reference, existing or not. */
@@ -156,7 +154,7 @@ export class Blobs {
 
   /** A new path on the same file system, for a file to `adopt`. Removed at the next start. */
   temporaryPath(): string {
-    return join(this.#incoming, this.#dependencies.ids.uuid());
+    return join(this.#incoming, this.runtime.ids.uuid());
   }
 
   /** Folder of all files, for threads that place files themselves; see `placing`. */
@@ -175,7 +173,7 @@ export class Blobs {
   ): Promise<Result> {
     const removed = new Set<string>();
     this.#placements.add(removed);
-    const startedAt = this.#dependencies.clock.now();
+    const startedAt = this.runtime.clock.now();
     try {
       const result = await work();
       const blob = placed(result);
@@ -193,8 +191,7 @@ export class Blobs {
   async open(): Promise<BlobSink> {
     const path = this.temporaryPath();
     const sink = new BlobSink(path, this.#held);
-    if (this.#dependencies.storeSmall === undefined || this.#held.bytes >= MAX_HELD_BYTES)
-      await sink.useFile();
+    if (this.storeSmall === undefined || this.#held.bytes >= MAX_HELD_BYTES) await sink.useFile();
     return sink;
   }
 
@@ -206,7 +203,7 @@ export class Blobs {
     sink: BlobSink,
     file?: FileDescription,
   ): Promise<StoredBlob & { readonly format?: DocumentFormat }> {
-    const { storeSmall } = this.#dependencies;
+    const { storeSmall } = this;
     const held = sink.takeHeld();
     if (held !== undefined && storeSmall !== undefined) {
       const output = this.temporaryPath();
@@ -237,7 +234,7 @@ export class Blobs {
    */
   async adopt(path: string, known?: BlobRef): Promise<BlobRef> {
     const blob = known ?? (await describeFile(path)).blob;
-    await this.#dependencies.disk.file(path);
+    await this.disk.file(path);
     await this.#place(path, blob);
     return blob;
   }
@@ -251,14 +248,13 @@ export class Blobs {
 
   /** As `touch`, but relies on a placement or touch by this process within the last minutes, and then does nothing. */
   async touchUnlessRecent(blob: Pick<BlobRef, 'sha256'>): Promise<boolean> {
-    const age =
-      this.#dependencies.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
+    const age = this.runtime.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
     return (age >= 0 && age < TOUCHED_FOR) || this.touch(blob);
   }
 
   /** Begins the grace of a file anew, before a further reference to it is committed. False when it is not there. */
   async touch({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<boolean> {
-    const now = this.#dependencies.clock.now();
+    const now = this.runtime.clock.now();
     this.#begin(sha256);
     try {
       const isThere = await this.#refresh(this.pathOf({ sha256 }));
@@ -278,12 +274,12 @@ export class Blobs {
       // A file of another length is damage; the new one heals it.
       if (stats?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
       else {
-        const now = this.#dependencies.clock.now() / 1000;
+        const now = this.runtime.clock.now() / 1000;
         await utimes(path, now, BLOB_MODIFICATION_TIME);
         await rename(path, target);
       }
       // Also for an existing file: its writer may not have synced it yet.
-      await this.#dependencies.disk.directory(join(target, '..'));
+      await this.disk.directory(join(target, '..'));
     } catch (error) {
       await rm(path, { force: true });
       throw unavailable(error);
@@ -293,7 +289,7 @@ export class Blobs {
   }
 
   async #refresh(path: string): Promise<boolean> {
-    const now = this.#dependencies.clock.now() / 1000;
+    const now = this.runtime.clock.now() / 1000;
     try {
       await utimes(path, now, BLOB_MODIFICATION_TIME);
       return true;
@@ -315,7 +311,7 @@ export class Blobs {
 
   /** Removes unreferenced files and incomplete writes. `signal` aborts. */
   async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
-    const before = this.#dependencies.clock.now() - UNCOUNTED_GRACE;
+    const before = this.runtime.clock.now() - UNCOUNTED_GRACE;
     let removed = 0;
     let bytes = 0;
     await this.#sweepIncoming();
@@ -338,7 +334,7 @@ export class Blobs {
     store: Pick<ActorStore, 'counters' | 'flushed'>,
     blobs: readonly Pick<BlobRef, 'sha256'>[],
   ): Promise<readonly string[]> {
-    const before = this.#dependencies.clock.now() - UNCOUNTED_GRACE;
+    const before = this.runtime.clock.now() - UNCOUNTED_GRACE;
     const left: string[] = [];
     for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
       const path = this.pathOf({ sha256 });
@@ -350,7 +346,7 @@ export class Blobs {
   }
 
   async #sweepIncoming(): Promise<void> {
-    const before = this.#dependencies.clock.now() - INCOMING_GRACE;
+    const before = this.runtime.clock.now() - INCOMING_GRACE;
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
       const stats = await stat(path).catch(() => undefined);

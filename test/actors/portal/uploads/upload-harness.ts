@@ -92,7 +92,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const clock = movableClock();
   const store = openLmdbStore({ folder: join(root, 'db'), faults });
   const disk = new DiskSync();
-  const blobs = new Blobs(portal, { ids: systemIds, disk, clock });
+  const blobs = new Blobs(portal, { ids: systemIds, clock }, disk);
   const tickets = new Tickets(KEYS.tickets);
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
