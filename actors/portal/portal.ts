@@ -340,9 +340,7 @@ export class Portal implements PortalService, HostedService {
         makeReport: makeReportHandler(store, blobs, faults),
         forgetFiles: removeFilesHandler(store, sweeping),
         forgetParticipantUploads: forgetParticipantUploadsHandler(store, sweeping),
-        generateDocuments: generateDocumentsHandler({
-          ...{ blobs, pool, uploads, creation },
-        }),
+        generateDocuments: generateDocumentsHandler(blobs, pool, uploads, creation),
       },
       observe(step) {
         for (const observer of observers) observer.observe(step);

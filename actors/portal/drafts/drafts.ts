@@ -83,13 +83,13 @@ function draftCounters({ state, context }: StoredDraft): { readonly [name: strin
 
 /** Refusals of all that take an id: `DocumentDraftNotFound`. */
 export class Drafts {
-  readonly #runtime: RecordRuntime;
   readonly #records: Records<typeof DRAFT>;
-  readonly #uploads: Uploads;
-  readonly #creation: Pick<DocumentCreation, 'create'>;
 
-  constructor(runtime: RecordRuntime, uploads: Uploads, creation: Pick<DocumentCreation, 'create'>) {
-    this.#runtime = runtime;
+  constructor(
+    private readonly runtime: RecordRuntime,
+    private readonly uploads: Uploads,
+    private readonly creation: Pick<DocumentCreation, 'create'>,
+  ) {
     this.#records = new Records(runtime, {
       kind: DRAFT,
       notFound: 'DocumentDraftNotFound',
@@ -100,8 +100,6 @@ export class Drafts {
       },
       isOver: ({ state }) => state === DRAFT_REMOVED,
     });
-    this.#uploads = uploads;
-    this.#creation = creation;
   }
 
   /** Drafts that are not sent. */
@@ -160,19 +158,19 @@ export class Drafts {
 
   /** Paths with a ticket from which the files of a draft can be read, by upload id. */
   async locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
-    return this.#uploads.locationsOf((await this.#records.existing(tenant, id)).context.uploads);
+    return this.uploads.locationsOf((await this.#records.existing(tenant, id)).context.uploads);
   }
 
   /** Creates the documents; a repeated call answers the same. Refusals: those of creation; the draft is kept. */
   async send(tenant: Tenant, id: string): Promise<readonly MadeDocument[]> {
-    const call = this.#runtime.ids.uuid();
+    const call = this.runtime.ids.uuid();
     const draft = await this.#begin(tenant, id, call);
     if (draft.state === 'Sent') return sentOf(draft);
     const { attempt = 0, document, uploads } = draft.context;
     try {
-      await this.#uploads.restoreAll(uploads);
+      await this.uploads.restoreAll(uploads);
       const request = parsedInput(newDocuments, document);
-      const documents = await this.#creation.create(tenant, request, seedOf(draft.id, attempt), {
+      const documents = await this.creation.create(tenant, request, seedOf(draft.id, attempt), {
         draft: { id: draft.id, attempt },
       });
       await this.#records.change(tenant, id, { type: 'SENT', attempt, documents });
@@ -220,8 +218,8 @@ export class Drafts {
     const uploadIds = uploadIdsOf(read);
     if (uploadIds.size > MAX_UPLOADS)
       throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_UPLOADS} files.`);
-    await this.#uploads.restoreAll(kept.filter(({ id }) => uploadIds.has(id)));
-    return { name, document: sent, uploads: await this.#uploads.findUploads(organization.id, uploadIds) };
+    await this.uploads.restoreAll(kept.filter(({ id }) => uploadIds.has(id)));
+    return { name, document: sent, uploads: await this.uploads.findUploads(organization.id, uploadIds) };
   }
 }
 

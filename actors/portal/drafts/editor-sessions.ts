@@ -66,7 +66,6 @@ export interface EditorSessionPage {
 
 /** The methods that take a tenant need one of `session`, all but `create`. */
 export class EditorSessionService {
-  readonly #runtime: RecordRuntime;
   readonly #records: Records<typeof EDITOR_SESSION>;
   readonly #tickets: Tickets;
   readonly #tenants: Tenants;
@@ -75,13 +74,12 @@ export class EditorSessionService {
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
   constructor(
-    runtime: RecordRuntime,
+    private readonly runtime: RecordRuntime,
     tickets: Tickets,
     tenants: Tenants,
     drafts: Drafts,
     publicUrl: () => string,
   ) {
-    this.#runtime = runtime;
     this.#records = new Records(runtime, {
       kind: EDITOR_SESSION,
       // It may have ended since the request was admitted.
@@ -104,7 +102,7 @@ export class EditorSessionService {
     if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
     // An unsaved draft must not end before the new session.
     if (draftId) await drafts.keep(tenant, edited.id);
-    const at = this.#runtime.clock.now();
+    const at = this.runtime.clock.now();
     const { organization, application, user, keyId } = tenant;
     const { id } = await this.#records.create(tenant, undefined, () => ({
       organizationId: organization.id,
@@ -129,7 +127,7 @@ export class EditorSessionService {
 
   /** Reads a link without using it; undefined when the session is over, or the link is not one of ours. */
   async page(ticket: string): Promise<EditorSessionPage | undefined> {
-    const parsed = this.#tickets.read('editor', ticket, this.#runtime.clock.now());
+    const parsed = this.#tickets.read('editor', ticket, this.runtime.clock.now());
     const [id = ''] = parsed?.claims ?? [];
     const session = await this.#find(id);
     // An opened session is shown again after a reload, to a page that has its token.
@@ -140,13 +138,13 @@ export class EditorSessionService {
     return {
       ...{ id, draftId },
       embedOrigins: await this.#tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(this.#runtime.system, owner.organization),
+      branding: await pageLookOf(this.runtime.system, owner.organization),
     };
   }
 
   /** Uses the link. Refusals: `InvalidTicket`. */
   async open(ticket: string): Promise<EditorSessionView & { readonly token: string }> {
-    const { clock, ids } = this.#runtime;
+    const { clock, ids } = this.runtime;
     const parsed = this.#tickets.read('editor', ticket, clock.now());
     const [id] = parsed?.claims ?? [];
     if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
@@ -173,7 +171,7 @@ export class EditorSessionService {
 
   /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
   async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
-    const { system, clock } = this.#runtime;
+    const { system, clock } = this.runtime;
     const { organizationId, application, isUser = false } = session;
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined) return undefined;
@@ -191,7 +189,7 @@ export class EditorSessionService {
   }
 
   async #hasRole(userId: string, organization: OrganizationId): Promise<boolean> {
-    const user = await this.#runtime.system.read({ kind: PORTAL_USER, id: userId });
+    const user = await this.runtime.system.read({ kind: PORTAL_USER, id: userId });
     return user !== undefined && roleIn(user.context, organization) !== undefined;
   }
 

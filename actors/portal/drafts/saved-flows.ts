@@ -47,15 +47,16 @@ export const savedFlowDefinition = defineActor(SAVED_FLOW, {
 /** Refusals of all that take an id: `DocumentFlowNotFound`. */
 export class SavedFlowService {
   readonly #records: Records<typeof SAVED_FLOW>;
-  readonly #creation: Pick<DocumentCreation, 'create'>;
 
-  constructor(runtime: RecordRuntime, creation: Pick<DocumentCreation, 'create'>) {
+  constructor(
+    runtime: RecordRuntime,
+    private readonly creation: Pick<DocumentCreation, 'create'>,
+  ) {
     this.#records = new Records(runtime, {
       kind: SAVED_FLOW,
       notFound: 'DocumentFlowNotFound',
       list: { view: 'saved-flows', most: 1_000, items: 'flows' },
     });
-    this.#creation = creation;
   }
 
   async list(tenant: Tenant, query: RecordQuery): Promise<Page<SavedFlowItem>> {
@@ -107,7 +108,7 @@ export class SavedFlowService {
       observers: request.observers ?? observers,
       flowActions: withRoles(flowActions, participants ?? [], saved.areActionsOrdered),
     };
-    return this.#creation.create(tenant, withFieldValues(whole, fieldValues ?? {}), seed);
+    return this.creation.create(tenant, withFieldValues(whole, fieldValues ?? {}), seed);
   }
 }
 

@@ -5,7 +5,8 @@
  * Source: docs/portal-values.md §20.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { type EffectContext, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import { type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import type { Millis } from '../../../machines/ids.ts';
 import {
   type GenerateDocumentsEffect,
   type GenerationContext,
@@ -33,16 +34,13 @@ type Sent = { readonly accepted: true; readonly durable: Promise<unknown> } | { 
 /** Documents made side by side. */
 const BATCH_SIZE = 4;
 
-export interface GenerateDocumentsDependencies {
-  readonly blobs: Blobs;
-  readonly pool: SigningPool;
-  readonly uploads: Pick<Uploads, 'open' | 'accept' | 'restore'>;
-  readonly creation: Pick<DocumentCreation, 'create' | 'isMade'>;
-}
-
 export function generateDocumentsHandler(
-  dependencies: GenerateDocumentsDependencies,
+  blobs: Blobs,
+  pool: SigningPool,
+  uploads: Uploads,
+  creation: DocumentCreation,
 ): EffectHandler<GenerateDocumentsEffect> {
+  const rowDocuments = new RowDocuments(blobs, pool, uploads, creation);
   return {
     after: 'durable',
     partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
@@ -52,12 +50,8 @@ export function generateDocumentsHandler(
       const context = found.context;
       const refusals = new Refusals((message) => system.send({ kind: GENERATION, id: actor.id }, message));
       try {
-        const table = await readGenerationFiles(
-          actor.id,
-          context.organization.id,
-          context.data,
-          dependencies,
-        );
+        const { organization, data, source } = context;
+        const table = await readGenerationFiles(actor.id, organization.id, data, { pool, blobs });
         const rows = rowsOf(table);
         const isStopped = async () =>
           (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
@@ -68,12 +62,12 @@ export function generateDocumentsHandler(
             return { type: 'STOPPED' };
           }
           // Deleting a document may end an upload that it was made of.
-          for (const upload of context.source?.uploads ?? []) await dependencies.uploads.restore(upload);
+          await uploads.restoreAll(source?.uploads ?? []);
           const batch = rows.slice(from, from + BATCH_SIZE);
           await Promise.all(
             batch.map(async (row, at) => {
               const given = { generationId: actor.id, context, table, row, index: from + at };
-              const refused = await createRow({ ...dependencies, clock }, given);
+              const refused = await rowDocuments.create(given, clock.now());
               if (refused !== undefined) refusals.add(refused);
             }),
           );
@@ -97,12 +91,9 @@ export function generateDocumentsHandler(
  * nor refused.
  */
 class Refusals {
-  readonly #send: (message: RowsRefused) => Promise<Sent>;
   #rows: RefusedRow[] = [];
 
-  constructor(send: (message: RowsRefused) => Promise<Sent>) {
-    this.#send = send;
-  }
+  constructor(private readonly send: (message: RowsRefused) => Promise<Sent>) {}
 
   get length(): number {
     return this.#rows.length;
@@ -116,7 +107,7 @@ class Refusals {
     const rows = this.#rows;
     if (rows.length === 0) return;
     this.#rows = [];
-    const outcome = await this.#send({ type: 'ROWS_REFUSED', rows });
+    const outcome = await this.send({ type: 'ROWS_REFUSED', rows });
     if (outcome.accepted) await outcome.durable;
   }
 }
@@ -130,72 +121,71 @@ interface GivenRow {
   readonly index: number;
 }
 
-/** Creates the documents of a row. @returns why a row of a document template became none */
-async function createRow(
-  dependencies: GenerateDocumentsDependencies & Pick<EffectContext, 'clock'>,
-  given: GivenRow,
-): Promise<RefusedRow | undefined> {
-  const { generationId, context, index } = given;
-  const { creation } = dependencies;
-  const seed = documentSeed(generationId, index);
-  if (context.refused?.some(({ row }) => row === index) || (await creation.isMade(seed))) return undefined;
-  const { createdBy } = context;
-  const tenant: Tenant = {
-    organization: context.organization,
-    application: { id: createdBy.id as Tenant['application']['id'], name: createdBy.name, role: 'Normal' },
-    ...(createdBy.type === 'User' && { user: { id: createdBy.id, name: createdBy.name } }),
-  };
-  const { source, template } = context;
-  if (source !== undefined) {
-    try {
-      const request = requestOfRow(context, given.table.columns, given.row);
-      const { id, version } = source;
-      await creation.create(tenant, request, seed, { generationId, template: { id, version } });
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof PortalRefusal) || error.code === 'ServiceBusy') throw error;
-      return { row: index, code: error.code, message: describeRefusal(error) };
-    }
-  }
-  if (template === null) throw new Fatal('internal', 'The generation has no template.');
-  const { uploads } = dependencies;
-  const { displayName, request } = documentsRequested({ ...context, template }, given.row, index);
-  const { bytes, isPages } = await fill(dependencies, { ...given, template, title: displayName });
-  const contentType = isPages ? 'application/pdf' : template.contentType;
-  const extension = isPages ? '.pdf' : (/\.[^.]{1,10}$/.exec(template.name)?.[0] ?? '');
-  const name = `${displayName.replace(/[/\\]/g, '-')}${extension}`;
-  const sink = await uploads.open();
-  await sink.write(bytes);
-  const { id } = await uploads.accept(tenant, sink, { name, contentType });
-  const file = { displayName, id, name, contentType };
-  await creation.create(tenant, { ...request, files: [file] }, seed, { generationId });
-  return undefined;
-}
+class RowDocuments {
+  constructor(
+    private readonly blobs: Blobs,
+    private readonly pool: SigningPool,
+    private readonly uploads: Uploads,
+    private readonly creation: DocumentCreation,
+  ) {}
 
-/** The filled template: a PDF, or a text like the template. */
-async function fill(
-  { blobs, pool, clock }: GenerateDocumentsDependencies & Pick<EffectContext, 'clock'>,
-  {
-    generationId,
-    context: { organization },
-    table: { columns, rows },
-    index,
-    template,
-    title,
-  }: GivenRow & { readonly template: GenerationFile; readonly title: string },
-): Promise<{ readonly bytes: Buffer; readonly isPages: boolean }> {
-  const output = blobs.temporaryPath();
-  try {
-    const task = {
-      task: 'portal.fill',
-      documentId: generationId,
-      template: filePath(template, blobs),
-      ...{ columns, cells: rows[index] ?? [], title, output, at: clock.now() },
-    } as const;
-    const answer = await pool.run(task, { organization: organization.id });
-    if (!answer.ok) throw refusalOf(answer);
-    return { bytes: await readFile(output), isPages: answer.result.makes === 'pages' };
-  } finally {
-    await rm(output, { force: true });
+  /** Creates the documents of a row. @returns why a row of a document template became none */
+  async create(given: GivenRow, at: Millis): Promise<RefusedRow | undefined> {
+    const { generationId, context, index } = given;
+    const seed = documentSeed(generationId, index);
+    if (context.refused?.some(({ row }) => row === index) || (await this.creation.isMade(seed)))
+      return undefined;
+    const { createdBy, source, template } = context;
+    const tenant: Tenant = {
+      organization: context.organization,
+      application: { id: createdBy.id as Tenant['application']['id'], name: createdBy.name, role: 'Normal' },
+      ...(createdBy.type === 'User' && { user: { id: createdBy.id, name: createdBy.name } }),
+    };
+    if (source !== undefined) {
+      try {
+        const request = requestOfRow(context, given.table.columns, given.row);
+        const { id, version } = source;
+        await this.creation.create(tenant, request, seed, { generationId, template: { id, version } });
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof PortalRefusal) || error.code === 'ServiceBusy') throw error;
+        return { row: index, code: error.code, message: describeRefusal(error) };
+      }
+    }
+    if (template === null) throw new Fatal('internal', 'The generation has no template.');
+    const { displayName, request } = documentsRequested({ ...context, template }, given.row, index);
+    const { bytes, isPages } = await this.#fill(given, template, displayName, at);
+    const contentType = isPages ? 'application/pdf' : template.contentType;
+    const extension = isPages ? '.pdf' : (/\.[^.]{1,10}$/.exec(template.name)?.[0] ?? '');
+    const name = `${displayName.replace(/[/\\]/g, '-')}${extension}`;
+    const sink = await this.uploads.open();
+    await sink.write(bytes);
+    const { id } = await this.uploads.accept(tenant, sink, { name, contentType });
+    const file = { displayName, id, name, contentType };
+    await this.creation.create(tenant, { ...request, files: [file] }, seed, { generationId });
+    return undefined;
+  }
+
+  /** The filled template: a PDF, or a text like the template. */
+  async #fill(
+    { generationId, context: { organization }, table: { columns, rows }, index }: GivenRow,
+    template: GenerationFile,
+    title: string,
+    at: Millis,
+  ): Promise<{ readonly bytes: Buffer; readonly isPages: boolean }> {
+    const output = this.blobs.temporaryPath();
+    try {
+      const task = {
+        task: 'portal.fill',
+        documentId: generationId,
+        template: filePath(template, this.blobs),
+        ...{ columns, cells: rows[index] ?? [], title, output, at },
+      } as const;
+      const answer = await this.pool.run(task, { organization: organization.id });
+      if (!answer.ok) throw refusalOf(answer);
+      return { bytes: await readFile(output), isPages: answer.result.makes === 'pages' };
+    } finally {
+      await rm(output, { force: true });
+    }
   }
 }

@@ -92,23 +92,15 @@ export function documentsRequested(
 
 /** Refusals of all that take an id: `DocumentGenerationNotFound`. */
 export class Generations {
-  readonly #runtime: RecordRuntime;
   readonly #records: Records<typeof GENERATION>;
-  readonly #files: GenerationReaders;
-  readonly #uploads: Uploads;
-  readonly #creation: DocumentCreation;
 
   constructor(
-    runtime: RecordRuntime,
-    files: GenerationReaders,
-    uploads: Uploads,
-    creation: DocumentCreation,
+    private readonly runtime: RecordRuntime,
+    private readonly files: GenerationReaders,
+    private readonly uploads: Uploads,
+    private readonly creation: DocumentCreation,
   ) {
-    this.#runtime = runtime;
     this.#records = new Records(runtime, { kind: GENERATION, notFound: 'DocumentGenerationNotFound' });
-    this.#files = files;
-    this.#uploads = uploads;
-    this.#creation = creation;
   }
 
   /** Every row is checked before it resolves; the documents come later. @param seed as of `DocumentService.create` */
@@ -120,7 +112,7 @@ export class Generations {
       const template = await this.#file(tenant, templateFile, MAX_TEXT);
       const data = await this.#file(tenant, dataFile, MAX_TABLE);
       const check = { template, texts: wanted, maxCharacters: MAX_TEXT };
-      const table = await readGenerationFiles(id, tenant.organization.id, data, this.#files, check);
+      const table = await readGenerationFiles(id, tenant.organization.id, data, this.files, check);
       const base = {
         ...this.#ownerOf(tenant),
         ...{ template, data, wanted },
@@ -132,7 +124,7 @@ export class Generations {
       const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) => {
         const filled = documentsRequested(base, row, index).request;
         assertNamed(filled);
-        this.#creation.assertPossible(filled, at);
+        this.creation.assertPossible(filled, at);
       });
       refuseRows(faults);
       return base;
@@ -148,10 +140,10 @@ export class Generations {
   ): Promise<GenerationView> {
     return this.#start(tenant, seed, request, async (id) => {
       const data = await this.#file(tenant, dataFile, MAX_TABLE);
-      const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.#files);
+      const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.files);
       const { folderId, newFolderName, ...rest } = request;
       const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
-      const taggedFields = await this.#creation.taggedFields(tenant, request);
+      const taggedFields = await this.creation.taggedFields(tenant, request);
       const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
       const base: GenerationInput = {
         ...this.#ownerOf(tenant),
@@ -164,7 +156,7 @@ export class Generations {
       assertColumns(base, columns);
       const length = JSON.stringify(wanted).length;
       const faults = await this.#faultsOf(rowsOf({ columns, rows }), length, (row) =>
-        this.#creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
+        this.creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
       );
       if (!skipRefusedRows || faults.size === rows.length) refuseRows(faults);
       return base;
@@ -186,7 +178,7 @@ export class Generations {
     const { id } = await this.#records.create(tenant, seed, async (made) => {
       const base = await checked(made);
       // A refused call creates nothing.
-      const folder = await this.#creation.folder(tenant, { folderId, newFolderName });
+      const folder = await this.creation.folder(tenant, { folderId, newFolderName });
       // JSON drops undefined members, which are not stored.
       return JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
     });
@@ -218,7 +210,7 @@ export class Generations {
         const fault = refused.find((one) => one.row === row);
         const error = fault === undefined ? null : { code: fault.code, message: fault.message };
         const seed = documentSeed(id, row);
-        const isMade = error === null && (await this.#creation.isMade(seed));
+        const isMade = error === null && (await this.creation.isMade(seed));
         const documentIds = isMade
           ? Array.from({ length: documentsPerRow }, (_document, index) => seededId(seed, index))
           : [];
@@ -231,7 +223,7 @@ export class Generations {
 
   async get(tenant: Tenant, given: string): Promise<GenerationView> {
     const { id, state, context } = await this.#records.existing(tenant, given);
-    const counted = await this.#runtime.store.counters(`generation/${id}/`);
+    const counted = await this.runtime.store.counters(`generation/${id}/`);
     const count = (what: string) => counted[`generation/${id}/${what}`] ?? 0;
     const initializedCount = count('made');
     const { type, folderId, source, error } = context;
@@ -257,7 +249,7 @@ export class Generations {
     { id, ...given }: NewGeneration['dataFile'],
     largest: number,
   ): Promise<GenerationFile> {
-    const { blob } = await this.#uploads.findUpload(organization.id, id);
+    const { blob } = await this.uploads.findUpload(organization.id, id);
     const name = cleanName(given.name);
     const contentType = cleanContentType(given.contentType);
     if (blob.length > largest) throw invalid(`The file ${name} has more than ${largest} bytes.`);

@@ -83,33 +83,21 @@ export interface TemplateQuery extends RecordQuery {
 
 /** Refusals of all that take an id: `TemplateNotFound`. */
 export class Templates {
-  readonly #runtime: RecordRuntime;
   readonly #records: Records<typeof TEMPLATE>;
-  readonly #order: OrderNumbers;
-  readonly #uploads: Uploads;
-  readonly #directory: DocumentDirectory;
-  readonly #creation: DocumentCreation;
-  readonly #generations: Generations;
 
   constructor(
-    runtime: RecordRuntime,
-    order: OrderNumbers,
-    uploads: Uploads,
-    directory: DocumentDirectory,
-    creation: DocumentCreation,
-    generations: Generations,
+    private readonly runtime: RecordRuntime,
+    private readonly order: OrderNumbers,
+    private readonly uploads: Uploads,
+    private readonly directory: DocumentDirectory,
+    private readonly creation: DocumentCreation,
+    private readonly generations: Generations,
   ) {
-    this.#runtime = runtime;
     this.#records = new Records(runtime, {
       kind: TEMPLATE,
       notFound: 'TemplateNotFound',
       list: { view: 'templates', most: 1_000, items: 'templates' },
     });
-    this.#order = order;
-    this.#uploads = uploads;
-    this.#directory = directory;
-    this.#creation = creation;
-    this.#generations = generations;
   }
 
   async list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>> {
@@ -145,7 +133,7 @@ export class Templates {
     const made = await this.#records.create(tenant, seed, async () => {
       const content = await contentOf();
       const { organizationId, ...made } = this.#records.origin(tenant);
-      const { order } = this.#order.next();
+      const { order } = this.order.next();
       return { organizationId, ...made, order, versions: [{ ...content, version: 1, ...made }] };
     });
     return itemOf(made, newestOf(made));
@@ -157,7 +145,7 @@ export class Templates {
     id: DocumentId,
     { name, ...settings }: Omit<TemplateOfDocument, 'documentId'>,
   ): Promise<NewTemplate> {
-    const { context } = await documentOf(this.#directory, tenant, id);
+    const { context } = await documentOf(this.directory, tenant, id);
     // Neither files that were merged into an envelope with their signatures nor those that participants attached.
     const given = context.attachments.filter(
       ({ signatures, fieldId }) => signatures === undefined && fieldId === undefined,
@@ -172,20 +160,20 @@ export class Templates {
 
   /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */
   async #uploadOf({ organization, application }: Tenant, file: FileEntry): Promise<StoredUpload> {
-    const { ids, clock } = this.#runtime;
+    const { ids, clock } = this.runtime;
     const { name, contentType, blob, md5 } = file;
     const upload: StoredUpload = {
       id: ids.uuid() as UploadId,
       ...{ organizationId: organization.id, applicationId: application.id },
       ...{ name, contentType, blob, md5, createdAt: clock.now() },
     };
-    await this.#uploads.restore(upload);
+    await this.uploads.restore(upload);
     return upload;
   }
 
   /** Paths with a ticket from which the files of the newest version can be read, by upload id. */
   async locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
-    return this.#uploads.locationsOf(newestOf(await this.#records.existing(tenant, id)).uploads);
+    return this.uploads.locationsOf(newestOf(await this.#records.existing(tenant, id)).uploads);
   }
 
   /** @param version null = the newest. Refusals: `TemplateVersionNotFound`. */
@@ -225,7 +213,7 @@ export class Templates {
     seed?: string,
   ): Promise<readonly MadeDocument[]> {
     const { template, request } = await this.#use(tenant, id, given);
-    return this.#creation.create(tenant, withPeople(request, given), seed, { template });
+    return this.creation.create(tenant, withPeople(request, given), seed, { template });
   }
 
   /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */
@@ -235,15 +223,15 @@ export class Templates {
     request: TemplateGeneration,
     seed?: string,
   ): Promise<GenerationView> {
-    return this.#generations.createOfTemplate(tenant, await this.#use(tenant, id, request), request, seed);
+    return this.generations.createOfTemplate(tenant, await this.#use(tenant, id, request), request, seed);
   }
 
   /** Prepares a version for new documents. */
   async #use(tenant: Tenant, id: string, given: TemplateReplacements): Promise<TemplateInUse> {
     const template = await this.#records.existing(tenant, id);
     const { version, document, expirationDays, uploads } = versionOf(template, given.version);
-    await this.#uploads.restoreAll(uploads);
-    const at = this.#runtime.clock.now();
+    await this.uploads.restoreAll(uploads);
+    const at = this.runtime.clock.now();
     const request = withProperties(requestOf(document), expirationDays, given, at);
     return { template: { id: template.id, version }, request, uploads };
   }
@@ -262,9 +250,9 @@ export class Templates {
       throw new PortalRefusal('LimitExceeded', `A template may have ${MAX_CONTENT_LENGTH} characters.`);
     const roles = rolesOf(read.flowActions);
     const uploadIds = uploadIdsOf(read);
-    await this.#uploads.restoreAll(earlier.filter((upload) => uploadIds.has(upload.id)));
-    await this.#creation.check(tenant, withStandIns(read, roles));
-    const uploads = await this.#uploads.findUploads(tenant.organization.id, uploadIds);
+    await this.uploads.restoreAll(earlier.filter((upload) => uploadIds.has(upload.id)));
+    await this.creation.check(tenant, withStandIns(read, roles));
+    const uploads = await this.uploads.findUploads(tenant.organization.id, uploadIds);
     return { name: cleanName(name), description, expirationDays, document: sent, roles, uploads };
   }
 }

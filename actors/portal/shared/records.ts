@@ -39,13 +39,10 @@ export interface RecordKind<Kind extends string> {
 }
 
 export class Records<Kind extends string> {
-  readonly #runtime: RecordRuntime;
-  readonly #kind: RecordKind<Kind>;
-
-  constructor(runtime: RecordRuntime, kind: RecordKind<Kind>) {
-    this.#runtime = runtime;
-    this.#kind = kind;
-  }
+  constructor(
+    private readonly runtime: RecordRuntime,
+    private readonly kind: RecordKind<Kind>,
+  ) {}
 
   /** The rows of one page; by position where the query has one. @param matches further filter of rows */
   async list(
@@ -59,7 +56,7 @@ export class Records<Kind extends string> {
     }: RecordQuery & { readonly position?: 'start' | ListPosition | undefined },
     matches?: (row: Row) => boolean,
   ): Promise<Page<Row>> {
-    const view = this.#kind.list?.view ?? '';
+    const view = this.kind.list?.view ?? '';
     const named = containing(q, ({ value }) => (value as { readonly name: string }).name);
     const range = {
       ...{ view, prefix: [organization.id], newestFirst: order === 'Desc', limit },
@@ -68,8 +65,8 @@ export class Records<Kind extends string> {
     };
     const { rows, ...rest } =
       position === undefined
-        ? await pageOfRows(this.#runtime.store, { ...range, offset })
-        : await pageByPosition(this.#runtime.store, { ...range, position });
+        ? await pageOfRows(this.runtime.store, { ...range, offset })
+        : await pageByPosition(this.runtime.store, { ...range, position });
     return { ...rest, items: rows };
   }
 
@@ -85,8 +82,8 @@ export class Records<Kind extends string> {
     seed: string | undefined,
     make: (id: string) => InputOf<Kind> | Promise<InputOf<Kind>>,
   ): Promise<ActorView<ContextOf<Kind>>> {
-    const { system, ids } = this.#runtime;
-    const { kind } = this.#kind;
+    const { system, ids } = this.runtime;
+    const { kind } = this.kind;
     const address = { kind, id: seed === undefined ? ids.uuid() : derivedId(kind, seed) };
     const find = async () => (seed === undefined ? undefined : await system.read(address));
     const made = await find();
@@ -113,26 +110,26 @@ export class Records<Kind extends string> {
   }
 
   async #assertRoom(organization: string): Promise<void> {
-    const { list } = this.#kind;
+    const { list } = this.kind;
     if (list === undefined) return;
     const counter = `${list.view}/${organization}`;
-    if (((await this.#runtime.store.counters(counter))[counter] ?? 0) >= list.most)
+    if (((await this.runtime.store.counters(counter))[counter] ?? 0) >= list.most)
       throw new PortalRefusal('LimitExceeded', `An organization may keep ${list.most} ${list.items}.`);
   }
 
   /** Members that the context of a new record begins with. */
   origin(tenant: Tenant) {
     const createdBy = principalOf(tenant);
-    return { organizationId: tenant.organization.id, createdBy, creationDate: this.#runtime.clock.now() };
+    return { organizationId: tenant.organization.id, createdBy, creationDate: this.runtime.clock.now() };
   }
 
   /** The record of an id that a client sent, of any organization; undefined: none, or it is over. */
   async read(given: string): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
-    const { kind, isOver } = this.#kind;
+    const { kind, isOver } = this.kind;
     // Ids of records have the form of document ids.
     const id = parsePortalId('DocumentId', given);
-    const actor = id && (await this.#runtime.system.read({ kind, id }));
-    return actor && isOver?.(actor, this.#runtime.clock.now()) !== true ? actor : undefined;
+    const actor = id && (await this.runtime.system.read({ kind, id }));
+    return actor && isOver?.(actor, this.runtime.clock.now()) !== true ? actor : undefined;
   }
 
   /** The record of an id that a client sent; undefined also for one of another organization. */
@@ -145,7 +142,7 @@ export class Records<Kind extends string> {
 
   async existing({ organization }: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
     const actor = await this.find(organization.id, id);
-    if (actor === undefined) throw new PortalRefusal(this.#kind.notFound);
+    if (actor === undefined) throw new PortalRefusal(this.kind.notFound);
     return actor;
   }
 
@@ -154,7 +151,7 @@ export class Records<Kind extends string> {
     const { id } = await this.existing(tenant, given);
     const outcome = await this.send(id, message);
     if (outcome.accepted) return outcome.actor;
-    const { notFound, notAccepted } = this.#kind;
+    const { notFound, notAccepted } = this.kind;
     if (outcome.reason === 'not-accepted' && notAccepted !== undefined)
       throw new PortalRefusal(notAccepted.code, notAccepted.message);
     throw new PortalRefusal(outcome.reason === 'unknown-actor' ? notFound : 'ServiceBusy');
@@ -162,7 +159,7 @@ export class Records<Kind extends string> {
 
   /** Resolves once an accepted message is durable. */
   async send(id: string, message: MessageOf<Kind>): Promise<StepOutcome<ContextOf<Kind>>> {
-    const outcome = await this.#runtime.system.send({ kind: this.#kind.kind, id }, message);
+    const outcome = await this.runtime.system.send({ kind: this.kind.kind, id }, message);
     if (outcome.accepted) await outcome.durable;
     return outcome;
   }

@@ -27,15 +27,18 @@ export const marksSessionDefinition = defineActor(MARKS_SESSION, {
 });
 
 export class MarksSessionService {
-  readonly #runtime: RecordRuntime;
   readonly #records: Records<typeof MARKS_SESSION>;
   readonly #uploads: Uploads;
   readonly #tenants: Tenants;
   readonly #publicUrl: () => string;
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
-  constructor(runtime: RecordRuntime, uploads: Uploads, tenants: Tenants, publicUrl: () => string) {
-    this.#runtime = runtime;
+  constructor(
+    private readonly runtime: RecordRuntime,
+    uploads: Uploads,
+    tenants: Tenants,
+    publicUrl: () => string,
+  ) {
     this.#records = new Records(runtime, {
       kind: MARKS_SESSION,
       notFound: 'MarksSessionNotFound',
@@ -61,14 +64,14 @@ export class MarksSessionService {
         const [name, contentType] = [cleanName(file.name), cleanContentType(file.contentType)];
         files.push({ id: upload.id, name, contentType });
       }
-      return { organizationId, files, data: data ?? null, createdAt: this.#runtime.clock.now() };
+      return { organizationId, files, data: data ?? null, createdAt: this.runtime.clock.now() };
     });
     return { id, embedUrl: `${this.#publicUrl()}/position-marks/${id}?v=1` };
   }
 
   /** Needs no key: the id grants access. Refusals: `MarksSessionNotFound`, also once its hour is over. */
   async get(given: string) {
-    const { system } = this.#runtime;
+    const { system } = this.runtime;
     const session = await this.#records.read(given);
     if (session === undefined) throw new PortalRefusal('MarksSessionNotFound');
     const { files, data, organizationId } = session.context;
