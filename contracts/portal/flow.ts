@@ -204,7 +204,7 @@ function confirmationFlags<Flag extends z.ZodType>(one: Flag): Record<Confirmati
   return Object.fromEntries(CONFIRMATION_FLAGS.map((name) => [name, one])) as Record<ConfirmationFlag, Flag>;
 }
 
-export const newFlowAction = members({
+export const flowActionMembers = {
   type: word(ACTION_TYPES)
     .nullish()
     .meta({ description: 'Kind of action: of one person, or of several by a rule. Default `Signer`.' }),
@@ -273,7 +273,9 @@ export const newFlowAction = members({
   fields: list(newField, { most: 100 })
     .nullish()
     .meta({ description: 'Fields that the participant fills in before signing. At most 100.' }),
-}).meta({ id: 'NewFlowAction' });
+};
+
+export const newFlowAction = members(flowActionMembers).meta({ id: 'NewFlowAction' });
 
 /** People for the roles of a saved flow or template. */
 export const roles = list(

@@ -206,7 +206,7 @@ export const creationMembers = {
   }),
 };
 
-const FILES =
+export const FILES =
   'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.';
 export const FLOW_ACTIONS = 'Who signs and approves, in which order. At least one, at most 100.';
 

@@ -1,60 +1,31 @@
 /** Sessions of one hour in which a person places marks before documents are created. Source: docs/portal-values.md §20. */
 import { z } from 'zod';
-import { id, list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../../fields.ts';
+import { id, list, maybeUuid, members, withSent } from '../../fields.ts';
 import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
-import { fileReference, newMark, newParticipant } from '../flow.ts';
+import { fileReference, flowActionMembers } from '../flow.ts';
 import { marksSessionParams } from '../ids.ts';
-import { newDocuments } from '../new-documents.ts';
+import { creationMembers, FILES, FLOW_ACTIONS, newDocuments } from '../new-documents.ts';
 import { operation } from '../operation.ts';
-import { ACTION_TYPES, INITIALS_MODES, SIGNATURE_TYPES } from '../words.ts';
 
 /** Files of one session. Source: docs/portal-values.md §21. */
 export const MAX_MARKS_FILES = 50;
+
+const { type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks } =
+  flowActionMembers;
+const action = members({
+  id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
+  ...{ type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks },
+});
 
 const newMarksSession = members({
   files: list(fileReference, {
     least: 1,
     most: MAX_MARKS_FILES,
     refusal: { code: 'LimitExceeded', message: 'More was sent than one call may hold.' },
-  }).meta({
-    description:
-      'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
-  }),
-  isEnvelope: maybeFlag.meta({
-    description: 'Whether all files become one document. All must be PDF. Default false.',
-  }),
-  flowActions: list(
-    members({
-      id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
-      type: word(ACTION_TYPES)
-        .nullish()
-        .meta({ description: 'Kind of action: of one person, or of several by a rule. Default `Signer`.' }),
-      user: newParticipant.nullish().meta({
-        description:
-          'The person. Name and e-mail address are required, an identifier where certificates are used.',
-      }),
-      signatureInitialsMode: word(INITIALS_MODES).nullish().meta({
-        description:
-          'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
-      }),
-      ruleName: maybeText.meta({
-        description: 'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
-        exampleValue: 'Board of directors',
-      }),
-      numberRequiredSignatures: whole.nullish().meta({
-        description:
-          'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
-        exampleValue: 2,
-      }),
-      prePositionedMarks: list(newMark).nullish().meta({
-        description:
-          'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
-      }),
-    }),
-  ).meta({ description: 'Who signs and approves, in which order. At least one, at most 100.' }),
-  signatureType: word(SIGNATURE_TYPES).nullish().meta({
-    description: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
-  }),
+  }).describe(FILES),
+  isEnvelope: creationMembers.isEnvelope,
+  flowActions: list(action).describe(FLOW_ACTIONS),
+  signatureType: creationMembers.signatureType,
 }).meta({ id: 'NewMarksSession' });
 
 const createdSession = z.strictObject({
