@@ -11,6 +11,7 @@ import { createdBy, folder, participant, principal } from './entities.ts';
 import { ANA, REASON } from './examples.ts';
 import { flowAction } from './flow.ts';
 import { documentParams } from './ids.ts';
+import { ANNOUNCED_MEMBERS, forKept, KEPT_MEMBERS } from './kept-members.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
 import { reminders } from './reminders.ts';
@@ -19,10 +20,21 @@ import { DOCUMENT_STATUSES } from './words.ts';
 const MAX_REASON = 2_000;
 
 /** Additional. */
-const externalId = z
-  .string()
-  .nullable()
-  .describe('The id that the application gave at creation; null: none.');
+const keptMembers = forKept((_, { shown, example }) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: `${shown}; null: none.`, exampleValue: example }),
+);
+
+/** In webhooks. */
+export const announcedMembers = Object.fromEntries(
+  ANNOUNCED_MEMBERS.map((name) => {
+    const { shown, example } = KEPT_MEMBERS[name];
+    const meta = { description: `${shown}; left out: none.`, exampleValue: example };
+    return [name, z.string().optional().meta(meta)];
+  }),
+);
 
 export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
@@ -155,10 +167,7 @@ export const document = z
       description: 'Lowest level that signatures must have, as given at creation. Null: none.',
       exampleValue: 'Advanced',
     }),
-    externalId: externalId.meta({
-      description: 'The id that the application gave at creation; null: none.',
-      exampleValue: 'order-4711',
-    }),
+    ...keptMembers,
     securityContext: z.null().meta({ description: 'Always null.', exampleValue: null }),
     hideDownloadOptionForPendingDocuments: z
       .boolean()
@@ -207,10 +216,7 @@ export const documentListItem = z
       .meta({ description: 'Kind of document, as given at creation. Null: none.', exampleValue: 'Deed' }),
     tags: z.array(tag).meta({ description: 'Labels by which the document is found.' }),
     status: documentStatus.meta({ description: 'State of the document.' }),
-    externalId: externalId.meta({
-      description: 'The id that the application gave at creation; null: none.',
-      exampleValue: 'order-4711',
-    }),
+    externalId: keptMembers.externalId,
   })
   .meta({ id: 'DocumentListItem' });
 

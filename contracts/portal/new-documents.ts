@@ -22,6 +22,7 @@ import {
 import type { Value } from '../operation.ts';
 import { CREATION } from './examples.ts';
 import { newFile, newFlowAction, newObserver } from './flow.ts';
+import { forKept } from './kept-members.ts';
 import { queryFlag, queryText } from './lists.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_FILES } from './refusals.ts';
@@ -30,8 +31,6 @@ import { DOCUMENT_TYPES, SIGNATURE_TYPES } from './words.ts';
 
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 20;
-/** Characters of an external id, as rows of tables have it, too. */
-export const MAX_EXTERNAL_ID = 200;
 
 const textMap = map(anyText.nullable(), 'must be a map of texts');
 
@@ -189,11 +188,9 @@ export const creationMembers = {
     description: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
   }),
   type: word(DOCUMENT_TYPES).nullish().meta({ description: 'Kind. Absent: the first of the listed values.' }),
-  externalId: maybeLine(MAX_EXTERNAL_ID).meta({
-    description:
-      'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
-    exampleValue: 'order-4711',
-  }),
+  ...forKept((_, { most, given, example }) =>
+    maybeLine(most).meta({ description: given, exampleValue: example }),
+  ),
   reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
   securityContextId: maybeUuid.meta({ description: 'Accepted and ignored.' }),
   templateId: maybeUuid.meta({ description: 'Accepted and ignored.' }),

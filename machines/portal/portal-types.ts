@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §§5-8.
  */
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { KeptMembers } from '../../contracts/portal/kept-members.ts';
 import type { EventType } from '../../contracts/portal/webhooks.ts';
 import type {
   ActionStatus,
@@ -211,7 +212,7 @@ export interface Observer {
 }
 
 /** Fields of a document in every webhook payload and notification. Source: docs/portal-values.md §19. */
-export interface DocumentSummary {
+export interface DocumentSummary extends KeptMembers {
   readonly id: DocumentId;
   readonly organizationId: OrganizationId;
   readonly name: string;

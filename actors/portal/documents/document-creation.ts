@@ -2,6 +2,7 @@
 
 import type { Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
+import { keptOf } from '../../../contracts/portal/kept-members.ts';
 import {
   type DocumentId,
   type FolderId,
@@ -286,7 +287,7 @@ export class DocumentCreation {
       ),
       type: request.type ?? null,
       signatureType: request.signatureType ?? null,
-      ...(request.externalId && { externalId: request.externalId }),
+      ...keptOf(request),
       additionalInfo: request.additionalInfo ?? null,
       forceCadesSignature: request.forceCadesSignature === true,
       timestampEnabled: request.timestampEnabled === true,

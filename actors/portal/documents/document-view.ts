@@ -2,6 +2,7 @@
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { FlowActionView } from '../../../contracts/portal/flow.ts';
+import { forKept } from '../../../contracts/portal/kept-members.ts';
 import { isoDay } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
@@ -67,13 +68,13 @@ export function documentView(
     tags: context.tags,
     type: context.type,
     signatureType: context.signatureType,
-    externalId: context.externalId ?? null,
     securityContext: null,
     hideDownloadOptionForPendingDocuments: false,
     flowActions: context.actions.map((action) => flowActionView(action, values)),
     reminders: context.reminders ?? null,
     template: context.template ?? null,
     processingError,
+    ...forKept((name) => context[name] ?? null),
   };
 }
 

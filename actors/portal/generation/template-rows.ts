@@ -2,8 +2,10 @@
 
 import { MAX_TEXT } from '../../../contracts/fields.ts';
 import { isBlank, plainLine } from '../../../contracts/plain-text.ts';
+
 import type { NewField, NewFieldValues, NewParticipant, NewRole } from '../../../contracts/portal/flow.ts';
-import { MAX_EXTERNAL_ID } from '../../../contracts/portal/new-documents.ts';
+import { KEPT_MEMBERS } from '../../../contracts/portal/kept-members.ts';
+
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
@@ -76,7 +78,11 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
   const property = (column: string) =>
     columns.includes(column) && !isField(column) ? filled(column) : undefined;
   const name = property(DOCUMENT_NAME);
-  const externalId = within('ExternalId', plainLine(property(EXTERNAL_ID) ?? ''), MAX_EXTERNAL_ID);
+  const externalId = within(
+    'ExternalId',
+    plainLine(property(EXTERNAL_ID) ?? ''),
+    KEPT_MEMBERS.externalId.most,
+  );
   const description = within('Description', property(DESCRIPTION) ?? '', MAX_TEXT);
   const people = withPeople(request, { participants, fieldValues });
   return {

@@ -1,6 +1,7 @@
 /**
  * The body of a webhook call, made once when the event is announced. Source: docs/portal-values.md §19; timestamps as §1, row 9.
  */
+import { announcedOf } from '../../../contracts/portal/kept-members.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentEvent, DocumentSummary } from '../../../machines/portal/portal-types.ts';
 
@@ -99,6 +100,7 @@ async function commonFields(document: DocumentSummary, places: PayloadLookups): 
       ? { id: organizationId, name: organization.name, identifier: organization.identifier, owner: null }
       : null,
     createdBy: { id: createdBy.id, name: createdBy.name },
+    ...announcedOf(document),
   };
 }
 

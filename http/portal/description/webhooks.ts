@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { id } from '../../../contracts/fields.ts';
+import { announcedMembers } from '../../../contracts/portal/documents.ts';
 import { createdBy, principal } from '../../../contracts/portal/entities.ts';
 import type { WebhookDescriptions } from '../../core/openapi/webhooks.ts';
 import { timestamp } from '../shapes/shared-shapes.ts';
@@ -30,6 +31,7 @@ const common = {
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
   createdBy: createdBy,
+  ...announcedMembers,
 };
 
 const documentShape = z.strictObject(common);

@@ -1,6 +1,7 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { KeptMembers } from '../../../contracts/portal/kept-members.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
@@ -40,7 +41,7 @@ export interface DocumentFile {
   readonly parts: readonly FileEntry[];
 }
 
-export interface DocumentInput extends DocumentFile, DocumentSource {
+export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers {
   readonly id: DocumentId;
   readonly organization: { readonly id: OrganizationId; readonly name: string };
   readonly createdBy: Principal;
@@ -68,8 +69,6 @@ export interface DocumentInput extends DocumentFile, DocumentSource {
   readonly timestampEnabled: boolean;
   /** True: no notifications at all. */
   readonly disableNotifications: boolean;
-  /** The caller's own id for it; several documents may have the same. Absent = none. */
-  readonly externalId?: string;
   /** Automatic reminders; absent = none. */
   readonly reminders?: ReminderSchedule;
   /** Places of tags in the text of the file, which its signed versions cover; absent = none. */

@@ -2,6 +2,7 @@
  * Notifications of a document: events for the organization's systems, mails for people. Source: docs/portal-values.md §§11, 19.
  */
 
+import { announcedOf, type KeptMembers } from '../../../contracts/portal/kept-members.ts';
 import type {
   DocumentEvent,
   DocumentSummary,
@@ -12,19 +13,20 @@ import type {
 import type { DocumentContext, Turn } from './document-context.ts';
 import { isSigning, requestedUsers, usersOf } from './document-flow.ts';
 
-type About = Pick<
-  DocumentContext,
-  | 'id'
-  | 'organization'
-  | 'name'
-  | 'key'
-  | 'creationDate'
-  | 'updateDate'
-  | 'folderId'
-  | 'createdBy'
-  | 'description'
-  | 'version'
->;
+type About = KeptMembers &
+  Pick<
+    DocumentContext,
+    | 'id'
+    | 'organization'
+    | 'name'
+    | 'key'
+    | 'creationDate'
+    | 'updateDate'
+    | 'folderId'
+    | 'createdBy'
+    | 'description'
+    | 'version'
+  >;
 
 export function summaryOf(document: About): DocumentSummary {
   const { id, organization, name, key, creationDate, updateDate, folderId, createdBy, description, version } =
@@ -40,6 +42,7 @@ export function summaryOf(document: About): DocumentSummary {
     createdBy,
     description,
     version,
+    ...announcedOf(document),
   };
 }
 
