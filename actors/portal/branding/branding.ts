@@ -1,6 +1,6 @@
 /** The actors of brandings, one per organization that has one. Source: docs/decisions/0130-branding.md. */
 
-import { type ActorSystem, actorKind, defineActor } from '@sealwright/runtime';
+import { type ActorSystem, actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import {
   BRANDED_MAILS,
@@ -122,12 +122,9 @@ export class BrandingService {
   async #send({ organization }: Tenant, message: WithoutTime): Promise<void> {
     const address = { kind: BRANDING, id: organization.id };
     if ((await this.#system.read(address)) === undefined) {
-      const made = await this.#system.create(address, NO_BRANDING);
-      if (made.accepted) await made.durable;
+      await durableIfAccepted(this.#system.create(address, NO_BRANDING));
     }
-    const outcome = await this.#system.send(address, message);
-    if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
-    await outcome.durable;
+    await durable(this.#system.send(address, message), () => new PortalRefusal('ServiceBusy'));
   }
 }
 

@@ -1,5 +1,6 @@
 /** Document requests of applications. Files are read by `Renditions`, documents made by `DocumentCreation`. */
 
+import { durableIfAccepted } from '@sealwright/runtime';
 import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
@@ -297,12 +298,13 @@ export class DocumentService {
     const { context } = await this.#present(tenant, id);
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
-    const outcome = await this.runtime.system.send(documentAddress(id), {
-      type: 'REMIND',
-      doneBy: applicationPrincipal(tenant),
-      flowActionId,
-    });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(
+      this.runtime.system.send(documentAddress(id), {
+        type: 'REMIND',
+        doneBy: applicationPrincipal(tenant),
+        flowActionId,
+      }),
+    );
   }
 
   async setReminders(tenant: Tenant, id: DocumentId, schedule: ReminderSchedule): Promise<void> {
@@ -324,8 +326,7 @@ export class DocumentService {
 
   async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
     await this.#present(tenant, id);
-    const outcome = await this.runtime.system.send(documentAddress(id), { type: 'RETRY' });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(this.runtime.system.send(documentAddress(id), { type: 'RETRY' }));
   }
 
   async #recordDownload(tenant: Tenant, id: DocumentId, detail: string): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type ActorView,
   actorKind,
   defineActor,
+  durableIfAccepted,
   type EffectHandler,
   type Row,
 } from '@sealwright/runtime';
@@ -244,8 +245,7 @@ export function cancelDraftDocumentsHandler(
     after: 'durable',
     async run({ attempt, by }, { actor }, { system }) {
       for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
-        const outcome = await system.send(documentAddress(id), cancellation(by));
-        if (outcome.accepted) await outcome.durable;
+        await durableIfAccepted(system.send(documentAddress(id), cancellation(by)));
       }
       return { type: 'CANCELED', attempt };
     },

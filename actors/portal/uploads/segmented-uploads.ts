@@ -7,7 +7,7 @@
 import { createReadStream, mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { actorKind, defineActor } from '@sealwright/runtime';
+import { actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -93,20 +93,21 @@ export class SegmentedUploads {
     }
     const id = ids.uuid() as UploadId;
     const at = clock.now();
-    const made = await system.create(
-      { kind: SEGMENTED_UPLOAD, id },
-      {
-        organizationId: organization.id,
-        applicationId: application.id,
-        createdAt: at,
-        total: null,
-        name: '',
-        contentType: '',
-        pieces: [],
-      },
+    await durable(
+      system.create(
+        { kind: SEGMENTED_UPLOAD, id },
+        {
+          organizationId: organization.id,
+          applicationId: application.id,
+          createdAt: at,
+          total: null,
+          name: '',
+          contentType: '',
+          pieces: [],
+        },
+      ),
+      () => new PortalRefusal('ServiceBusy'),
     );
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
     await mkdir(join(this.#folder, id), { mode: 0o750 });
     await this.#disk.directory(this.#folder);
     return this.#tickets.issue('segment', [id], at);
@@ -167,8 +168,7 @@ export class SegmentedUploads {
 
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
-    const outcome = await this.#runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(this.#runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' }));
     await rm(join(this.#folder, id), { recursive: true, force: true });
   }
 

@@ -7,7 +7,16 @@
  * Source: docs/portal-values.md §4; §21; docs/decisions/0149-uploads-of-participants.md.
  */
 
-import { type ActorStore, type ActorView, actorKind, defineActor, type Json } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  type ActorView,
+  actorKind,
+  defineActor,
+  durable,
+  durableIfAccepted,
+  type Json,
+  type Refused,
+} from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
 import type { upload } from '../../../contracts/portal/files/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
@@ -195,8 +204,7 @@ export class Uploads {
 
   /** Ends an upload of a participant that no signature names. */
   async forget(id: UploadId): Promise<void> {
-    const outcome = await this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
-    if (outcome.accepted) await outcome.durable;
+    await durableIfAccepted(this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'FORGET' }));
   }
 
   /** The ticket of a segmented upload. Refusals: `LimitExceeded` when the organization has too many open. */
@@ -263,9 +271,7 @@ export class Uploads {
   /** Records an upload again that has expired, for a request that was kept with its files. */
   async restore({ id, ...upload }: StoredUpload): Promise<void> {
     if (!(await this.#blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
-    const made = await this.#runtime.system.create({ kind: UPLOAD, id }, upload);
-    if (made.accepted) await made.durable;
-    else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
+    await durable(this.#runtime.system.create({ kind: UPLOAD, id }, upload), busyUnlessMade);
   }
 
   /** As `restore`, of uploads that may be named several times. */
@@ -327,9 +333,8 @@ export class Uploads {
       ...{ organizationId, applicationId, name, contentType, md5, createdAt: clock.now() },
       ...(participant && { participant: { ...participant } }),
     };
-    const made = await system.create({ kind: UPLOAD, id }, { ...context, blob: { ...blob } } satisfies Json);
-    if (made.accepted) await made.durable;
-    else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
+    const stored = { ...context, blob: { ...blob } } satisfies Json;
+    await durable(system.create({ kind: UPLOAD, id }, stored), busyUnlessMade);
     return this.#view({ ...context, blob, id });
   }
 }
@@ -343,4 +348,9 @@ function isOf(upload: UploadContext, participant: UploadParticipant | undefined)
 function notFound(id: string): PortalRefusal {
   const shown = id.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
   return new PortalRefusal('UploadNotFound', undefined, { details: { uploadId: shown } });
+}
+
+/** No error when the upload exists already. */
+function busyUnlessMade({ reason }: Refused): Error | undefined {
+  return reason === 'exists' ? undefined : new PortalRefusal('ServiceBusy');
 }
