@@ -29,6 +29,7 @@ import {
   numberText,
   referenceText,
 } from '../../pdf/update/incremental-update.ts';
+import { coveredOn } from '../painting/covered-content.ts';
 import { drawAppearance } from './draw.ts';
 
 /** Most levels of a number tree. */
@@ -137,8 +138,12 @@ export function placeNew(
   own: Reference,
   isSigned: boolean,
 ): WidgetPlace {
-  if (appearance.place !== undefined)
-    return widgetOn(draft, appearance, own, isSigned, fitted(draft.pdf, appearance.place));
+  if (appearance.place !== undefined) {
+    const nearest = fitted(draft.pdf, appearance.place);
+    const free = isSigned ? freePlace(draft.pdf, nearest) : nearest;
+    if (free === undefined) return { page: nearest.page, entries: [['Rect', '[0 0 0 0]']] };
+    return widgetOn(draft, appearance, own, isSigned, free);
+  }
   const { page: number, rectangle } = appearance;
   if (number === undefined || rectangle === undefined) {
     throw invalid('A visible signature in a new place needs a page and a rectangle.');
@@ -191,6 +196,40 @@ export function fittedOn(
   const x = Math.max(0, Math.min(left, view.width - wide));
   const y = Math.max(0, Math.min(view.height - top - high, view.height - high));
   return { page, view, shown: [x, y, x + wide, y + high] };
+}
+
+/** Distance between positions that are tried, points. */
+const STEP = 6;
+/** Sizes that are tried, as parts of the requested one. */
+const SIZES = [1, 0.75, 0.5, 0.35];
+/** Most positions that are tried for one size. */
+const MAX_POSITIONS = 1500;
+
+/**
+ * Returns the nearest position that hides nothing of a signed page: a signature over signed content would make the earlier
+ * ones invalid. Undefined on a full page.
+ */
+function freePlace(pdf: PdfDocument, asked: ShownPlace): ShownPlace | undefined {
+  const { page, view, shown } = asked;
+  const isFree = (one: Box): boolean => {
+    const [left, bottom, right, top] = view.toContent(one);
+    const cover = { box: { left, bottom, right, top }, remains: 0, isText: false };
+    return coveredOn(pdf, page, [], [cover], () => {}) !== 'content';
+  };
+  if (isFree(shown)) return asked;
+  const [left, bottom, right, top] = shown;
+  for (const size of SIZES) {
+    const [width, height] = [(right - left) * size, (top - bottom) * size];
+    const step = Math.max(STEP, Math.sqrt(((view.width - width) * (view.height - height)) / MAX_POSITIONS));
+    const positions: Box[] = [];
+    for (let x = left % step; x + width <= view.width; x += step)
+      for (let y = bottom % step; y + height <= view.height; y += step)
+        positions.push([x, y, x + width, y + height]);
+    const distance = ([x, y]: Box): number => Math.hypot(x - left, y - bottom);
+    const found = positions.sort((one, other) => distance(one) - distance(other)).find(isFree);
+    if (found !== undefined) return { page, view, shown: found };
+  }
+  return undefined;
 }
 
 function widgetOn(

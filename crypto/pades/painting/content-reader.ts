@@ -7,15 +7,18 @@ import {
   asReference,
   asString,
   type ByteSlice,
+  isArray,
   items,
   operationsIn,
   type PdfDict,
   type PdfDocument,
   PdfSyntaxError,
 } from '../../pdf/index.ts';
+import { componentsOf, lightnessOf } from './colours.ts';
 import { type FontReader, fontReader } from './font-text.ts';
 import {
   applied,
+  around,
   type Box,
   boxAround,
   boxOf,
@@ -28,7 +31,9 @@ import {
   numberOf,
   transformed,
 } from './geometry.ts';
-import { type Mark, type PaintedContent, THIN, UnreadableContent } from './painted-marks.ts';
+import { inkOf } from './glyph-ink.ts';
+import { type Glyph, type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
+import { PaintedPath, widened } from './paths.ts';
 
 /** Most marks of one content. */
 const MAX_MARKS = 50_000;
@@ -40,8 +45,6 @@ const MAX_SAVED_STATES = 64;
 const BYTES_PER_STEP = 32;
 const UNIT_SQUARE: Box = { left: 0, bottom: 0, right: 1, top: 1 };
 const EMPTY_ARRAY: ByteSlice = { bytes: Buffer.from('[]'), at: -1, start: 0, end: 2 };
-/** Width of a glyph as a fraction of the font size: above the average, so that text is not estimated too short. */
-const GLYPH_WIDTH = 0.6;
 /** Thousandths of the font size that a TJ adjustment may move back without an overlap with earlier glyphs. */
 const MAX_KERNING = 400;
 
@@ -99,11 +102,23 @@ export class ContentReader {
     if (depth > MAX_FORM_DEPTH) throw new UnreadableContent('forms nested too deep');
     const ctm = multiply(matrix, state.ctm);
     const clip = intersectClip(state.clip, transformed(ctm, box));
-    const hides = state.hides && isUpright(ctm) && dict.get('OC') === undefined;
+    const isOptional = dict.get('OC') !== undefined;
+    const hides = state.hides && isUpright(ctm) && !isOptional;
+    const isConditional = state.isConditional || isOptional;
+    // What is set outside of a transparency group applies to the group as a whole (11.6.6).
+    const group =
+      dict.get('Group') === undefined
+        ? {}
+        : {
+            group: { alpha: state.group.alpha * state.alpha, blend: blendOf(state) },
+            alpha: 1,
+            lineAlpha: 1,
+            blend: 'Normal',
+          };
     this.#interpret(
       bytes,
       this.#pdf.dict(dict.get('Resources')) ?? inherited,
-      { ...state, ctm, clip, hides },
+      { ...state, ...group, ctm, clip, hides, isConditional },
       depth,
     );
   }
@@ -114,7 +129,7 @@ export class ContentReader {
     if (this.#bytes > MAX_BYTES) throw new UnreadableContent('more content than is looked at');
     let state = { ...start };
     const saved: GraphicsState[] = [];
-    let path: Path = emptyPath();
+    let path = new PaintedPath();
     let matrix: Matrix = IDENTITY;
     let line: Matrix = IDENTITY;
     let clips = false;
@@ -125,7 +140,7 @@ export class ContentReader {
     const show = (string: ByteSlice | undefined): void => {
       const shown = asString(string);
       if (shown === undefined || shown.length === 0) return;
-      matrix = multiply([1, 0, 0, 1, this.#showText(state, matrix, shown), 0], matrix);
+      matrix = this.#showText(state, matrix, shown);
     };
     for (const { operator, operands } of operationsIn(bytes)) {
       const n = (index: number): number => numberOf(operands[index]) ?? Number.NaN;
@@ -141,17 +156,25 @@ export class ContentReader {
           state.ctm = multiply([n(0), n(1), n(2), n(3), n(4), n(5)], state.ctm);
           break;
         case 're':
-          addRectangle(path, n(0), n(1), n(2), n(3));
+          path.rectangle(n(0), n(1), n(2), n(3));
           break;
         case 'm':
         case 'l':
-          addPoint(path, n(0), n(1), operator === 'l');
+          path.point(n(0), n(1), operator === 'l');
           break;
         case 'c':
         case 'v':
         case 'y':
-          path.isRectilinear = false;
-          for (let at = 0; at < operands.length; at += 2) addPoint(path, n(at), n(at + 1), false);
+          path.curve(
+            curveOf(
+              operator,
+              path,
+              operands.map((_, index) => n(index)),
+            ),
+          );
+          break;
+        case 'h':
+          path.close();
           break;
         case 'W':
         case 'W*':
@@ -167,28 +190,53 @@ export class ContentReader {
         case 'S':
         case 's':
         case 'n':
+          if (/[sb]/.test(operator)) path.close();
           if (operator !== 'n') this.#paintPath(state, path, operator);
           if (clips) state.hides = false;
+          if (clips && !(path.isBox && isUpright(state.ctm))) state.isConditional = true;
           if (clips && path.points.length > 0)
             state.clip = intersectClip(
               state.clip,
               boxAround(path.points.map(([x, y]) => applied(state.ctm, x, y))),
             );
-          path = emptyPath();
+          path = new PaintedPath();
           clips = false;
           break;
         case 'sh':
           this.#noteUnsupported('a shading');
+          this.#addMark(
+            { ...state, fill: undefined },
+            { kind: 'fill', box: state.clip ?? EVERYWHERE, isRectilinear: true },
+          );
           break;
+        case 'g':
+        case 'rg':
+        case 'k':
+        case 'sc':
         case 'scn':
+        case 'G':
+        case 'RG':
+        case 'K':
+        case 'SC':
         case 'SCN':
-          if (asName(operands.at(-1)) !== undefined) this.#noteUnsupported('a pattern');
+          this.#setColour(state, operator, operands);
+          break;
+        case 'cs':
+          state.fillComponents = componentsOf(this.#pdf, resources, operands[0]);
+          state.fill = state.fillComponents === undefined ? undefined : 0;
+          break;
+        case 'CS':
+          state.lineComponents = componentsOf(this.#pdf, resources, operands[0]);
+          state.line = state.lineComponents === undefined ? undefined : 0;
           break;
         case 'w':
           state.lineWidth = n(0);
           break;
         case 'BDC':
-          if (asName(operands[0]) === 'OC') state.hides = false;
+          if (asName(operands[0]) === 'OC') {
+            state.hides = false;
+            state.isConditional = true;
+          }
           break;
         case 'gs':
           this.#readGraphicsParameters(state, resources, operands[0]);
@@ -222,6 +270,8 @@ export class ContentReader {
         case 'Tc':
         case 'Tw':
           if (!(n(0) > -Math.abs(state.size || 12) / 2)) this.#noteUnsupported('text written backwards');
+          if (operator === 'Tc') state.letterSpace = n(0);
+          else state.wordSpace = n(0);
           break;
         case 'Td':
           move(n(0), n(1));
@@ -245,6 +295,8 @@ export class ContentReader {
           show(operands[0]);
           break;
         case '"':
+          state.wordSpace = n(0);
+          state.letterSpace = n(1);
           move(0, -state.leading);
           show(operands[2]);
           break;
@@ -252,7 +304,10 @@ export class ContentReader {
           for (const item of items(operands[0] ?? EMPTY_ARRAY)) {
             const back = numberOf(item);
             if (back === undefined) show(item);
-            else if (back > MAX_KERNING) this.#noteUnsupported('text written backwards');
+            else {
+              if (back > MAX_KERNING) this.#noteUnsupported('text written backwards');
+              matrix = multiply([1, 0, 0, 1, (-back / 1000) * state.size * state.scale, 0], matrix);
+            }
           }
           break;
       }
@@ -267,58 +322,111 @@ export class ContentReader {
     if (this.#marks.length >= MAX_MARKS) throw new UnreadableContent('more marks than are looked at');
     const { clip } = state;
     const covers = (mark.covers ?? []).map((box) => (clip === undefined ? box : intersectClip(clip, box)));
-    this.#marks.push({ isRectilinear: false, hides: false, ...mark, clip, covers });
+    const { isConditional, group } = state;
+    const alpha = mark.alpha ?? state.alpha;
+    this.#marks.push({
+      isRectilinear: false,
+      hides: false,
+      isCurved: false,
+      lightness: state.fill,
+      blend: blendOf(state),
+      isConditional,
+      ...mark,
+      alpha: alpha * group.alpha,
+      clip,
+      covers,
+    });
   }
 
-  #paintPath(state: GraphicsState, path: Path, operator: string): void {
+  #setColour(state: GraphicsState, operator: string, operands: readonly ByteSlice[]): void {
+    const isPattern = asName(operands.at(-1)) !== undefined;
+    if (isPattern) this.#noteUnsupported('a pattern');
+    const isLine = operator === operator.toUpperCase();
+    const isSpecial = /sc/i.test(operator);
+    if (!isSpecial) state[isLine ? 'lineComponents' : 'fillComponents'] = operands.length;
+    const components = isLine ? state.lineComponents : state.fillComponents;
+    const isKnown = !isPattern && components === operands.length;
+    const colour = operands.map((operand) => numberOf(operand) ?? Number.NaN);
+    state[isLine ? 'line' : 'fill'] = isKnown ? lightnessOf(colour) : undefined;
+  }
+
+  #paintPath(state: GraphicsState, path: PaintedPath, operator: string): void {
     if (path.points.length === 0) return;
     const { ctm, clip } = state;
     const kind = /[Ss]/.test(operator) ? 'stroke' : 'fill';
-    const points = path.points.map(([x, y]) => applied(ctm, x, y));
-    const box = boxAround(points);
+    const box = boxAround(path.points.map(([x, y]) => applied(ctm, x, y)));
     const isRectilinear = path.isRectilinear && isUpright(ctm);
-    const width = lineWidthOf(state);
-    const stroked = /[fFn]/.test(operator)
-      ? []
-      : strokedAreas({ ...path, points, isRectilinear }, width, THIN);
-    const covers = kind === 'fill' ? [box, ...stroked] : stroked;
+    const stroked = /[fFn]/.test(operator) ? [] : path.stroked(ctm, lineWidthOf(state));
+    const filled = path.rectangles?.map((one) => transformed(ctm, one)) ?? [box];
+    const covers = kind === 'fill' ? [...filled, ...stroked] : stroked;
     const isWhole = clip === undefined || contains(clip, box, 1);
     const hides = kind === 'fill' && state.hides && path.isRectangle && isRectilinear && isWhole;
-    this.#addMark(state, { kind, box, isRectilinear, covers, hides });
+    const own = kind === 'fill' ? {} : { lightness: state.line, alpha: state.lineAlpha };
+    this.#addMark(state, { kind, box, isRectilinear, covers, hides, isCurved: path.isCurved, ...own });
   }
 
-  /** Adds a text mark. Returns its width in text space, an estimate, since glyph widths are not read. */
-  #showText(state: GraphicsState, matrix: Matrix, bytes: Buffer): number {
-    const { font, size, mode, scale, rise } = state;
+  /** Adds a text mark. Returns the text matrix behind it. */
+  #showText(state: GraphicsState, start: Matrix, bytes: Buffer): Matrix {
+    const { font, size, mode, scale, rise, letterSpace, wordSpace } = state;
     if (font?.reader.drawn === true) this.#noteUnsupported('glyphs that are drawings');
     if (mode !== 0 && mode !== 1 && mode !== 2) this.#noteUnsupported('text that is not painted');
     if (!(scale > 0)) this.#noteUnsupported('text written backwards');
-    const width = (bytes.length / (font?.reader.width ?? 1)) * Math.abs(size) * GLYPH_WIDTH;
-    const toPage = multiply(matrix, state.ctm);
-    const corners = { left: 0, bottom: rise - 0.2 * size, right: width, top: rise + 0.8 * size };
+    const codes = font?.reader.codes(bytes) ?? [];
+    if (font === undefined) this.#noteUnsupported('text without a font');
+    let matrix = start;
+    const outline = mode === 0 ? 0 : lineWidthOf(state);
+    const glyphs: Glyph[] = [];
+    for (const { code, text, width, isSpace } of codes) {
+      const advance = (width * size + letterSpace + (isSpace ? wordSpace : 0)) * scale;
+      const toPage = multiply(matrix, state.ctm);
+      const [low, high] = inkOf(text);
+      const ink = transformed(toPage, {
+        left: 0,
+        right: Math.max(width, text?.trim() === '' ? 0 : MIN_INK) * size * scale,
+        bottom: rise + low * size,
+        top: rise + high * size,
+      });
+      const box = outline > 0 ? widened(ink, outline / 2) : ink;
+      glyphs.push({ code, text, box, at: applied(toPage, 0, rise), to: applied(toPage, advance, rise) });
+      matrix = multiply([1, 0, 0, 1, advance, 0], matrix);
+    }
+    const toPage = multiply(start, state.ctm);
+    if (toPage[0] * toPage[3] - toPage[1] * toPage[2] < 0 !== size < 0 && size !== 0)
+      this.#noteUnsupported('text written backwards');
     const at = applied(toPage, 0, rise);
     const [x, y] = applied(toPage, 1, rise);
+    const isKnown = codes.every(({ text }) => text !== undefined);
     const text = {
-      text: font?.reader.text(bytes),
+      text: isKnown && font !== undefined ? codes.map((code) => code.text).join('') : undefined,
+      glyphs,
       fontNumber: font?.number,
       embedded: font?.reader.embedded ?? true,
+      fontFault: codes.some(({ contradicts }) => contradicts)
+        ? 'shows a text in a font that says other characters than it shows'
+        : undefined,
+      fontName: font?.reader.name ?? '',
       at,
       direction: [x - at[0], y - at[1]] as const,
       size: Math.abs(size) * Math.hypot(toPage[2], toPage[3]),
     };
-    const box = transformed(toPage, corners);
-    const outline = mode === 0 ? 0 : lineWidthOf(state);
+    const inked = glyphs.filter((glyph) => glyph.text?.trim() !== '').map(({ box }) => box);
+    const isStroked = mode === 1;
     this.#addMark(state, {
       kind: 'text',
-      box,
-      covers: outline <= THIN ? [] : [widened(box, outline / 2)],
+      box: inked.reduce(around, inked[0] ?? { left: at[0], right: at[0], bottom: at[1], top: at[1] }),
+      covers: inked,
       text,
+      lightness: isStroked ? state.line : mode === 2 ? outlined(state) : state.fill,
+      alpha: mode > 2 ? 0 : isStroked ? state.lineAlpha : state.alpha,
     });
-    return width;
+    return matrix;
   }
 
   #selectFont(resources: PdfDict | undefined, name: ByteSlice | undefined): GraphicsState['font'] {
-    const value = this.#pdf.dict(resources?.get('Font'))?.get(asName(name) ?? '');
+    return this.#fontIn(this.#pdf.dict(resources?.get('Font'))?.get(asName(name) ?? ''));
+  }
+
+  #fontIn(value: ByteSlice | undefined): GraphicsState['font'] {
     const dict = this.#pdf.dict(value);
     if (dict === undefined) return undefined;
     const number = asReference(value)?.number;
@@ -355,8 +463,17 @@ export class ContentReader {
       if (key === 'LW') state.lineWidth = numberOf(value) ?? Number.NaN;
       if (key === 'ca' && numberOf(value) !== 1) state.hides = false;
       if (key === 'BM' && asName(value) !== 'Normal') state.hides = false;
+      if (key === 'ca') state.alpha = numberOf(value) ?? 1;
+      if (key === 'CA') state.lineAlpha = numberOf(value) ?? 1;
+      if (key === 'BM') state.blend = blendMode(this.#pdf, value);
+      if (key === 'SMask' && !isOff) state.blend = 'mask';
       if ((key === 'SMask' && !isOff) || key === 'Font')
         this.#noteUnsupported('a graphics state that masks or sets a font');
+      if (key === 'Font') {
+        const [name, size] = items(value);
+        state.font = this.#fontIn(name);
+        state.size = numberOf(size) ?? Number.NaN;
+      }
     }
   }
 }
@@ -379,21 +496,51 @@ interface GraphicsState {
   scale: number;
   mode: number;
   lineWidth: number;
+  letterSpace: number;
+  wordSpace: number;
+  /** Lightness of the colours for filling and for lines, and the components of their colour spaces. */
+  fill: number | undefined;
+  line: number | undefined;
+  fillComponents: number | undefined;
+  lineComponents: number | undefined;
+  alpha: number;
+  lineAlpha: number;
+  blend: string;
+  group: { readonly alpha: number; readonly blend: string };
+  isConditional: boolean;
   /** False while a fill may show what is below: transparent, blended, optional, or inside of a clipping path. */
   hides: boolean;
 }
 
-interface Path {
-  readonly points: (readonly [number, number])[];
-  isRectilinear: boolean;
-  /** True for one rectangle of the operator `re`. */
-  isRectangle: boolean;
+/** Width of the narrowest ink, as a fraction of the font size. */
+const MIN_INK = 0.1;
+const EVERYWHERE: Box = { left: -1e6, bottom: -1e6, right: 1e6, top: 1e6 };
+
+/** Returns the control points of a curve operator (8.5.2.2). */
+function curveOf(operator: string, path: PaintedPath, n: readonly number[]): (readonly [number, number])[] {
+  const points = Array.from(
+    { length: n.length >> 1 },
+    (_, index) => [n[2 * index] ?? 0, n[2 * index + 1] ?? 0] as const,
+  );
+  const [one = [0, 0], two = one] = points;
+  if (operator === 'v') return [path.points.at(-1) ?? one, one, two];
+  return operator === 'y' ? [one, two, two] : points;
 }
 
-/** Most points kept of one path; the others are dropped. */
-const MAX_POINTS = 10_000;
-/** Most points of a rectilinear path: a closed rectangle. */
-const MAX_RECTILINEAR_POINTS = 5;
+/** Returns the lightness of filled text with outlines; undefined for outlines of another one. */
+function outlined({ fill, line }: GraphicsState): number | undefined {
+  return fill !== undefined && line !== undefined && Math.abs(fill - line) < 0.3 ? fill : undefined;
+}
+
+function blendOf({ blend, group }: GraphicsState): string {
+  return group.blend === 'Normal' ? blend : group.blend;
+}
+
+/** Returns a blend mode; the first of a list, which readers that know it use. */
+function blendMode(pdf: PdfDocument, value: ByteSlice): string {
+  const [first = value] = isArray(value) ? items(value) : [];
+  return asName(pdf.resolve(first)) ?? 'unknown';
+}
 
 function initialState(ctm: Matrix): GraphicsState {
   return {
@@ -406,6 +553,17 @@ function initialState(ctm: Matrix): GraphicsState {
     scale: 1,
     mode: 0,
     lineWidth: 1,
+    letterSpace: 0,
+    wordSpace: 0,
+    fill: 0,
+    line: 0,
+    fillComponents: 1,
+    lineComponents: 1,
+    alpha: 1,
+    lineAlpha: 1,
+    blend: 'Normal',
+    group: { alpha: 1, blend: 'Normal' },
+    isConditional: false,
     hides: true,
   };
 }
@@ -419,57 +577,4 @@ function intersectClip(clip: Box | undefined, box: Box): Box {
     right: Math.min(clip.right, box.right),
     top: Math.min(clip.top, box.top),
   };
-}
-
-function emptyPath(): Path {
-  return { points: [], isRectilinear: true, isRectangle: false };
-}
-
-function addRectangle(path: Path, x: number, y: number, width: number, height: number): void {
-  if (path.points.length > 0) path.isRectilinear = false;
-  path.isRectangle = path.points.length === 0;
-  if (path.points.length < MAX_POINTS) path.points.push([x, y], [x + width, y + height]);
-}
-
-function addPoint(path: Path, x: number, y: number, isLine: boolean): void {
-  const last = path.points.at(-1);
-  path.isRectangle = false;
-  if (isLine && last !== undefined && last[0] !== x && last[1] !== y) path.isRectilinear = false;
-  if (path.points.length >= MAX_RECTILINEAR_POINTS) path.isRectilinear = false;
-  if (path.points.length < MAX_POINTS) path.points.push([x, y]);
-}
-
-/** Most points of a curve or slanted line that is thin; one with more can hatch its whole box. */
-const MAX_LINE_POINTS = 32;
-
-/**
- * Returns the areas that stroking a path paints, in the space of the path: its lines, widened, or the box of the whole path
- * when its shape is not a rectangle of lines.
- * @param thin width of a line that covers nothing by its slanted parts
- */
-function strokedAreas({ points, isRectilinear, isRectangle }: Path, width: number, thin: number): Box[] {
-  const around = widened(boxAround(points), width / 2);
-  if (!isRectilinear) return width <= thin && points.length <= MAX_LINE_POINTS ? [] : [around];
-  const [[x1, y1] = [Number.NaN, Number.NaN], [x2, y2] = [Number.NaN, Number.NaN]] = points;
-  const corners = isRectangle
-    ? ([
-        [x1, y1],
-        [x2, y1],
-        [x2, y2],
-        [x1, y2],
-      ] as const)
-    : points;
-  const lines = corners.map(
-    (corner, index) => [corner, corners[(index + 1) % corners.length] ?? corner] as const,
-  );
-  const isSlanted = lines.some(([from, to]) => from[0] !== to[0] && from[1] !== to[1]);
-  if (isSlanted && !(width <= thin)) return [around];
-  return lines
-    .filter(([from, to]) => from[0] === to[0] || from[1] === to[1])
-    .map((line) => widened(boxAround(line), width / 2));
-}
-
-/** Enlarges a box on each side. */
-function widened({ left, bottom, right, top }: Box, by: number): Box {
-  return { left: left - by, bottom: bottom - by, right: right + by, top: top + by };
 }

@@ -1,15 +1,27 @@
 /** Decodes strings with the encoding or /ToUnicode map of their font (ISO 32000-2, 9.6.5 and 9.10.2). */
-import { asInteger, asName, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
+import { asInteger, asName, isArray, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
+import { matrixOf, numberOf } from './geometry.ts';
+
+/** One code of a string. */
+interface ShownCode {
+  readonly code: number;
+  /** Undefined when the font has no mapping. */
+  readonly text: string | undefined;
+  /** Advance, as a fraction of the font size. */
+  readonly width: number;
+  /** True for the code that word spacing applies to (9.3.3). */
+  readonly isSpace: boolean;
+  /** True when the font says another character than the glyph that its encoding selects. */
+  readonly contradicts: boolean;
+}
 
 export interface FontReader {
-  /** Decodes the bytes of a string; undefined when the font has no mapping. */
-  text(bytes: Buffer): string | undefined;
-  /** Bytes of one character. */
-  readonly width: 1 | 2;
+  codes(bytes: Buffer): readonly ShownCode[];
   /** True when the file contains the glyph outlines, which may differ from the characters of the mapping. */
   readonly embedded: boolean;
   /** True for Type 3 fonts: glyphs are content streams with any content (9.6.4). */
   readonly drawn: boolean;
+  readonly name: string;
 }
 
 /** Most bytes of a /ToUnicode map. */
@@ -18,23 +30,83 @@ const MAX_RANGE = 65_536;
 
 export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
   const subtype = asName(pdf.resolve(font.get('Subtype')));
-  if (subtype === 'Type0') return compositeFont(pdf, font);
+  const name = asName(pdf.resolve(font.get('BaseFont'))) ?? '';
+  if (subtype === 'Type0') return compositeFont(pdf, font, name);
   const drawn = subtype === 'Type3';
   const embedded = drawn || hasProgram(pdf, font);
   const encoding = simpleEncoding(pdf, font);
+  const map = toUnicode(pdf, font);
+  // A program in the file may have an encoding of its own (9.6.5.4).
+  const isOwn = embedded && font.get('Encoding') === undefined;
+  const contradicts = (code: number): boolean => {
+    const [glyph, said] = [encoding(code), map?.get(code)];
+    return (
+      !isOwn &&
+      glyph !== undefined &&
+      said !== undefined &&
+      /[^\0\ufffd]/.test(said) &&
+      alike(glyph) !== alike(said)
+    );
+  };
+  const widths = simpleWidths(pdf, font, name, drawn);
+  const mapped = (code: number): string | undefined =>
+    isOwn ? (map?.get(code) ?? encoding(code)) : (encoding(code) ?? map?.get(code));
   return {
-    width: 1,
     embedded,
     drawn,
-    text(bytes) {
-      let text = '';
-      for (const code of bytes) {
-        const character = encoding(code);
-        if (character === undefined) return undefined;
-        text += character;
-      }
-      return text;
-    },
+    name,
+    codes: (bytes) =>
+      Array.from(bytes, (code) => {
+        const text = mapped(code);
+        return {
+          code,
+          text,
+          width: widths(code, text),
+          isSpace: code === 32,
+          contradicts: contradicts(code),
+        };
+      }),
+  };
+}
+
+/** Makes characters equal that one glyph stands for. */
+function alike(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[\u00ad\u2010-\u2015\u2212]/g, '-')
+    .replace(/[\u2018\u2019\u0060]/g, "'")
+    .replace(/\s/g, ' ');
+}
+
+/** Advances of Helvetica from code 32 on, in thousandths (Adobe font metrics). */
+const HELVETICA = (
+  '278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 ' +
+  '584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 ' +
+  '667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556 333 500 ' +
+  '278 556 500 722 500 500 500 334 260 334 584'
+)
+  .split(' ')
+  .map(Number);
+/** Advance of a character without one, as a fraction of the font size. */
+const USUAL_WIDTH = 0.6;
+const MAX_WIDTHS = 65_536;
+
+function simpleWidths(
+  pdf: PdfDocument,
+  font: PdfDict,
+  name: string,
+  drawn: boolean,
+): (code: number, text: string | undefined) => number {
+  const first = asInteger(pdf.resolve(font.get('FirstChar'))) ?? 0;
+  const list = [...items(pdf.resolve(font.get('Widths')))].map((item) => numberOf(pdf.resolve(item)));
+  const missing = numberOf(pdf.resolve(pdf.dict(font.get('FontDescriptor'))?.get('MissingWidth')));
+  const scale = drawn ? (matrixOf(pdf, font.get('FontMatrix'))?.[0] ?? 0.001) : 0.001;
+  return (code, text) => {
+    const width = list[code - first] ?? (list.length > 0 ? missing : undefined);
+    if (width !== undefined) return width * scale;
+    if (/Courier/i.test(name)) return 0.6;
+    const usual = HELVETICA[(text?.normalize('NFD').charCodeAt(0) ?? 0) - 32];
+    return usual === undefined ? USUAL_WIDTH : usual / 1000;
   };
 }
 
@@ -43,40 +115,61 @@ function hasProgram(pdf: PdfDocument, font: PdfDict): boolean {
   return ['FontFile', 'FontFile2', 'FontFile3'].some((key) => descriptor?.get(key) !== undefined);
 }
 
-function compositeFont(pdf: PdfDocument, font: PdfDict): FontReader {
+function compositeFont(pdf: PdfDocument, font: PdfDict, name: string): FontReader {
   const encoding = asName(pdf.resolve(font.get('Encoding')));
   const map = encoding === 'Identity-H' ? toUnicode(pdf, font) : undefined;
+  const widths = compositeWidths(pdf, font);
   return {
-    width: 2,
     // The file contains the outlines of a composite font, or readers choose them.
     embedded: true,
     drawn: false,
-    text(bytes) {
-      if (map === undefined || bytes.length % 2 !== 0) return undefined;
-      let text = '';
-      for (let at = 0; at < bytes.length; at += 2) {
-        const character = map.get(bytes.readUInt16BE(at));
-        if (character === undefined) return undefined;
-        text += character;
-      }
-      return text;
-    },
+    name,
+    codes: (bytes) =>
+      Array.from({ length: Math.ceil(bytes.length / 2) }, (_, index) => {
+        const code = index * 2 + 1 < bytes.length ? bytes.readUInt16BE(index * 2) : -1;
+        return { code, text: map?.get(code), width: widths(code), isSpace: false, contradicts: false };
+      }),
   };
 }
 
-/** Reads the entries of a /ToUnicode CMap with codes of two bytes (9.10.3). */
+/** Reads /W and /DW of the descendant of a composite font (9.7.4.3). */
+function compositeWidths(pdf: PdfDocument, font: PdfDict): (code: number) => number {
+  const [descendant] = items(pdf.resolve(font.get('DescendantFonts')));
+  const dict = pdf.dict(descendant);
+  const usual = (numberOf(pdf.resolve(dict?.get('DW'))) ?? 1000) / 1000;
+  const found = new Map<number, number>();
+  const list = [...items(pdf.resolve(dict?.get('W')))].map((item) => pdf.resolve(item));
+  for (let at = 0; at < list.length && found.size < MAX_WIDTHS; ) {
+    const first = numberOf(list[at]) ?? 0;
+    const next = list[at + 1];
+    if (next !== undefined && isArray(next)) {
+      let code = first;
+      for (const item of items(next)) found.set(code++, (numberOf(pdf.resolve(item)) ?? 0) / 1000);
+      at += 2;
+    } else {
+      const last = Math.min(numberOf(next) ?? first, first + MAX_WIDTHS);
+      for (let code = first; code <= last; code++) found.set(code, (numberOf(list[at + 2]) ?? 0) / 1000);
+      at += 3;
+    }
+  }
+  return (code) => found.get(code) ?? usual;
+}
+
+/** Reads the entries of a /ToUnicode CMap (9.10.3). */
 function toUnicode(pdf: PdfDocument, font: PdfDict): ReadonlyMap<number, string> | undefined {
   const bytes = pdf.stream(font.get('ToUnicode'));
   if (bytes === undefined || bytes.length > MAX_MAP) return undefined;
   const text = bytes.toString('latin1');
   const map = new Map<number, string>();
   for (const body of sectionsOf(text, 'bfchar')) {
-    for (const [, code = '', to = ''] of body.matchAll(/<([0-9a-fA-F]{4})>\s*<((?:[0-9a-fA-F]{4}){1,8})>/g))
+    for (const [, code = '', to = ''] of body.matchAll(
+      /<([0-9a-fA-F]{2}|[0-9a-fA-F]{4})>\s*<((?:[0-9a-fA-F]{4}){1,8})>/g,
+    ))
       map.set(Number.parseInt(code, 16), utf16(to));
   }
   for (const body of sectionsOf(text, 'bfrange')) {
     for (const [, from = '', to = '', first, list] of body.matchAll(
-      /<([0-9a-fA-F]{4})>\s*<([0-9a-fA-F]{4})>\s*(?:<((?:[0-9a-fA-F]{4}){1,8})>|\[([^\]]*)\])/g,
+      /<([0-9a-fA-F]{2,4})>\s*<([0-9a-fA-F]{2,4})>\s*(?:<((?:[0-9a-fA-F]{4}){1,8})>|\[([^\]]*)\])/g,
     )) {
       const start = Number.parseInt(from, 16);
       const count = Number.parseInt(to, 16) - start + 1;
@@ -108,6 +201,9 @@ function next(hex: string, index: number): string {
 
 type Encoding = (code: number) => string | undefined;
 
+/** Names of fonts whose glyphs are no letters. */
+const SYMBOLS = /dingbat|symbol|wingding|webding|marlett/i;
+
 /**
  * Codes 0x80 to 0x9F of WinAnsiEncoding (annex D.2). The decoder of Node 20 gives control characters for them:
  * https://github.com/nodejs/node/issues/56542
@@ -121,7 +217,7 @@ const MAC = new TextDecoder('macintosh');
  */
 function simpleEncoding(pdf: PdfDocument, font: PdfDict): Encoding {
   const base = asName(pdf.resolve(font.get('BaseFont'))) ?? '';
-  if (/ZapfDingbats|Symbol/.test(base)) return () => undefined;
+  if (SYMBOLS.test(base)) return () => undefined;
   const written = font.get('Encoding');
   const dict = pdf.dict(written);
   const named = baseEncoding(asName(pdf.resolve(dict === undefined ? written : dict.get('BaseEncoding'))));

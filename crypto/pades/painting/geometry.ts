@@ -113,3 +113,21 @@ export function around(one: Box, other: Box): Box {
     top: Math.max(one.top, other.top),
   };
 }
+
+/** Returns the matrix that maps one box to the other. */
+export function fitting(from: Box, to: Box): Matrix {
+  const x = (to.right - to.left) / (from.right - from.left);
+  const y = (to.top - to.bottom) / (from.top - from.bottom);
+  return [x, 0, 0, y, to.left - from.left * x, to.bottom - from.bottom * y];
+}
+
+/** Returns the common area of two boxes; NaN when a coordinate is not a number. */
+export function commonArea(one: Box, other: Box): number {
+  const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+  const height = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom);
+  return width <= 0 || height <= 0 ? 0 : width * height;
+}
+
+export function areaOf({ left, bottom, right, top }: Box): number {
+  return Math.max(0, right - left) * Math.max(0, top - bottom);
+}

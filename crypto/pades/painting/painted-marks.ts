@@ -5,24 +5,51 @@ import type { Box } from './geometry.ts';
 
 export interface Mark {
   readonly kind: 'text' | 'fill' | 'stroke' | 'image';
-  /** Bounding box in the space of the requested content; an estimate for text. */
+  /** Bounding box in the space of the requested content; for text, around its glyphs. */
   readonly box: Box;
   /** True for a path that consists of one rectangle or of horizontal and vertical lines. */
   readonly isRectilinear: boolean;
-  /** Areas that it may hide: those of a fill, of each stroked line with its width, of text with thick outlines. */
+  /** Areas that it may hide: those of a fill, of each piece of a stroked line with its width, of each glyph. */
   readonly covers: readonly Box[];
   /** True for an opaque filled rectangle without a clipping path. */
   readonly hides: boolean;
   readonly text?: ShownText;
   /** Box of the clipping path or of the form's /BBox, outside of which nothing is painted. */
   readonly clip: Box | undefined;
+  /** Lightness from 0, black, to 1, white; undefined for a colour that cannot be told. */
+  readonly lightness: number | undefined;
+  /** From 0, transparent, to 1, opaque. */
+  readonly alpha: number;
+  /** Blend mode (11.3.5); `mask` below a soft mask. */
+  readonly blend: string;
+  /** True in optional content, and below a clipping path that is no rectangle: it may not be shown as it is written. */
+  readonly isConditional: boolean;
+  /** True for a path with curves. */
+  readonly isCurved: boolean;
 }
 
-interface ShownText {
+/** One glyph of a shown text. */
+export interface Glyph {
+  readonly code: number;
+  /** Undefined when the font does not map its code to a character. */
+  readonly text: string | undefined;
+  /** Extent of its ink, an estimate by its character, font size and matrix. */
+  readonly box: Box;
+  /** Origin, and the end of its advance. */
+  readonly at: readonly [number, number];
+  readonly to: readonly [number, number];
+}
+
+export interface ShownText {
   /** Undefined when the font does not map its codes to characters. */
   readonly text: string | undefined;
+  readonly glyphs: readonly Glyph[];
   readonly fontNumber: number | undefined;
   readonly embedded: boolean;
+  /** Reason why the characters of a font are not known from its encoding. */
+  readonly fontFault: string | undefined;
+  /** Name of the font. */
+  readonly fontName: string;
   /** Origin of the first glyph, and the direction of the text. */
   readonly at: readonly [number, number];
   readonly direction: readonly [number, number];
@@ -40,29 +67,3 @@ export const THIN = 1.5;
 
 /** Content that `ContentReader` can't interpret. */
 export class UnreadableContent extends Error {}
-
-/** Fraction of the font size: texts whose base lines are closer are on one line. */
-const SAME_LINE = 0.3;
-
-/** True when all texts have one direction and each begins after the previous one or on a lower line. */
-export function inReadingOrder(texts: readonly ShownText[]): boolean {
-  const [first] = texts;
-  if (first === undefined) return true;
-  const length = Math.hypot(...first.direction);
-  if (!(length > 0)) return false;
-  const [dx, dy] = first.direction.map((part) => part / length) as [number, number];
-  let last: { readonly along: number; readonly down: number } | undefined;
-  for (const { at, direction, size } of texts) {
-    const turned = Math.abs(direction[0] * dy - direction[1] * dx) > 0.01 * Math.hypot(...direction);
-    const backwards = direction[0] * dx + direction[1] * dy <= 0;
-    if (turned || backwards) return false;
-    const position = { along: at[0] * dx + at[1] * dy, down: at[0] * dy - at[1] * dx };
-    if (last !== undefined) {
-      const step = position.down - last.down;
-      if (step < -SAME_LINE * size) return false;
-      if (step <= SAME_LINE * size && position.along < last.along) return false;
-    }
-    last = position;
-  }
-  return true;
-}

@@ -11,10 +11,13 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
+import type { Covered } from '../painting/covered-content.ts';
 
 interface ChangePolicy {
   /** 1: evidence and document time-stamps only. 2: also signing and form filling. 3: also comments. */
   readonly level: number;
+  /** True when comments are permitted: by level 3, and by a signature that says nothing about changes. */
+  readonly permitsComments: boolean;
   /** True for a certification signature. */
   readonly certifies: boolean;
   /**
@@ -48,6 +51,7 @@ export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | 
     if (level !== undefined) levels.push(level);
   }
   return {
+    permitsComments: levels.length === 0 || Math.min(...levels) >= 3,
     level: levels.length === 0 ? DEFAULT_LEVEL : Math.min(...levels),
     certifies,
     locks: (name, isNew) => locks.some((locked) => locked(name, isNew)),
@@ -95,11 +99,10 @@ export function policyViolation(change: Change, policy: ChangePolicy): string | 
     case 'signature':
       if (level < 2) return 'the signature allows no changes';
       if (policy.locks(change.field, change.isNew)) return 'the signature locked this field';
-      return certifies && change.isNew && change.covers
-        ? 'a new visible field can cover what was certified'
-        : undefined;
+      if (change.covered === 'content') return 'it hides what was there';
+      return certifies && change.isVisible ? 'a new visible field can cover what was certified' : undefined;
     case 'annotation':
-      return level >= 3 ? undefined : 'the signature allows no annotations';
+      return policy.permitsComments ? undefined : 'the signature allows no annotations';
   }
 }
 
@@ -117,9 +120,11 @@ export type Change =
   | {
       readonly kind: 'signature';
       readonly field: string;
-      /** True for a new visible field, and for an appearance in an existing one where the page showed something. */
-      readonly covers: boolean;
+      /** Content of the page, as it was before, below its appearance. */
+      readonly covered: Covered;
       readonly isNew: boolean;
+      /** True for a new field with a place on a page. */
+      readonly isVisible: boolean;
       /** True when the field was signed in this revision; the signature must cover exactly this revision. */
       readonly signs: boolean;
       readonly description: string;
@@ -136,6 +141,8 @@ export type Change =
       readonly description: string;
       /** True for a comment that draws, or drew, something on the page. */
       readonly drawn: boolean;
+      /** Reason why what the comment does to the page cannot be told; for people. */
+      readonly undecided?: string;
     }
   /** A signed field, which its page still shows, was taken out of the form. */
   | { readonly kind: 'unlisted'; readonly description: string }

@@ -61,13 +61,13 @@ function severity(change: Change): number {
     case 'forbidden':
       return 3;
     case 'annotation':
-      return change.drawn ? 2 : 1;
+      return change.undecided === undefined ? (change.drawn ? 1.5 : 1) : 2;
     case 'form':
       return change.undecided === undefined ? 0 : 1;
     case 'unlisted':
       return 1;
     case 'signature':
-      return change.covers ? 1 : 0;
+      return ['nothing', 'unknown', 'image', 'content'].indexOf(change.covered);
     default:
       return 0;
   }

@@ -15,10 +15,11 @@ import {
   type PdfDocument,
   referencesIn,
 } from '../../pdf/index.ts';
-import { hasOnlyStreams } from './appearance.ts';
+import { hasOnlyStreams } from '../painting/appearance-streams.ts';
+import type { Covered } from '../painting/covered-content.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
-import { coversContent, judgeAppearance } from './filled-appearance.ts';
+import { coveredBySignature, judgeAppearance } from './filled-appearance.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
@@ -109,8 +110,8 @@ export function filledField(
   const { name, type, number } = field;
   if (!valued) return forbidden(`gave the field ${name} another look without another value`);
   if (type === 'Sig') {
-    const covers = coversContent(pair, field, places.get(number));
-    return signature({ field: name, signs: false, covers }, `drew the signature in the field ${name}`);
+    const covered = coveredBySignature(pair, number, places.get(number), field);
+    return signature({ field: name, signs: false, covered }, `drew the signature in the field ${name}`);
   }
   const description = `filled in the field ${name}`;
   let undecided: string | undefined;
@@ -139,10 +140,10 @@ function unchangedWidgets(
 }
 
 function signature(
-  facts: { readonly field: string; readonly signs: boolean; readonly covers: boolean },
+  facts: { readonly field: string; readonly signs: boolean; readonly covered: Covered },
   description: string,
 ): Change {
-  return { kind: 'signature', ...facts, isNew: false, description };
+  return { kind: 'signature', ...facts, isNew: false, isVisible: false, description };
 }
 
 /** True for a signature dictionary: fonts, images and forms are streams or have a subtype. */
@@ -166,8 +167,8 @@ function signedField(
     return forbidden(`wrote no signature into the field ${name}`);
   }
   if (pair.before.has(number)) return forbidden(`put an older object into the field ${name}`);
-  const covers = coversContent(pair, field, places.get(field.number));
-  return signature({ field: name, signs: true, covers }, `signed the field ${name}`);
+  const covered = coveredBySignature(pair, field.number, places.get(field.number), field);
+  return signature({ field: name, signs: true, covered }, `signed the field ${name}`);
 }
 
 /**

@@ -10,16 +10,18 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
+import { keepsNumbers } from './shown-value.ts';
+import { isFormatOf } from './value-formats.ts';
 
 /** Most characters of a value that are compared. */
 const MAX_LENGTH = 1 << 20;
 /** Flag Password (table 231): the value is shown as asterisks. */
 const PASSWORD = 1 << 13;
+/** Flag Comb (table 231). */
+const COMB = 1 << 24;
 /** Flag Combo (table 233). */
 const COMBO = 1 << 17;
 const MAX_OPTIONS = 2000;
-/** Most characters of a number with its separators. */
-const MAX_NUMBER = 64;
 
 interface FieldValue {
   /** Texts that may be shown: the value, or its display text; undefined when the value is not text. */
@@ -27,6 +29,8 @@ interface FieldValue {
   readonly isPassword: boolean;
   /** Texts of all options of a list box, which shows a part of them and marks those of the value. */
   readonly list: readonly string[];
+  /** True for cells of one character each. */
+  readonly isComb: boolean;
   /** True when an action formats the shown text (12.6.3, `F`). */
   readonly isFormatted: boolean;
 }
@@ -45,6 +49,7 @@ export function fieldValue(pdf: PdfDocument, field: PdfDict): FieldValue {
     texts: value === undefined ? undefined : [value, ...shown],
     isPassword: (flags & PASSWORD) !== 0,
     list: isList ? options.map(([exported, text = exported]) => text ?? '') : [],
+    isComb: (flags & COMB) !== 0,
     isFormatted: actions?.get('F') !== undefined,
   };
 }
@@ -110,37 +115,16 @@ export function showsList(shown: string, { texts, list }: FieldValue): boolean {
 }
 
 /** True when the shown text represents the value. */
-export function showsValue(shown: string, { texts, isPassword, isFormatted }: FieldValue): boolean {
+export function showsValue(shown: string, { texts, isPassword, isFormatted, isComb }: FieldValue): boolean {
   const [own] = texts ?? [];
   if (texts === undefined || own === undefined) return false;
   const plain = comparable(shown);
   if (isPassword) return /^[*•●]*$/u.test(plain) && plain.length === own.length;
-  if (texts.some((text) => comparable(text) === plain)) return true;
-  return isFormatted && shown.length <= MAX_NUMBER && isFormattedNumber(own, shown);
+  if (texts.some((text) => comparable(text) === plain && (isComb || keepsNumbers(shown, text)))) return true;
+  return isFormatted && isFormatOf(own, shown);
 }
 
 /** Removes line breaks and spaces, which depend on the layout. */
 function comparable(text: string): string {
   return text.normalize('NFKC').replace(/[\s\p{Cc}\p{Zs}]+/gu, '');
-}
-
-/** True for the same number with separators, a currency or as a percentage: `1234.5`, `$1,234.50`. */
-function isFormattedNumber(value: string, shown: string): boolean {
-  const number = Number(value.trim().replace(',', '.'));
-  const open = shown.indexOf('(');
-  const negative = shown.trimStart().startsWith('-') || (open >= 0 && shown.indexOf(')', open) > open);
-  const digits = shown.replace(/[^\d.,]/g, '');
-  const [, whole = '', part = ''] = /^([\d.,]*?)(?:[.,](\d{0,6}))?$/.exec(digits) ?? [];
-  const readings = [`${whole}.${part}`, `${whole}${part}`].map((text) =>
-    Number(text.replace(/[.,](?=.*[.,])/g, '').replace(',', '.')),
-  );
-  const sign = negative ? -1 : 1;
-  const places = part.length;
-  const wanted = [number, number * 100].map((one) => one.toFixed(Math.min(places, 6)));
-  return (
-    value.trim() !== '' &&
-    Number.isFinite(number) &&
-    digits !== '' &&
-    readings.some((one) => wanted.includes((sign * one).toFixed(Math.min(places, 6))))
-  );
 }

@@ -7,42 +7,22 @@
  * stays although the value changed.
  */
 import { inheritedByField } from '../../pdf/document/form.ts';
-import { asInteger, asName, asReference, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
-import { ContentReader } from '../painting/content-reader.ts';
-import {
-  around,
-  type Box,
-  boxOf,
-  contains,
-  IDENTITY,
-  type Matrix,
-  matrixOf,
-  transformed,
-} from '../painting/geometry.ts';
-import {
-  inReadingOrder,
-  type Mark,
-  type PaintedContent,
-  THIN,
-  UnreadableContent,
-} from '../painting/painted-marks.ts';
-import { streamsOf } from './appearance.ts';
-import { type Covered, coveredOn } from './covered-content.ts';
+import { hasKnownShapes } from '../../pdf/fonts/known-shapes.ts';
+import { asInteger, asName, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
+import { streamsOf } from '../painting/appearance-streams.ts';
+import { type Cover, type Covered, coveredOn, coversOf } from '../painting/covered-content.ts';
+import { type Box, boxOf, contains } from '../painting/geometry.ts';
+import { pageMarks, paintedBy, shownStream } from '../painting/page-marks.ts';
+import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
+import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
+import { judgeButton } from './button-mark.ts';
 import { fieldValue, showsList, showsValue } from './field-value.ts';
 import { changedObjectsBelow, type PermittedChanges } from './permitted-changes.ts';
+import { readText, showsFromRight } from './shown-value.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
-
-type AppearanceJudgement =
-  | { readonly status: 'faithful' }
-  /** `reason` completes `gave the field X an appearance that …`. */
-  | { readonly status: 'forbidden' | 'undecided'; readonly reason: string };
 
 /** Pages that list a field; undefined: none. */
 type Pages = ReadonlySet<SurveyedPage> | undefined;
-
-const FAITHFUL: AppearanceJudgement = { status: 'faithful' };
-const forbids = (reason: string): AppearanceJudgement => ({ status: 'forbidden', reason });
-const leavesOpen = (reason: string): AppearanceJudgement => ({ status: 'undecided', reason });
 
 /** Most lines and boxes of a field without combs. */
 const MAX_PATHS = 16;
@@ -52,10 +32,10 @@ const COMB = 1 << 24;
 const BUTTON_SIZE = 48;
 /** `Hidden` and `NoView` (table 167). */
 const HIDDEN_FLAGS = 2 | 32;
-/** Largest gap between lines that are joined, in units of the page. */
-const MAX_GAP = 2 * THIN;
 /** Tolerance beside a rectangle for the width of its border, in units of the page. */
 const SLACK = 2;
+/** Lightness up to which a line is a frame and no eraser. */
+const DARK = 0.6;
 
 /**
  * @param pages all pages that list the field; undefined when none does
@@ -71,25 +51,20 @@ export function judgeAppearance(
   const streams = dict && streamsOf(pdf, dict.get('AP'));
   if (dict === undefined || streams === undefined) return forbids('has other parts than streams');
   let open = field.type === 'Btn' ? judgeState(pdf, dict) : FAITHFUL;
+  if (open.status === 'forbidden') return open;
   const shown = shownStream(pdf, dict);
+  const judgements: AppearanceJudgement[] = [];
+  if (streams.length === 0) judgements.push(judgeViewer(pair, field, dict, pages));
   for (const number of new Set(streams)) {
     const isSigned = isAsBefore(pair, field, number);
     if (isSigned && number !== shown) continue;
-    const judge = isSigned ? judgeSigned : judgeStream;
-    const judged = judge(pair, field, dict, number, pages);
+    judgements.push((isSigned ? judgeSigned : judgeStream)(pair, field, dict, number, pages));
+  }
+  for (const judged of judgements) {
     if (judged.status === 'forbidden') return judged;
     if (judged.status === 'undecided') open = judged;
   }
   return open;
-}
-
-/** Returns the stream that a widget shows: its normal appearance, or the state of it that /AS selects (12.5.5). */
-function shownStream(pdf: PdfDocument, widget: PdfDict): number | undefined {
-  const normal = pdf.dict(widget.get('AP'))?.get('N');
-  const number = asReference(normal)?.number;
-  if (number !== undefined && pdf.plainObject(number)?.data !== undefined) return number;
-  const state = asName(pdf.resolve(widget.get('AS')));
-  return state === undefined ? undefined : asReference(pdf.dict(normal)?.get(state))?.number;
 }
 
 /** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each. */
@@ -98,6 +73,24 @@ function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
   const state = asName(pdf.resolve(widget.get('AS'))) ?? 'Off';
   if (state === value || (state === 'Off' && widget.get('V') === undefined)) return FAITHFUL;
   return leavesOpen('shows another state than its value');
+}
+
+/** Judges a field without an appearance: viewers draw its background and its value (12.7.4.3). */
+function judgeViewer(
+  pair: PermittedChanges,
+  field: SurveyedField,
+  dict: PdfDict,
+  pages: Pages,
+): AppearanceJudgement {
+  const { pdf } = pair.after;
+  const rectangle = boxOf(pdf, dict.get('Rect'));
+  const value = fieldValue(pdf, dict).texts?.[0] ?? '';
+  if (rectangle === undefined || pages === undefined || value === '' || field.type === 'Btn') return FAITHFUL;
+  const hasFill = pdf.dict(dict.get('MK'))?.get('BG') !== undefined;
+  if (!hasFill && field.type === 'Sig') return FAITHFUL;
+  const covered = coveredOnAny(pair, pages, field.number, [{ box: rectangle, remains: 0, isText: !hasFill }]);
+  if (covered === 'nothing') return FAITHFUL;
+  return leavesOpen('viewers draw, over what was there');
 }
 
 /**
@@ -113,46 +106,74 @@ function judgeSigned(
 ): AppearanceJudgement {
   const isButton = field.type === 'Btn';
   if (isButton && shownStream(pair.before.pdf, field.dict) === number) return FAITHFUL;
-  const judged = judgeStream(pair, field, dict, number, pages);
+  const judged = judgeStream(pair, field, dict, number, pages, true);
   if (judged.status !== 'forbidden') return judged;
   const rectangle = boxOf(pair.after.pdf, dict.get('Rect'));
-  if (!isButton || rectangle === undefined || isSmall(rectangle) || pages === undefined)
-    return leavesOpen(judged.reason);
-  const boxes = paintedBoxes(pair, number, rectangle);
-  const covered = coveredOnAny(pair, pages, field, boxes);
-  return covered === 'content' ? forbids('hides what was there') : leavesOpen(judged.reason);
+  if (!isButton || rectangle === undefined || pages === undefined) return leavesOpen(judged.reason);
+  if (isSmall(rectangle)) return judged;
+  const covers = paintedAreas(pair, number, rectangle);
+  const covered = coveredOnAny(pair, pages, field.number, covers);
+  return covered === 'content' || covered === 'image'
+    ? forbids('hides what was there')
+    : leavesOpen(judged.reason);
 }
 
 /**
- * True when the new appearance of a signature field paints where the page, or another annotation, showed something, and
- * when this cannot be determined. The content of a signature's appearance is not restricted.
+ * Tells what the new appearance of a signature field covers. The content of a signature's appearance is not restricted.
+ * @param number of the widget
+ * @param before the same widget before the change
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
-export function coversContent(pair: PermittedChanges, field: SurveyedField, pages: Pages): boolean {
+export function coveredBySignature(
+  pair: PermittedChanges,
+  number: number,
+  pages: Pages,
+  before?: SurveyedField,
+): Covered {
   const { pdf } = pair.after;
-  const dict = pdf.dict(pdf.object(field.number));
+  const dict = pdf.dict(pdf.object(number));
   const rectangle = boxOf(pdf, dict?.get('Rect'));
   const streams = (dict && streamsOf(pdf, dict.get('AP'))) ?? [];
-  const fresh = [...new Set(streams)].filter((number) => !isAsBefore(pair, field, number));
-  if (fresh.length === 0) return false;
-  if (rectangle === undefined) return true;
-  const boxes = fresh.flatMap((number) => paintedBoxes(pair, number, rectangle));
-  if (boxes.length === 0) return false;
-  if (pages === undefined) return true;
-  return coveredOnAny(pair, pages, field, boxes) !== 'nothing';
+  const fresh = [...new Set(streams)].filter((one) => before === undefined || !isAsBefore(pair, before, one));
+  const background = pdf.dict(dict?.get('MK'))?.get('BG');
+  const drawsItself = streams.length === 0 && background !== undefined && before === undefined;
+  if ((fresh.length === 0 && !drawsItself) || isUnseen(pdf, dict)) return 'nothing';
+  if (rectangle === undefined) return 'unknown';
+  const covers = drawsItself
+    ? [wholly(rectangle)]
+    : fresh.flatMap((one) => paintedAreas(pair, one, rectangle));
+  if (covers.length === 0) return 'nothing';
+  return pages === undefined ? 'unknown' : coveredOnAny(pair, pages, number, covers);
 }
 
-/** Returns the areas that an appearance paints, clipped to the rectangle of its field; the rectangle if they are unknown. */
-function paintedBoxes(pair: PermittedChanges, number: number, rectangle: Box): readonly Box[] {
+const wholly = (box: Box): Cover => ({ box, remains: 0, isText: false });
+
+function isUnseen(pdf: PdfDocument, dict: PdfDict | undefined): boolean {
+  return ((asInteger(pdf.resolve(dict?.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0;
+}
+
+/** Returns the areas that an appearance paints, inside the rectangle of its field; the rectangle if they are unknown. */
+function paintedAreas(pair: PermittedChanges, number: number, rectangle: Box): readonly Cover[] {
   try {
-    const painted = paintedBy(pair, 'after', number, rectangle);
-    if (painted === undefined || painted.unsupported !== undefined) return [rectangle];
-    return painted.marks.map(({ box }) => (contains(rectangle, box, SLACK) ? box : rectangle));
+    const painted = paintedBy(pair.after.pdf, number, rectangle, (steps) => pair.before.spend(steps));
+    return painted === undefined ? [wholly(rectangle)] : coversOf(painted.marks).map(within(rectangle));
   } catch (error) {
-    if (error instanceof UnreadableContent) return [rectangle];
+    if (error instanceof UnreadableContent) return [wholly(rectangle)];
     throw error;
   }
 }
+
+const within =
+  ({ left, bottom, right, top }: Box) =>
+  (cover: Cover): Cover => ({
+    ...cover,
+    box: {
+      left: Math.max(left, cover.box.left),
+      bottom: Math.max(bottom, cover.box.bottom),
+      right: Math.min(right, cover.box.right),
+      top: Math.min(top, cover.box.top),
+    },
+  });
 
 function isAsBefore(pair: PermittedChanges, { dict }: SurveyedField, number: number): boolean {
   const before = streamsOf(pair.before.pdf, dict.get('AP')) ?? [];
@@ -172,12 +193,14 @@ function judgeStream(
   dict: PdfDict,
   number: number,
   pages: Pages,
+  isSigned = false,
 ): AppearanceJudgement {
-  const rectangle = boxOf(pair.after.pdf, dict.get('Rect'));
+  const { pdf } = pair.after;
+  const rectangle = boxOf(pdf, dict.get('Rect'));
   if (rectangle === undefined) return forbids('has no place');
-  let painted: PaintedContent | undefined;
+  let painted: ReturnType<typeof paintedBy>;
   try {
-    painted = paintedBy(pair, 'after', number, rectangle);
+    painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
   } catch (error) {
     if (!(error instanceof UnreadableContent)) throw error;
     return forbids(`cannot be read (${error.message})`);
@@ -187,37 +210,14 @@ function judgeStream(
   if (unsupported !== undefined) return forbids(`has ${unsupported}`);
   const paths = judgePaths(field, marks, rectangle, lineLimit(pair, dict));
   if (paths !== undefined) return forbids(paths);
-  const hidden = judgeFills(pair, field, marks, rectangle, pages);
+  const hidden = judgeCovers(pair, field, marks, rectangle, pages);
   if (hidden.status === 'forbidden') return hidden;
-  const shown = judgeText(pair, field, dict, marks, rectangle);
+  const isShown = shownStream(pdf, dict) === number;
+  const shown =
+    field.type === 'Btn'
+      ? judgeButton(marks, rectangle, isSigned, isShown ? asName(pdf.resolve(dict.get('AS'))) : undefined)
+      : judgeText(pair, field, dict, marks, rectangle, pages);
   return shown.status === 'faithful' ? hidden : shown;
-}
-
-/** Returns the marks in page space (12.5.5, algorithm "appearance streams"). @throws UnreadableContent */
-export function paintedBy(
-  pair: PermittedChanges,
-  state: 'before' | 'after',
-  number: number,
-  rectangle: Box,
-): PaintedContent | undefined {
-  const { pdf } = pair[state];
-  const bytes = Buffer.from(`${number} 0 R`, 'latin1');
-  const slice = { bytes, at: -1, start: 0, end: bytes.length };
-  const form = pdf.dict(slice);
-  const box = boxOf(pdf, form?.get('BBox'));
-  const matrix = matrixOf(pdf, form?.get('Matrix'));
-  if (box === undefined || matrix === undefined) return undefined;
-  const reader = new ContentReader(pdf, (steps) => pair.before.spend(steps));
-  return reader.form(slice, fitting(transformed(matrix, box), rectangle));
-}
-
-/** Returns the matrix that maps one box to the other. */
-function fitting(from: Box, to: Box): Matrix {
-  const [width, height] = [from.right - from.left, from.top - from.bottom];
-  if (!(width > 0 && height > 0)) return IDENTITY;
-  const x = (to.right - to.left) / width;
-  const y = (to.top - to.bottom) / height;
-  return [x, 0, 0, y, to.left - from.left * x, to.bottom - from.bottom * y];
 }
 
 /** Returns the most lines: a text field with combs has one between each two characters. */
@@ -250,32 +250,52 @@ function isSmall({ left, bottom, right, top }: Box): boolean {
 /** True when the mark, or the clipping path around it, is inside the rectangle. */
 function isInside({ box, clip }: Mark, rectangle: Box): boolean {
   if (contains(rectangle, box, SLACK)) return true;
-  return clip !== undefined && contains(rectangle, clip, SLACK) && !contains(clip, rectangle, 0.01);
+  return clip !== undefined && contains(clip, rectangle, 0.01) === false && contains(rectangle, clip, SLACK);
 }
 
-function judgeFills(
+/** Checks what all marks together cover: the text as well, for any glyph can be large and white. */
+function judgeCovers(
   pair: PermittedChanges,
   field: SurveyedField,
   marks: readonly Mark[],
   rectangle: Box,
   pages: Pages,
 ): AppearanceJudgement {
-  const old = fillsBefore(pair, field, rectangle);
-  const fresh = marks
+  const old = areasBefore(pair, field, rectangle);
+  const fresh = marks.flatMap((mark) =>
+    coversOf([mark])
+      .filter(({ box }) => !old.some((known) => contains(known, box, 1)))
+      .filter(({ box }) => !isFrame(mark, box, rectangle)),
+  );
+  const cells = combCells(pair, field);
+  const lines = marks
+    .filter(({ kind }) => kind !== 'text')
     .flatMap(({ covers }) => covers)
     .filter((box) => !old.some((known) => contains(known, box, 1)));
-  const fills = joinedLines(fresh).filter(
-    ({ left, bottom, right, top }) => !(right - left <= THIN || top - bottom <= THIN),
-  );
-  const rest = fresh.some((box) => isShortLine(box, rectangle, combCells(pair, field)))
-    ? leavesOpen('draws lines that could be characters')
-    : FAITHFUL;
-  if (fills.length === 0) return rest;
-  if (pages === undefined) return leavesOpen('fills a rectangle on no page that lists the field');
-  const covered = coveredOnAny(pair, pages, field, fills);
-  if (covered === 'content') return forbids('hides what was there');
+  const rest =
+    field.type !== 'Btn' && lines.some((box) => isShortLine(box, rectangle, cells))
+      ? leavesOpen('draws lines that could be characters')
+      : FAITHFUL;
+  if (fresh.length === 0) return rest;
+  if (pages === undefined) {
+    const isFilled = fresh.some(({ isText }) => !isText);
+    return isFilled ? leavesOpen('fills a rectangle on no page that lists the field') : rest;
+  }
+  const covered = coveredOnAny(pair, pages, field.number, fresh);
+  if (covered === 'content' || covered === 'image') return forbids('hides what was there');
   if (covered === 'nothing') return rest;
-  return leavesOpen('fills a rectangle, and whether something was there cannot be told');
+  return leavesOpen('covers a place, and whether something was there cannot be told');
+}
+
+/** True for a thin dark line along the edge of a field. */
+function isFrame({ kind, lightness }: Mark, box: Box, rectangle: Box): boolean {
+  if (kind === 'text' || lightness === undefined || lightness > DARK) return false;
+  const near = (one: number, other: number): boolean => Math.abs(one - other) <= SLACK + THIN;
+  const isUpright =
+    box.right - box.left <= THIN && (near(box.left, rectangle.left) || near(box.right, rectangle.right));
+  const isLevel =
+    box.top - box.bottom <= THIN && (near(box.bottom, rectangle.bottom) || near(box.top, rectangle.top));
+  return isUpright || isLevel;
 }
 
 /** Part of the field that the lines of a frame and of a table extend over. */
@@ -303,52 +323,40 @@ function combCells({ after: { pdf } }: PermittedChanges, { dict }: SurveyedField
 /** Steps for looking at one page, besides those for its content. */
 const STEPS_PER_PAGE = 50;
 
+const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
+
 /** Returns the worst of all pages: a widget can be listed by several. */
 function coveredOnAny(
   pair: PermittedChanges,
   pages: ReadonlySet<SurveyedPage>,
-  { number }: SurveyedField,
-  boxes: readonly Box[],
+  number: number,
+  covers: readonly Cover[],
 ): Covered {
   let worst: Covered = 'nothing';
+  const own = widgetsOf(pair.before.pdf, number);
   for (const page of pages) {
     pair.before.spend(STEPS_PER_PAGE);
-    const covered = coveredOn(pair.before.pdf, page, number, boxes, (steps) => pair.before.spend(steps));
-    if (covered === 'content') return covered;
-    if (covered === 'unknown') worst = covered;
+    const covered = coveredOn(pair.before.pdf, page, own, covers, (steps) => pair.before.spend(steps));
+    if (WORST.indexOf(covered) > WORST.indexOf(worst)) worst = covered;
   }
   return worst;
 }
 
-/** Joins thin boxes with their neighbours on the same side, since many lines side by side cover as a box does. */
-function joinedLines(boxes: readonly Box[]): Box[] {
-  const joined = [...boxes];
-  for (const [low, high] of [
-    ['left', 'right'],
-    ['bottom', 'top'],
-  ] as const) {
-    let last: Box | undefined;
-    const lines = boxes.filter((box) => box[high] - box[low] <= THIN);
-    for (const box of lines.toSorted((one, other) => one[low] - other[low])) {
-      const isNext = last !== undefined && box[low] - last[high] <= MAX_GAP;
-      if (last !== undefined && isNext) {
-        last = around(last, box);
-        joined.push(last);
-      } else last = box;
-    }
-  }
-  return joined;
+/** Returns the numbers of all widgets of the field with this widget. */
+function widgetsOf(pdf: PdfDocument, number: number): readonly number[] {
+  const dict = pdf.dict(pdf.object(number));
+  const parent = dict?.get('T') === undefined ? pdf.dict(dict?.get('Parent')) : undefined;
+  return [number, ...referencesIn(pdf.resolve((parent ?? dict)?.get('Kids')))];
 }
 
-/** Returns the boxes that the field filled before; content below them was already hidden. */
-function fillsBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle: Box): Box[] {
+/** Returns the boxes and lines that the field painted before; content below them was already hidden. */
+function areasBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle: Box): Box[] {
   const { pdf } = pair.before;
-  if (((asInteger(pdf.resolve(dict.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0 || dict.get('OC') !== undefined)
-    return [];
+  if (isUnseen(pdf, dict) || dict.get('OC') !== undefined) return [];
   const [number, ...more] = streamsOf(pdf, dict.get('AP')) ?? [];
   if (number === undefined || more.length > 0) return [];
   try {
-    const painted = paintedBy(pair, 'before', number, rectangle);
+    const painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
     if (painted === undefined || painted.unsupported !== undefined) return [];
     return painted.marks.flatMap(({ hides, box }) => (hides ? [box] : []));
   } catch (error) {
@@ -363,33 +371,84 @@ function judgeText(
   dict: PdfDict,
   marks: readonly Mark[],
   rectangle: Box,
+  pages: Pages,
 ): AppearanceJudgement {
+  const { pdf } = pair.after;
   const shown = marks.flatMap(({ text }) => text ?? []);
-  // A glyph of a symbol font has no text.
-  if (type === 'Btn' && isSmall(rectangle) && shown.length <= 1) return FAITHFUL;
+  const fault = shown.find(({ fontFault }) => fontFault !== undefined)?.fontFault;
+  if (fault !== undefined) return forbids(fault);
   if (shown.some(({ text, embedded }) => text === undefined && !embedded))
     return forbids('shows a text that cannot be read');
   if (shown.some(({ text }) => text === undefined))
     return leavesOpen('shows a text that cannot be read, in a font of the file');
-  const text = shown.map((one) => one.text).join('');
-  const value = fieldValue(pair.after.pdf, dict);
-  if (type === 'Btn') {
-    return text.trim() === '' ? FAITHFUL : forbids('shows a text');
+  const value = fieldValue(pdf, dict);
+  const plain = shown.map((one) => one.text).join('');
+  if (type === 'Btn') return plain.trim() === '' ? FAITHFUL : forbids('shows a text');
+  const [page] = pages ?? [];
+  const spend = (steps: number): void => pair.before.spend(steps);
+  const below = page === undefined ? undefined : pageMarks(pair.before.pdf, page, spend).content;
+  const turns = [pdf.dict(dict.get('MK'))?.get('R'), page?.dict.get('Rotate')];
+  const isTurned = turns.some((turn) => asInteger(pdf.resolve(turn)) === 180);
+  const read = readText(marks, below, isTurned);
+  if ('fault' in read) {
+    if (read.isDecided && !showsFromRight(marks, value.texts?.[0] ?? '')) return forbids(read.fault);
+    if (!read.isDecided) return leavesOpen(read.fault);
   }
   const isRightToLeft = (value.texts?.[0] ?? '').search(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) >= 0;
-  if (isRightToLeft) return leavesOpen('shows a text that runs from right to left, which is not compared');
-  if (!showsValue(text, value)) {
-    if (!showsList(text, value)) return forbids('shows another text than its value');
-    return leavesOpen('shows the options of a list, and which of them is marked is not compared');
+  if (isRightToLeft) {
+    if (showsFromRight(marks, value.texts?.[0] ?? '') !== true)
+      return leavesOpen('shows a text that runs from right to left, which is not compared');
+  } else if (!showsValue('text' in read ? read.text : plain, value)) {
+    if (!showsList(plain, value)) return forbids('shows another text than its value');
+    if (!marksValue(marks, rectangle, value.texts))
+      return leavesOpen('shows the options of a list, and which of them is marked is not compared');
   }
-  if (!inReadingOrder(shown)) return leavesOpen('places its text in another order than it is read');
   if (!marks.every((mark) => mark.text === undefined || isNear(mark, rectangle)))
     return leavesOpen('places text outside of its rectangle');
-  const isNew = ({ fontNumber, embedded }: (typeof shown)[number]): boolean =>
-    embedded && (fontNumber === undefined || !isUnchanged(pair, fontNumber));
-  if (shown.some(isNew))
-    return leavesOpen('brought a font, whose shapes are not compared with its characters');
-  return FAITHFUL;
+  const isNew = ({ fontNumber }: (typeof shown)[number]): boolean =>
+    fontNumber === undefined || !isUnchanged(pair, fontNumber);
+  const fresh = shown.filter(isNew).filter(({ text }) => text?.trim() !== '');
+  const unknown = fresh.some((one) =>
+    one.embedded ? !isKnownFont(pdf, one, plain, value.texts?.[0] ?? '') : !USUAL_FONTS.test(one.fontName),
+  );
+  return unknown ? leavesOpen('brought a font, whose shapes are not compared with its characters') : FAITHFUL;
+}
+
+/** Families whose fonts readers have, or replace by one with the same characters. */
+const USUAL_FONTS =
+  /^(?:[A-Z]{6}\+)?(?:helv|arial|times|courier|verdana|tahoma|georgia|calibri|cambria|segoe ?ui|trebuchet|liberation|dejavu|noto ?s|roboto|open ?sans|myriad|minion|adobe|lucida|bookman|palatino|century|garamond|cour$|tiro$|hebo$|heob$)/i;
+
+/** True when the glyphs of an embedded font have the shapes of the bundled one. */
+function isKnownFont(
+  pdf: PdfDocument,
+  { fontNumber, glyphs }: NonNullable<Mark['text']>,
+  shown: string,
+  value: string,
+): boolean {
+  if (fontNumber === undefined) return false;
+  const font = pdf.dict(pdf.object(fontNumber));
+  const [descendant] = items(pdf.resolve(font?.get('DescendantFonts')));
+  const dict = pdf.dict(descendant);
+  if (asName(pdf.resolve(dict?.get('CIDToGIDMap'))) !== 'Identity') return false;
+  const file = pdf.stream(pdf.dict(dict?.get('FontDescriptor'))?.get('FontFile2'));
+  const used = glyphs.map(({ code, text }) => ({ glyph: code, text: text ?? '' }));
+  return file !== undefined && hasKnownShapes(file, used, `${value}\n${shown}`);
+}
+
+/** True when the filled boxes of a list lie behind the options of the value, and only behind these. */
+function marksValue(marks: readonly Mark[], rectangle: Box, texts: readonly string[] | undefined): boolean {
+  const height = rectangle.top - rectangle.bottom;
+  const bars = marks.filter(({ kind, box }) => kind === 'fill' && box.top - box.bottom < 0.9 * height);
+  const isMarked = ({ box }: { readonly box: Box }): boolean => {
+    const middle = (box.bottom + box.top) / 2;
+    return bars.some((bar) => bar.box.bottom < middle && middle < bar.box.top);
+  };
+  const marked = marks
+    .flatMap(({ text }) => text?.glyphs ?? [])
+    .filter((glyph) => glyph.text?.trim() !== '' && isMarked(glyph))
+    .map(({ text }) => text)
+    .join('');
+  return texts?.some((text) => text.replace(/\s/g, '') === marked) === true;
 }
 
 function isNear({ text }: Mark, rectangle: Box): boolean {

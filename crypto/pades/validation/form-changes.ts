@@ -73,15 +73,14 @@ export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): For
   return { changes, valued, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
 
   function addFields(pieces: readonly ByteSlice[], parent: string, depth = 0): void {
-    const names = new Set(Array.from(survey.fields.values(), ({ name }) => name));
     for (const slice of pieces) {
       const group = depth < MAX_GROUPS ? newGroup(pair, slice, parent) : undefined;
-      if (group !== undefined && !names.has(group.name) && !groups.has(group.number)) {
+      if (group !== undefined && !survey.names.has(group.name) && !groups.has(group.number)) {
         groups.add(group.number);
         addFields(group.kids, group.name, depth + 1);
         continue;
       }
-      const field = newSignatureField(pair, slice, parent, names);
+      const field = newSignatureField(pair, slice, parent, survey);
       changes.push(field.change);
       if (field.change.kind !== 'forbidden') added.push(field);
     }

@@ -46,6 +46,7 @@ export function checkChanges(
       return judgedChange(
         change,
         number,
+        policy.level,
         policyViolation(change, policy) ?? objectionToSigner(change, end, all),
       );
     });
@@ -85,7 +86,12 @@ function rank({ record, finding }: JudgedChange): number {
   return record.permitted ? (finding === undefined ? 2 : 1) : 0;
 }
 
-function judgedChange(change: Change, revision: number, objection: string | undefined): JudgedChange {
+function judgedChange(
+  change: Change,
+  revision: number,
+  level: number,
+  objection: string | undefined,
+): JudgedChange {
   const what = `revision ${revision} ${change.description}`;
   const permitted = objection === undefined;
   const description = permitted ? what : `${what}: ${objection}`;
@@ -98,19 +104,36 @@ function judgedChange(change: Change, revision: number, objection: string | unde
   }
   if (change.kind === 'form' && change.undecided !== undefined) {
     const message = 'A field was filled in, and whether it shows its value has to be looked at.';
-    const detail = change.undecided;
-    return { record, finding: { status: 'warning', type: 'pdf.field-appearance', message, detail } };
+    return { record, finding: undecided('pdf.field-appearance', message, change.undecided) };
   }
-  if (change.kind === 'annotation' && change.drawn) {
-    const message =
-      'A comment draws on the page; whether it hides or imitates something has to be looked at.';
+  if (change.kind === 'annotation' && change.undecided !== undefined) {
+    const message = 'Whether a comment hides or changes what was signed has to be looked at.';
+    return {
+      record,
+      finding: undecided('pdf.comment', message, `${description}, which ${change.undecided}`),
+    };
+  }
+  // A signature without a level says nothing about comments.
+  if (change.kind === 'annotation' && (change.drawn || level < 3)) {
+    const message = change.drawn ? 'A comment draws on the page.' : 'A comment was added or changed.';
     return { record, finding: { status: 'warning', type: 'pdf.comment', message, detail: description } };
   }
-  if (change.kind === 'signature' && change.covers) {
-    const message = 'A later signature can be seen on the page; whether it hides something is not judged.';
+  if (change.kind === 'signature' && change.covered !== 'nothing') {
+    const message = 'Whether a later signature hides what was signed has to be looked at.';
+    const where = change.covered === 'image' ? 'it lies over a picture' : 'what is below it cannot be read';
+    const detail = `${description}: ${where}`;
+    return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail } };
+  }
+  if (change.kind === 'signature' && change.isVisible) {
+    const message = 'A later signature can be seen on the page.';
     return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail: description } };
   }
   return { record, finding: undefined };
+}
+
+/** Leaves the signature INDETERMINATE. */
+function undecided(type: string, message: string, detail: string): Finding {
+  return { status: 'failed', type, message, detail, subIndication: 'GENERIC' };
 }
 
 /** Lists the first changes for people. */

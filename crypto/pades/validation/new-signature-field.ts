@@ -7,11 +7,15 @@ import {
   entriesOf,
   items,
   type PdfDict,
+  referencesIn,
 } from '../../pdf/index.ts';
-import { hasArea, hasOnlyStreams } from './appearance.ts';
+import { hasArea, hasOnlyStreams } from '../painting/appearance-streams.ts';
+import type { Covered } from '../painting/covered-content.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { isSignature } from './field-changes.ts';
+import { coveredBySignature } from './filled-appearance.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
+import type { DocumentSurvey } from './survey.ts';
 
 export interface NewField {
   readonly change: Change;
@@ -51,13 +55,13 @@ interface Widget {
 
 /**
  * @param parent full name of the parent field; empty at the top
- * @param names of all fields before the revision
+ * @param survey of the document before the revision
  */
 export function newSignatureField(
   pair: PermittedChanges,
   slice: ByteSlice,
   parent: string,
-  names: ReadonlySet<string>,
+  survey: DocumentSurvey,
 ): NewField {
   const { pdf } = pair.after;
   const number = asReference(slice)?.number;
@@ -69,7 +73,7 @@ export function newSignatureField(
   const name = parent === '' ? (part ?? '') : `${parent}.${part ?? ''}`;
   if (asName(pdf.resolve(dict.get('FT'))) !== 'Sig')
     return refuse(`added the form field ${name}, which is for no signature`);
-  if (part === undefined || part === '' || names.has(name))
+  if (part === undefined || part === '' || survey.names.has(name))
     return refuse(`added a second field with the name ${name}`);
   const widgets: Widget[] = [];
   if (asName(dict.get('Subtype')) !== undefined) widgets.push({ number, dict });
@@ -84,7 +88,10 @@ export function newSignatureField(
     const fault = faultOf(pair, each);
     if (fault !== undefined) return refuse(`added the signature field ${name} with ${fault}`);
   }
-  return { change: change(pair, name, dict, widgets), widgets: widgets.map((widget) => widget.number) };
+  return {
+    change: change(pair, survey, name, dict, widgets),
+    widgets: widgets.map((widget) => widget.number),
+  };
 }
 
 const MAX_WIDGETS = 100;
@@ -125,11 +132,42 @@ function faultOf(pair: PermittedChanges, { number, dict }: Widget): string | und
   return hasOnlyStreams(pair.after.pdf, values.get('AP')) ? undefined : 'an unusual appearance';
 }
 
-function change(pair: PermittedChanges, name: string, dict: PdfDict, widgets: readonly Widget[]): Change {
+const SEVERITY: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
+
+/** Returns the worst that one of the new widgets covers, on the pages that list it. */
+function coveredByWidgets(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
+  widgets: readonly Widget[],
+): Covered {
+  const found = widgets.map(({ number, dict }): Covered => {
+    if (!hasArea(pair.after.pdf, dict.get('Rect'))) return 'nothing';
+    const pages = survey.pages.filter(({ number: own, dict: before }) => {
+      pair.before.spend(1);
+      const page =
+        own !== undefined && pair.changed(own) ? pair.after.pdf.dict(pair.after.pdf.object(own)) : before;
+      return referencesIn(pair.after.pdf.resolve(page?.get('Annots'))).includes(number);
+    });
+    return pages.length === 0 ? 'nothing' : coveredBySignature(pair, number, new Set(pages));
+  });
+  return found.reduce(
+    (one, other) => (SEVERITY.indexOf(other) > SEVERITY.indexOf(one) ? other : one),
+    'nothing',
+  );
+}
+
+function change(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
+  name: string,
+  dict: PdfDict,
+  widgets: readonly Widget[],
+): Change {
   const { pdf } = pair.after;
   const value = dict.get('V');
   const signature = pdf.dict(value);
   const visible = widgets.some((widget) => hasArea(pdf, widget.dict.get('Rect')));
+  const covered = coveredByWidgets(pair, survey, widgets);
   if (signature === undefined) {
     const drawn = widgets.some((widget) => widget.dict.get('AP') !== undefined);
     if (value !== undefined || (visible && drawn)) {
@@ -138,7 +176,8 @@ function change(pair: PermittedChanges, name: string, dict: PdfDict, widgets: re
     return {
       kind: 'signature',
       field: name,
-      covers: visible,
+      covered,
+      isVisible: visible,
       isNew: true,
       signs: false,
       description: `added the empty signature field ${name}`,
@@ -160,7 +199,8 @@ function change(pair: PermittedChanges, name: string, dict: PdfDict, widgets: re
   return {
     kind: 'signature',
     field: name,
-    covers: visible,
+    covered,
+    isVisible: visible,
     isNew: true,
     signs: true,
     description: `added the signature in the field ${name}`,

@@ -12,13 +12,13 @@ import {
   type PdfDict,
   referencesIn,
 } from '../../pdf/index.ts';
-import { boxOf } from '../painting/geometry.ts';
+import { streamsOf } from '../painting/appearance-streams.ts';
+import { type Box, boxOf } from '../painting/geometry.ts';
+import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
-import { streamsOf } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
-import { coveredOn } from './covered-content.ts';
-import { paintedBy } from './filled-appearance.ts';
+import { type CommentLook, commentLook } from './comment-marks.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
@@ -162,9 +162,7 @@ function removedAnnotation(
   if (!COMMENTS.has(type))
     return forbidden(`removed or reordered annotations (${type}) of page ${page.ordinal}`);
   const description = `removed an annotation (${type}) from page ${page.ordinal}`;
-  const looks = commentAppearance(pair, 'before', referenceTo(number), page);
-  if (looks === 'hides') return forbidden(`${description}, which hid content`);
-  return { kind: 'annotation', description, drawn: looks === 'drawn' };
+  return annotation(description, [commentLook(pair, 'before', referenceTo(number), page)]);
 }
 
 function addedAnnotation(
@@ -183,16 +181,21 @@ function addedAnnotation(
   }
   if (type === 'Widget' && pair.after.pdf.dict(pair.after.pdf.dict(slice)?.get('V')) !== undefined) {
     // Some programs leave the field of their signature out of the form.
-    const names = new Set(Array.from(survey.fields.values(), ({ name }) => name));
-    return [newSignatureField(pair, slice, '', names).change];
+    return [newSignatureField(pair, slice, '', survey).change];
   }
   const fault = faultOf(pair, slice, type);
   if (fault !== undefined)
     return [forbidden(`added an annotation (${type}) with ${fault} to page ${page.ordinal}`)];
   const description = `added an annotation (${type}) to page ${page.ordinal}`;
-  const looks = commentAppearance(pair, 'after', slice, page);
-  if (looks === 'hides') return [forbidden(`${description}, which hides content`)];
-  return [{ kind: 'annotation', description, drawn: looks === 'drawn' }];
+  return [annotation(description, [commentLook(pair, 'after', slice, page)])];
+}
+
+function annotation(description: string, looks: readonly CommentLook[]): Change {
+  if (looks.some(({ look }) => look === 'hides')) return forbidden(`${description}, which hides content`);
+  const open = looks.flatMap((one) => (one.look === 'undecided' ? one.reason : []));
+  const drawn = looks.some(({ look }) => look === 'drawn');
+  const [undecided] = open;
+  return { kind: 'annotation', description, drawn, ...(undecided === undefined ? {} : { undecided }) };
 }
 
 function typeOf(slice: ByteSlice | undefined, { pdf }: PermittedChanges['before']): string {
@@ -209,9 +212,8 @@ export function annotationChange(pair: PermittedChanges, number: number, page: S
   const permitted = COMMENTS.has(type) && (gone || changedOnlyText(pair, before, after, type));
   if (!permitted) return forbidden(description);
   const slice = referenceTo(number);
-  const looks = (['before', 'after'] as const).map((state) => commentAppearance(pair, state, slice, page));
-  if (looks.includes('hides')) return forbidden(`${description}, which hides content`);
-  return { kind: 'annotation', description, drawn: looks.includes('drawn') };
+  const looks = (['before', 'after'] as const).map((state) => commentLook(pair, state, slice, page));
+  return annotation(description, looks);
 }
 
 /** Entries that editors change in a comment; they have no meaning in other objects. */
@@ -263,9 +265,24 @@ function faultOf(pair: PermittedChanges, slice: ByteSlice, type: string): string
   if (odd !== undefined) return `an entry /${odd}`;
   const streams = streamsOf(pdf, values.get('AP'));
   if (streams === undefined) return 'an unusual appearance';
-  return streams.every((number) => drawsOnlyLines(pair, number))
+  const rectangle = boxOf(pdf, values.get('Rect')) ?? { left: 0, bottom: 0, right: 1, top: 1 };
+  return streams.every((number) => drawsOnlyLines(pair, number) && paintsOnlyPaths(pair, number, rectangle))
     ? undefined
     : 'text or pictures in its appearance';
+}
+
+/** True when no operator paints text or a picture, wherever its font comes from. */
+function paintsOnlyPaths(pair: PermittedChanges, number: number, rectangle: Box): boolean {
+  try {
+    const painted = paintedBy(pair.after.pdf, number, rectangle, (steps) => pair.before.spend(steps));
+    const marks = painted?.marks ?? [];
+    return (
+      painted?.unsupported === undefined && marks.every(({ kind }) => kind === 'fill' || kind === 'stroke')
+    );
+  } catch (error) {
+    if (error instanceof UnreadableContent) return false;
+    throw error;
+  }
 }
 
 /** Most nested forms of an appearance; editors write two or three. */
@@ -301,35 +318,4 @@ function drawsOnlyLines(pair: PermittedChanges, number: number, nested = 0): boo
 function referenceTo(number: number): ByteSlice {
   const bytes = Buffer.from(`${number} 0 R`, 'latin1');
   return { bytes, at: -1, start: 0, end: bytes.length };
-}
-
-/** `absent`: it has no appearance of its own. */
-type CommentAppearance = 'absent' | 'drawn' | 'hides';
-
-/** @throws PdfSyntaxError; WorkBudgetExceeded */
-function commentAppearance(
-  pair: PermittedChanges,
-  state: 'before' | 'after',
-  slice: ByteSlice,
-  page: SurveyedPage,
-): CommentAppearance {
-  const { pdf } = pair[state];
-  const dict = pdf.dict(slice);
-  const streams = (dict && streamsOf(pdf, dict.get('AP'))) ?? [];
-  const rectangle = boxOf(pdf, dict?.get('Rect'));
-  if (streams.length === 0) return 'absent';
-  if (rectangle === undefined) return 'drawn';
-  const own = asReference(slice)?.number ?? -1;
-  const spend = (steps: number): void => pair.before.spend(steps);
-  for (const number of new Set(streams)) {
-    try {
-      const marks = paintedBy(pair, state, number, rectangle)?.marks ?? [];
-      const boxes = marks.filter(({ hides }) => hides).map(({ box }) => box);
-      if (boxes.length > 0 && coveredOn(pair.before.pdf, page, own, boxes, spend) === 'content')
-        return 'hides';
-    } catch (error) {
-      if (!(error instanceof UnreadableContent)) throw error;
-    }
-  }
-  return 'drawn';
 }

@@ -34,6 +34,8 @@ export interface DocumentSurvey {
   readonly numbers: ReadonlySet<number>;
   /** Fields, and widgets that are kids of fields, by object number. */
   readonly fields: ReadonlyMap<number, SurveyedField>;
+  /** Names of the fields. */
+  readonly names: ReadonlySet<string>;
   /** All pages that list a field or widget, by the object number of the field or widget. */
   readonly places: ReadonlyMap<number, ReadonlySet<SurveyedPage>>;
   /** Annotations without a field, by object number, with the first page that lists them. */
@@ -55,7 +57,8 @@ export function surveyDocument(pdf: PdfDocument): DocumentSurvey {
     }
   }
   const numbers = new Set([...nodes.keys(), ...pages.flatMap(({ number }) => number ?? [])]);
-  return { nodes, pages, numbers, fields: found, places, annotations };
+  const names = new Set(Array.from(found.values(), ({ name }) => name));
+  return { nodes, pages, numbers, fields: found, names, places, annotations };
 }
 
 function pageTree(pdf: PdfDocument): Pick<DocumentSurvey, 'nodes' | 'pages'> {

@@ -200,6 +200,11 @@ export class TextFont {
     return { glyphs, width };
   }
 
+  /** Returns the font file that `embed` writes, and the text of each of its glyphs. */
+  subset(): { readonly file: Buffer; readonly texts: readonly string[] } {
+    return { file: subsetOf(this.#glyphs).file, texts: this.#glyphs.map(({ text }) => text) };
+  }
+
   /** @param put writes the font itself; the objects it consists of go to the sink */
   embed(
     sink: ObjectSink,
@@ -232,10 +237,7 @@ function embedFont(
   put: (body: string) => Reference,
 ): string {
   const font = bundledFont();
-  const { file, count } = subsetFont(
-    font,
-    glyphs.map(({ glyph }): SubsetGlyph => (typeof glyph === 'number' ? glyph : glyph.draw())),
-  );
+  const { file, count } = subsetOf(glyphs);
   const name = `${subsetTag(file)}+${FONT_NAME}`;
   const { ascent, descent, box } = font.metrics;
   const outlines = referenceText(draft.add(packedStream(`/Length1 ${file.length}`, file)));
@@ -261,6 +263,13 @@ function embedFont(
       `<</Type/Font/Subtype/Type0/BaseFont/${name}/Encoding/Identity-H` +
         `/DescendantFonts[${referenceText(byGlyph)}]/ToUnicode ${referenceText(back)}>>`,
     ),
+  );
+}
+
+function subsetOf(glyphs: readonly FontGlyph[]): ReturnType<typeof subsetFont> {
+  return subsetFont(
+    bundledFont(),
+    glyphs.map(({ glyph }): SubsetGlyph => (typeof glyph === 'number' ? glyph : glyph.draw())),
   );
 }
 

@@ -45,7 +45,7 @@ test('an object that is a field and a list of pictures may get text as a field, 
       '0',
     ),
   ] as const;
-  const look = [FREE + 1, appearance('BT (y) Tj ET')] as const;
+  const look = [FREE + 1, appearance('BT /F1 9 Tf 2 2 Td (y) Tj ET')] as const;
   const filled = (value: string) =>
     appendRevision(pdf, new Map([[TEXT_FIELD, textField(value, FREE + 1)], look, picture]));
   t.deepEqual(verdicts(filled('(y)')), PASSED);

@@ -32,7 +32,7 @@ test('changed bytes of a signed file with later revisions never pass and never s
     signed(contract()),
     new Map([
       [TEXT_FIELD, textField('(y)', FREE)],
-      [FREE, appearance('BT (y) Tj ET')],
+      [FREE, appearance('BT /F1 9 Tf 2 2 Td (y) Tj ET')],
     ]),
   );
   t.deepEqual(verdicts(pdf), PASSED);

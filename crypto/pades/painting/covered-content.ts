@@ -1,0 +1,163 @@
+/** Finds content of a page that later marks would cover: text, images, drawings and annotations. */
+
+import type { PdfDocument } from '../../pdf/index.ts';
+import { areaOf, type Box, commonArea, contains, overlaps } from './geometry.ts';
+import { type PaintedPage, pageMarks } from './page-marks.ts';
+import { type Mark, THIN } from './painted-marks.ts';
+
+/** `image`: only pictures are below, and whether they show something there is not looked at. */
+export type Covered = 'nothing' | 'content' | 'image' | 'unknown';
+
+/** An area that a later change paints. */
+export interface Cover {
+  readonly box: Box;
+  /** Part of what is below that stays to be seen, 0 for opaque. */
+  readonly remains: number;
+  readonly isText: boolean;
+}
+
+/** Parts of a glyph that may be covered: by lines and fills together, and by the estimated ink of another glyph. */
+const COVERED_PART = 0.1;
+const COVERED_BY_TEXT = 0.2;
+/** Least part of the lightness between text and paper that has to remain. */
+const LEGIBLE = 0.35;
+/** Comparisons of areas in one step. */
+const AREAS_PER_STEP = 50;
+
+/** Returns the areas that opaque marks cover. */
+export function coversOf(marks: readonly Mark[]): readonly Cover[] {
+  return marks.flatMap((mark) => {
+    if (mark.alpha === 0) return [];
+    const isText = mark.kind === 'text';
+    const boxes = mark.kind === 'image' ? [mark.box] : mark.covers;
+    return boxes.filter(isReal(mark.clip)).map((box) => ({ box, remains: remainsBelow(mark), isText }));
+  });
+}
+
+const isReal =
+  (clip: Box | undefined) =>
+  (box: Box): boolean =>
+    !(clip !== undefined && commonArea(clip, box) === 0);
+
+/** Annotations without an appearance that show nothing, or a symbol of the viewer. */
+const SYMBOLS: ReadonlySet<string> = new Set(['Widget', 'Link', 'Text', 'FileAttachment']);
+
+/** Part of the lightness between black text and white paper that a mark leaves. */
+function remainsBelow({ alpha, blend, lightness }: Mark): number {
+  if (blend === 'Normal' || blend === 'Compatible') return 1 - alpha;
+  if (blend === 'Multiply' || blend === 'Darken') return 1 - alpha + alpha * (lightness ?? 0);
+  return 0;
+}
+
+/**
+ * Returns the content of the page that the areas would cover.
+ * @param own numbers of the changed widget, and of the other widgets of its field
+ */
+export function coveredOn(
+  pdf: PdfDocument,
+  page: PaintedPage,
+  own: readonly number[],
+  covers: readonly Cover[],
+  spend: (steps: number) => void,
+): Covered {
+  const { content, annotations } = pageMarks(pdf, page, spend);
+  const opaque = covers.filter(({ remains }) => remains < LEGIBLE);
+  for (const { number, marks, rectangle, type } of annotations) {
+    if (type === 'Popup' || (number !== undefined && own.includes(number))) continue;
+    if (marks === undefined ? false : judge(marks, true) === 'content') return 'content';
+    if (marks === undefined && !SYMBOLS.has(type))
+      if (opaque.some(({ box, isText }) => !isText && overlaps(box, rectangle))) return 'content';
+  }
+  if (content === undefined) return opaque.length > 0 ? 'unknown' : 'nothing';
+  return judge(content, false);
+
+  function judge(marks: readonly Mark[], isAnnotation: boolean): Covered {
+    let image = false;
+    const leaders = leadersIn(marks);
+    for (const mark of marks) {
+      const { kind, alpha, clip } = mark;
+      if (alpha === 0) continue;
+      if (kind === 'text') {
+        for (const glyph of mark.text?.glyphs ?? []) {
+          if (glyph.text?.trim() === '' || leaders.has(glyph)) continue;
+          if (clip !== undefined && commonArea(clip, glyph.box) === 0) continue;
+          spend(covers.length / AREAS_PER_STEP);
+          if (isIllegible(glyph.box, covers)) return 'content';
+        }
+        continue;
+      }
+      spend(opaque.length / AREAS_PER_STEP);
+      const hidden = opaque.filter((cover) => hides(mark, cover, isAnnotation));
+      if (hidden.length === 0) continue;
+      if (kind === 'image') image = true;
+      else return 'content';
+    }
+    return image ? 'image' : 'nothing';
+  }
+}
+
+function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
+  const area = areaOf(ink);
+  if (!(area > 0)) return Number.isNaN(area);
+  let covered = 0;
+  let written = 0;
+  let remains = 1;
+  for (const cover of covers) {
+    const part = commonArea(cover.box, ink) / area;
+    if (Number.isNaN(part)) return true;
+    if (part === 0) continue;
+    if (cover.isText) written += cover.remains < LEGIBLE ? part : 0;
+    else if (cover.remains < LEGIBLE) covered += part;
+    else if (part > COVERED_PART) remains *= cover.remains;
+    if (covered > COVERED_PART || written > COVERED_BY_TEXT || remains < LEGIBLE) return true;
+  }
+  return false;
+}
+
+/** True when a cover lies over a picture or a drawing, which is no background, frame or line. */
+function hides(
+  { kind, box, isRectilinear, clip }: Mark,
+  { box: cover, isText }: Cover,
+  isAnnotation: boolean,
+): boolean {
+  const seen = clip === undefined ? box : shared(clip, box);
+  if (!overlaps(seen, cover)) return false;
+  // A dark text over a picture is a field on a scanned page.
+  if (kind === 'image') return !isText || cover.top - cover.bottom > LARGE_TEXT;
+  const { left, bottom, right, top } = seen;
+  if (Math.min(right - left, top - bottom) <= THIN) return false;
+  if (Math.min(cover.right - cover.left, cover.top - cover.bottom) <= THIN) return false;
+  if (isText && !isAnnotation) return cover.top - cover.bottom > LARGE_TEXT && !contains(seen, cover, THIN);
+  // A box around the cover, filled or stroked, is its background or its border.
+  return !(isRectilinear && contains(seen, cover, THIN)) && !(isAnnotation && isText);
+}
+
+/** Height of the ink of text that is paint rather than writing, in units of the page. */
+const LARGE_TEXT = 40;
+
+function shared(one: Box, other: Box): Box {
+  return {
+    left: Math.max(one.left, other.left),
+    bottom: Math.max(one.bottom, other.bottom),
+    right: Math.min(one.right, other.right),
+    top: Math.min(one.top, other.top),
+  };
+}
+
+/** Fewest equal characters that are a line to write on. */
+const LEADER_RUN = 3;
+
+/** Returns the glyphs of dotted and dashed lines, on which people write. */
+function leadersIn(marks: readonly Mark[]): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const glyphs = marks.flatMap(({ text }) => text?.glyphs ?? []).filter(({ text }) => text?.trim() !== '');
+  for (let from = 0; from < glyphs.length; ) {
+    const character = glyphs[from]?.text ?? '';
+    let to = from + 1;
+    while (to < glyphs.length && glyphs[to]?.text === character) to++;
+    if (/^[._…\-–—‐|]$/.test(character) && to - from >= LEADER_RUN)
+      for (const glyph of glyphs.slice(from, to)) found.add(glyph);
+    from = to;
+  }
+  return found;
+}

@@ -1,0 +1,153 @@
+/** Reads the marks of a page before a change: those of its content, and of the annotations above it. */
+import {
+  asInteger,
+  asName,
+  asReference,
+  type ByteSlice,
+  isArray,
+  items,
+  type PdfDict,
+  type PdfDocument,
+} from '../../pdf/index.ts';
+import { streamsOf } from './appearance-streams.ts';
+import { ContentReader } from './content-reader.ts';
+import { type Box, boxOf, fitting, IDENTITY, matrixOf, transformed } from './geometry.ts';
+import { type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
+
+/** `Hidden` and `NoView` (ISO 32000-2, table 167). */
+const HIDDEN_FLAGS = 2 | 32;
+/** Most nodes between a page and the root of the page tree. */
+const MAX_DEPTH = 50;
+const MAX_STREAMS = 1000;
+const MAX_ANNOTATIONS = 2000;
+
+export interface PaintedPage {
+  readonly dict: PdfDict;
+}
+
+export interface ShownAnnotation {
+  readonly number: number | undefined;
+  readonly type: string;
+  readonly rectangle: Box;
+  /** Marks of its appearance; undefined without one, and for one that cannot be read. */
+  readonly marks: readonly Mark[] | undefined;
+}
+
+export interface PageMarks {
+  /** Undefined for content that cannot be read. */
+  readonly content: readonly Mark[] | undefined;
+  readonly annotations: readonly ShownAnnotation[];
+}
+
+const KNOWN = new WeakMap<PdfDocument, Map<PaintedPage, PageMarks>>();
+
+/** Reads a page once for each state of the document. @throws WorkBudgetExceeded */
+export function pageMarks(pdf: PdfDocument, page: PaintedPage, spend: (steps: number) => void): PageMarks {
+  const known = KNOWN.get(pdf) ?? new Map<PaintedPage, PageMarks>();
+  KNOWN.set(pdf, known);
+  const marks = known.get(page) ?? {
+    content: contentMarks(pdf, page, spend),
+    annotations: shownAnnotations(pdf, page.dict, spend),
+  };
+  known.set(page, marks);
+  return marks;
+}
+
+function contentMarks(
+  pdf: PdfDocument,
+  page: PaintedPage,
+  spend: (steps: number) => void,
+): readonly Mark[] | undefined {
+  const list = page.dict.get('Contents');
+  const value = pdf.resolve(list);
+  const streams = isArray(value) ? [...items(value)] : list === undefined ? [] : [list];
+  if (streams.length > MAX_STREAMS) return undefined;
+  try {
+    return new ContentReader(pdf, spend).content(streams, resourcesOf(pdf, page.dict)).marks;
+  } catch (error) {
+    if (error instanceof UnreadableContent) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the visible annotations of a page, in the order in which they are painted. */
+export function shownAnnotations(
+  pdf: PdfDocument,
+  page: PdfDict,
+  spend: (steps: number) => void,
+): ShownAnnotation[] {
+  const found: ShownAnnotation[] = [];
+  for (const item of items(pdf.resolve(page.get('Annots')))) {
+    if (found.length > MAX_ANNOTATIONS) break;
+    const dict = pdf.dict(item);
+    const unseen = (asInteger(pdf.resolve(dict?.get('F'))) ?? 0) & HIDDEN_FLAGS;
+    const rectangle = boxOf(pdf, dict?.get('Rect'));
+    if (dict === undefined || rectangle === undefined || unseen !== 0) continue;
+    found.push({
+      number: asReference(item)?.number,
+      type: asName(pdf.resolve(dict.get('Subtype'))) ?? '',
+      rectangle,
+      marks: annotationMarks(pdf, dict, rectangle, spend),
+    });
+  }
+  return found;
+}
+
+/** Returns the marks of all appearances of an annotation; undefined without one, and for one that cannot be read. */
+export function annotationMarks(
+  pdf: PdfDocument,
+  dict: PdfDict,
+  rectangle: Box,
+  spend: (steps: number) => void,
+): readonly Mark[] | undefined {
+  const shown = shownStream(pdf, dict);
+  const streams = shown === undefined ? streamsOf(pdf, dict.get('AP')) : [shown];
+  if (streams === undefined || streams.length === 0) return undefined;
+  try {
+    return streams.flatMap((number) => paintedBy(pdf, number, rectangle, spend)?.marks ?? []);
+  } catch (error) {
+    if (error instanceof UnreadableContent) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the stream that an annotation shows: its normal appearance, or the state of it that /AS selects (12.5.5). */
+export function shownStream(pdf: PdfDocument, annotation: PdfDict): number | undefined {
+  const normal = pdf.dict(annotation.get('AP'))?.get('N');
+  const number = asReference(normal)?.number;
+  if (number !== undefined && pdf.plainObject(number)?.data !== undefined) return number;
+  const state = asName(pdf.resolve(annotation.get('AS')));
+  return state === undefined ? undefined : asReference(pdf.dict(normal)?.get(state))?.number;
+}
+
+/**
+ * Returns the marks of an appearance in page space (12.5.5, algorithm "appearance streams").
+ * @throws UnreadableContent
+ */
+export function paintedBy(
+  pdf: PdfDocument,
+  number: number,
+  rectangle: Box,
+  spend: (steps: number) => void,
+): PaintedContent | undefined {
+  const bytes = Buffer.from(`${number} 0 R`, 'latin1');
+  const slice = { bytes, at: -1, start: 0, end: bytes.length };
+  const form = pdf.dict(slice);
+  const box = boxOf(pdf, form?.get('BBox'));
+  const matrix = matrixOf(pdf, form?.get('Matrix'));
+  if (box === undefined || matrix === undefined) return undefined;
+  const from = transformed(matrix, box);
+  const hasArea = from.right > from.left && from.top > from.bottom;
+  return new ContentReader(pdf, spend).form(slice, hasArea ? fitting(from, rectangle) : IDENTITY);
+}
+
+/** Returns the resources of a page, its own or those of an ancestor. */
+function resourcesOf(pdf: PdfDocument, page: PdfDict): PdfDict | undefined {
+  let node: PdfDict | undefined = page;
+  for (let depth = 0; node !== undefined && depth < MAX_DEPTH; depth++) {
+    const own: ByteSlice | undefined = node.get('Resources');
+    if (own !== undefined) return pdf.dict(own);
+    node = pdf.dict(node.get('Parent'));
+  }
+  return undefined;
+}

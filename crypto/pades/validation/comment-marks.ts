@@ -1,0 +1,217 @@
+/**
+ * Judges what a comment paints (ISO 32000-2, 12.5.6): its appearance, or what viewers draw without one. A comment may not hide
+ * what was signed, nor look like a part of it.
+ */
+import {
+  asInteger,
+  asName,
+  asReference,
+  type ByteSlice,
+  items,
+  type PdfDict,
+  type PdfDocument,
+} from '../../pdf/index.ts';
+import { streamsOf } from '../painting/appearance-streams.ts';
+import { lightnessOf } from '../painting/colours.ts';
+import { type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
+import { around, type Box, boxOf, contains, numberOf } from '../painting/geometry.ts';
+import { paintedBy } from '../painting/page-marks.ts';
+import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
+import type { SurveyedPage } from './survey.ts';
+
+/** `absent`: it has no appearance of its own. */
+export type CommentLook =
+  | { readonly look: 'absent' | 'drawn' | 'hides' }
+  /** `reason` completes `added an annotation, which …`. */
+  | { readonly look: 'undecided'; readonly reason: string };
+
+const HIDDEN_FLAGS = 2 | 32;
+const LINES: ReadonlySet<string> = new Set(['Underline', 'StrikeOut', 'Squiggly']);
+/** Thickness of a line of a comment, as a part of the height of the text that it marks. */
+const LINE_PART = 0.2;
+/** Thickness that viewers give to a line without a width, as a part of the height. */
+const USUAL_LINE = 1 / 12;
+/** Lightness up to which a line is ink and no eraser. */
+const DARK = 0.75;
+/** Width and height of the symbol that viewers draw for a note. */
+const SYMBOL = 20;
+/** Least part of the marked text that a mark of a highlight or a line extends over. */
+const WHOLE = 0.6;
+const MARGIN = 3;
+/** Distance at which a drawing reads as a part of a text, in units of the page. */
+const BESIDE = 8;
+
+/** @throws PdfSyntaxError; WorkBudgetExceeded */
+export function commentLook(
+  pair: PermittedChanges,
+  state: 'before' | 'after',
+  slice: ByteSlice,
+  page: SurveyedPage,
+): CommentLook {
+  const { pdf } = pair[state];
+  const dict = pdf.dict(slice);
+  const type = typeOf(pdf, dict);
+  const own = asReference(slice)?.number ?? -1;
+  if (dict === undefined || type === 'Popup' || isUnseen(pdf, dict)) return { look: 'absent' };
+  const spend = (steps: number): void => pair.before.spend(steps);
+  const covered = (covers: readonly Cover[]) => coveredOn(pair.before.pdf, page, [own], covers, spend);
+  const drawn = marksOf(pair, state, dict);
+  const areas = boxesOf(pdf, dict);
+  if (drawn === 'unreadable') return { look: 'undecided', reason: 'has an appearance that cannot be read' };
+  const covers = drawn === undefined ? viewerCovers(pdf, dict, type, areas) : drawnCovers(drawn, type, areas);
+  const others = state === 'after' ? otherCovers(pair, page, own) : [];
+  const found = covers.length === 0 ? 'nothing' : covered([...covers, ...others]);
+  if (found === 'content') return { look: 'hides' };
+  if (found !== 'nothing')
+    return { look: 'undecided', reason: 'lies over something that is not compared with it' };
+  if (drawn === undefined) return { look: 'absent' };
+  if (!isOfItsKind(drawn, type, areas))
+    return { look: 'undecided', reason: 'draws more than its kind of comment' };
+  const isSymbol = type !== 'Highlight' && !LINES.has(type);
+  const beside = drawn.flatMap(({ covers: boxes }) =>
+    boxes.map((box) => ({ box: wider(box), remains: 0, isText: false })),
+  );
+  return isSymbol && covered(beside) === 'content'
+    ? { look: 'undecided', reason: 'draws beside a text, and may read as a part of it' }
+    : { look: 'drawn' };
+}
+
+const wider = ({ left, right, ...box }: Box): Box => ({ ...box, left: left - BESIDE, right: right + BESIDE });
+
+function typeOf(pdf: PdfDocument, dict: PdfDict | undefined): string {
+  return asName(pdf.resolve(dict?.get('Subtype'))) ?? '';
+}
+
+function isUnseen(pdf: PdfDocument, dict: PdfDict): boolean {
+  return ((asInteger(pdf.resolve(dict.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0;
+}
+
+/** Returns the marks of all appearances; undefined for a comment without one. */
+function marksOf(
+  pair: PermittedChanges,
+  state: 'before' | 'after',
+  dict: PdfDict,
+): readonly Mark[] | undefined | 'unreadable' {
+  const { pdf } = pair[state];
+  const streams = streamsOf(pdf, dict.get('AP')) ?? [];
+  const rectangle = boxOf(pdf, dict.get('Rect'));
+  if (streams.length === 0) return undefined;
+  if (rectangle === undefined) return 'unreadable';
+  try {
+    return [...new Set(streams)].flatMap(
+      (number) => paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps))?.marks ?? [],
+    );
+  } catch (error) {
+    if (error instanceof UnreadableContent) return 'unreadable';
+    throw error;
+  }
+}
+
+/** Returns the boxes around the marked texts; its rectangle without any. */
+function boxesOf(pdf: PdfDocument, dict: PdfDict): readonly Box[] {
+  const numbers = [...items(pdf.resolve(dict.get('QuadPoints')))].map(
+    (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
+  );
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= numbers.length; at += 8) {
+    const xs = [0, 2, 4, 6].map((step) => numbers[at + step] ?? Number.NaN);
+    const ys = [1, 3, 5, 7].map((step) => numbers[at + step] ?? Number.NaN);
+    boxes.push({
+      left: Math.min(...xs),
+      right: Math.max(...xs),
+      bottom: Math.min(...ys),
+      top: Math.max(...ys),
+    });
+  }
+  const rectangle = boxOf(pdf, dict.get('Rect'));
+  return boxes.length > 0 || rectangle === undefined ? boxes : [rectangle];
+}
+
+/** Areas that viewers paint for a comment without an appearance. */
+function viewerCovers(
+  pdf: PdfDocument,
+  dict: PdfDict,
+  type: string,
+  areas: readonly Box[],
+): readonly Cover[] {
+  const colour = [...items(pdf.resolve(dict.get('C')))].map(
+    (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
+  );
+  const lightness = lightnessOf(colour) ?? 0;
+  const alpha = numberOf(pdf.resolve(dict.get('CA'))) ?? 1;
+  const cover = (box: Box, remains: number): Cover => ({ box, remains, isText: false });
+  if (type === 'Highlight') return areas.map((box) => cover(box, 1 - alpha + alpha * lightness));
+  if (LINES.has(type)) {
+    const border = [...items(pdf.resolve(dict.get('Border')))].map((item) => numberOf(pdf.resolve(item)));
+    const width = numberOf(pdf.resolve(pdf.dict(dict.get('BS'))?.get('W'))) ?? border[2];
+    return areas.flatMap((box) => {
+      const height = box.top - box.bottom;
+      const thickness = Math.max(width ?? 0, USUAL_LINE * height);
+      if (thickness <= lineLimit(height) && lightness <= DARK) return [];
+      const middle = type === 'StrikeOut' ? (box.bottom + box.top) / 2 : box.bottom;
+      return cover({ ...box, bottom: middle - thickness / 2, top: middle + thickness / 2 }, 1 - alpha);
+    });
+  }
+  const rectangle = boxOf(pdf, dict.get('Rect'));
+  if (rectangle === undefined) return [];
+  const { left, top } = rectangle;
+  const symbol = {
+    left,
+    top,
+    right: Math.min(rectangle.right, left + SYMBOL),
+    bottom: Math.max(rectangle.bottom, top - SYMBOL),
+  };
+  return [cover(symbol, 1 - alpha)];
+}
+
+const lineLimit = (height: number): number => Math.max(THIN, LINE_PART * height);
+
+/** Areas of an appearance, without the thin dark lines that are the purpose of a comment. */
+function drawnCovers(marks: readonly Mark[], type: string, areas: readonly Box[]): readonly Cover[] {
+  if (!LINES.has(type)) return coversOf(marks);
+  const height = Math.max(0, ...areas.map(({ bottom, top }) => top - bottom));
+  return marks.flatMap((mark) => {
+    const isInk = mark.lightness !== undefined && mark.lightness <= DARK;
+    return coversOf([mark]).filter(
+      ({ box }) => !(isInk && Math.min(box.right - box.left, box.top - box.bottom) <= lineLimit(height)),
+    );
+  });
+}
+
+/** Returns the areas of the other highlights of the page, through which a text is seen. */
+function otherCovers(pair: PermittedChanges, page: SurveyedPage, own: number): readonly Cover[] {
+  const { pdf } = pair.after;
+  const dict = page.number === undefined ? page.dict : (pdf.dict(pdf.object(page.number)) ?? page.dict);
+  const found: Cover[] = [];
+  for (const item of items(pdf.resolve(dict.get('Annots')))) {
+    const other = pdf.dict(item);
+    if (other === undefined || asReference(item)?.number === own || found.length > MAX_OTHERS) continue;
+    if (typeOf(pdf, other) !== 'Highlight' || isUnseen(pdf, other)) continue;
+    const marks = marksOf(pair, 'after', other);
+    const areas = boxesOf(pdf, other);
+    if (marks !== 'unreadable')
+      found.push(...(marks === undefined ? viewerCovers(pdf, other, 'Highlight', areas) : coversOf(marks)));
+  }
+  return found.filter(({ remains }) => remains > 0 && remains < 1);
+}
+
+const MAX_OTHERS = 2000;
+
+/** True when each mark of a highlight or a line extends over a marked text, and none lies elsewhere. */
+function isOfItsKind(marks: readonly Mark[], type: string, areas: readonly Box[]): boolean {
+  if (type !== 'Highlight' && !LINES.has(type)) return true;
+  const [first, ...more] = areas;
+  if (first === undefined) return marks.length === 0;
+  const whole = more.reduce(around, first);
+  return marks.every(({ box, covers }) => {
+    const extent = covers.reduce(around, covers[0] ?? box);
+    return areas.some((area) => {
+      const [width, height] = [area.right - area.left, area.top - area.bottom];
+      const isWide =
+        extent.right - extent.left >= WHOLE * Math.max(width, height) ||
+        extent.top - extent.bottom >= WHOLE * Math.max(width, height);
+      return isWide && contains(whole, box, MARGIN + height / 2);
+    });
+  });
+}
