@@ -205,7 +205,10 @@ export async function bundleTests({ groups, inTurn }, outdir, dist = 'dist') {
   });
 }
 
-/** Names of those of the given tests that import one of the files (paths from the root), directly or not. */
+/**
+ * Those of the given tests that import one of the files (paths from the root), directly or not, the nearest first: name of the
+ * test → imports on the shortest way, 0 for a file that is itself a test.
+ */
 export async function importersOf(files, names) {
   const entries = new Map(names.map((name) => [`test/${name}.test.ts`, name]));
   const { metafile } = await build({
@@ -221,14 +224,17 @@ export async function importersOf(files, names) {
   for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
     for (const { path } of imports) importers.set(path, [...(importers.get(path) ?? []), importer]);
   }
-  const found = new Set();
-  const open = [...files];
-  for (let file = open.pop(); file !== undefined; file = open.pop()) {
-    if (found.has(file)) continue;
-    found.add(file);
-    open.push(...(importers.get(file) ?? []));
-  }
-  return new Set([...found].flatMap((file) => entries.get(file) ?? []));
+  const distances = new Map(files.map((file) => [file, 0]));
+  // A map visits what is added to it meanwhile.
+  for (const [file, distance] of distances)
+    for (const importer of importers.get(file) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1);
+  return new Map(
+    [...distances].flatMap(([file, distance]) => {
+      const name = entries.get(file);
+      return name === undefined ? [] : [[name, distance]];
+    }),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await Promise.all([bundleProgram(), bundlePages()]);

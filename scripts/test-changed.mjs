@@ -1,13 +1,17 @@
 /**
- * Runs the tests that import a changed file, directly or not: npm run test:changed [-- <base>]
+ * Runs the tests nearest to changed files: npm run test:changed [-- <base>]
  *
- * Changed are files that differ from the base (main, unless named), committed or not. Tests of other kinds of files
- * (scripts, pages of documentation) are those of test/project/.
+ * Changed are files that differ from the base (main, unless named), committed or not. Near are tests that are changed,
+ * then those that import a changed file, directly before indirectly: as many as take about a minute. Tests of other kinds of
+ * files (scripts, pages of documentation) are those of test/project/.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { importersOf } from './bundle.mjs';
 import { chosenTests } from './test-suites.mjs';
+
+/** Test files that take about a minute on two cores. */
+const NEAR = 24;
 
 const base = process.argv[2] ?? 'main';
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8' }).split('\n').filter(Boolean);
@@ -15,14 +19,26 @@ const changed = [
   ...git('diff', '--name-only', git('merge-base', base, 'HEAD')[0]),
   ...git('ls-files', '--others', '--exclude-standard'),
 ].filter((file) => existsSync(file));
-const affected = await importersOf(changed, chosenTests(process.env));
+const all = chosenTests(process.env);
+const distances = await importersOf(changed, chosenTests({ SEALWRIGHT_TESTS: 'all' }));
+const isChanged = (name) => distances.get(name) === 0;
+// A long test runs when it is changed itself.
+const affected = [...distances.keys()].filter((name) => isChanged(name) || all.includes(name));
+const near = affected.slice(0, Math.max(NEAR, affected.filter(isChanged).length));
 const others = changed.some((file) => !/\.tsx?$/.test(file));
 const tests = [
-  ...affected,
-  ...chosenTests(process.env).filter((name) => others && name.startsWith('project/') && !affected.has(name)),
+  ...near,
+  ...all.filter((name) => others && name.startsWith('project/') && !near.includes(name)),
 ];
-console.log(`${changed.length} changed files, ${tests.length} test files`);
+const farther = affected.length - near.length;
+console.log(
+  `${changed.length} changed files, ${tests.length} test files${farther > 0 ? `; npm test runs ${farther} more that import them from farther away` : ''}`,
+);
 if (tests.length > 0) {
   const files = tests.map((name) => `dist/test/${name}.test.js`);
-  process.exitCode = spawnSync('npx', ['ava', ...files], { stdio: 'inherit' }).status ?? 1;
+  // Long tests among them are only known to ava when all are.
+  const env = near.every((name) => all.includes(name))
+    ? process.env
+    : { ...process.env, SEALWRIGHT_TESTS: 'all' };
+  process.exitCode = spawnSync('npx', ['ava', ...files], { stdio: 'inherit', env }).status ?? 1;
 }

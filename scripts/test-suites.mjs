@@ -25,7 +25,7 @@ const LONG = [
   'crypto/zip/zip',
   'verifiers/agreement*',
   'crypto/validation/formats*',
-  'service/{bad-input*,containers*,extend*,hard-conditions*,jobs-at-scale*,kill,kill-points*,metrics,session,shards*,webhook-kill*}',
+  'service/{bad-input*,broken-certificates,containers*,extend*,hard-conditions*,jobs-at-scale*,kill,kill-points*,metrics,session,shards*,webhook-kill*}',
   'service/signing/{certificate-checks,profiles*,levels*,token*}',
   'service/soak/soak*',
   'actors/batch/{operations,recovery,recovery-property,webhooks/ends-of-jobs}*',
@@ -45,6 +45,7 @@ const LONG = [
   'commands/{actors,backup,decrypt,doctor,health,program,store-copy,verify-history,verify/*}*',
   'runtime/crash/{kill,*-long}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
+  'project/layout',
   'bench/command*',
   'postgres/*',
 ];
@@ -77,6 +78,7 @@ const SHARED = {
 /** The same for files that start services: they run one after the other. */
 const SHARED_IN_TURN = {
   'actors-batch': /^actors\/(batch|pool|shared)\//,
+  crypto: /^crypto\//,
   'actors-portal-work': /^actors\/portal\/(documents|renditions|signing|validation)\//,
   'actors-portal': /^actors\/portal\//,
   'http-portal-requests': /^http\/portal\/(requests|lists)\//,
@@ -87,8 +89,12 @@ const SHARED_IN_TURN = {
 const OWN_PROCESS =
   /\btest\.(beforeEach|afterEach)\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = /m;
 
-/** Does the same for files that run together: all hooks of a process share one context. */
-const OWN_CONTEXT = /\bt\.context\b/;
+/** Keeps a file out of the unit tests: it runs programs and threads, of the product or from outside. */
+const STARTS_OTHERS =
+  /\/verifiers\/|node:child_process|node:worker_threads|system-calls|openLmdb|startProgram|shards/;
+
+/** Keeps a file from running together with others, whose work would delay the answers of its server or start before it. */
+const OWN_TURN = /\btest\.before\b|\bt\.context\b|\bstartAuthority\b|levels-harness/;
 
 /** Names of all test files: their paths below `test/` without `.test.ts`. */
 const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -99,11 +105,14 @@ const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' 
 /**
  * Names of the test files that run.
  *
- * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start no services, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
+ * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start nothing, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
  * out what `npm test` runs in the same way.
  */
 export function chosenTests({ SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without }) {
-  if (wanted === 'unit') return chosenTests({}).filter((file) => groupOf(file, SHARED) !== undefined);
+  if (wanted === 'unit')
+    return chosenTests({}).filter(
+      (file) => groupOf(file, SHARED) !== undefined && !STARTS_OTHERS.test(sourceOf(file)),
+    );
   const all = wanted === 'all' || wanted === 'release';
   const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
   const taken = (wanted === 'all' && without === 'quick' ? [...LONG, ...DEEPER] : ['**/*']).map(expression);
@@ -129,8 +138,12 @@ export function sharedTests(names) {
 function groupOf(name, shared) {
   const [group] = Object.entries(shared).find(([, folder]) => folder.test(name)) ?? [];
   if (group === undefined) return undefined;
-  const text = readFileSync(join(ROOT, 'test', `${name}.test.ts`), 'utf8');
-  return OWN_PROCESS.test(text) || (shared === SHARED && OWN_CONTEXT.test(text)) ? undefined : group;
+  const text = sourceOf(name);
+  return OWN_PROCESS.test(text) || (shared === SHARED && OWN_TURN.test(text)) ? undefined : group;
+}
+
+function sourceOf(name) {
+  return readFileSync(join(ROOT, 'test', `${name}.test.ts`), 'utf8');
 }
 
 /** A pattern of the lists as an expression over names of test files. */

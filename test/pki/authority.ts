@@ -71,7 +71,7 @@ export interface TestAuthority {
 export interface FreshOptions {
   /** Address of the time-stamps. @default that of the authority */
   readonly url?: string;
-  /** Milliseconds. @default 5,000 */
+  /** Milliseconds. @default 60,000: a busy machine answers late */
   readonly timeoutMs?: number;
   /** @default 0 */
   readonly retries?: number;
@@ -181,7 +181,7 @@ export async function startAuthority(options: AuthorityOptions = {}): Promise<Te
     const settings = {
       transport,
       now,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       retries: 0,
       wait: () => Promise.resolve(),
       ...options.credentials,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { oid } from '#crypto/asn1/write.js';
+import { oid, sequence } from '#crypto/asn1/write.js';
 import { parseSignedData } from '#crypto/cms/parse.js';
 import { attributeOf, forge } from './forge.ts';
 import {
@@ -111,6 +111,27 @@ test('a document signing certificate is refused for time-stamps', (t) => {
   const record = judged(der, { at: SIGNED + YEAR });
   t.is(verdictOf(record), 'INDETERMINATE: OUT_OF_BOUNDS_NO_POE');
   t.is(record.timestamps[0]?.subIndication, 'CHAIN_CONSTRAINTS_FAILURE');
+});
+
+test('a certificate for time-stamps and a further purpose is refused for time-stamps', (t) => {
+  const { tsaCa, ca } = parties();
+  const stamper = (...purposes: readonly string[]) =>
+    issue('Time', tsaCa, {
+      use: { kind: 'signer', purposes: [] },
+      furtherExtensions: [{ id: '2.5.29.37', critical: true, value: sequence(...purposes.map(oid)) }],
+    });
+  const signer = issue('Short-lived', ca, { notAfter: SIGNED + 5 * DAY });
+  const findings = (tsa: Party) => {
+    const der = stamped({ signer, tokens: (value) => [tokenOver(value, SIGNED, tsa)] });
+    const record = judged(der, { at: SIGNED + YEAR });
+    return [verdictOf(record), ...record.timestamps.flatMap(({ results }) => failedTypes(results))];
+  };
+  t.deepEqual(findings(stamper('1.3.6.1.5.5.7.3.8')), ['TOTAL-PASSED']);
+  // The token and its chain are judged apart, each by a check of its own.
+  t.deepEqual(findings(stamper('1.3.6.1.5.5.7.3.8', '1.3.6.1.5.5.7.3.3')), [
+    ...['INDETERMINATE: OUT_OF_BOUNDS_NO_POE', 'timestamp.purpose'],
+    ...['timestamp.chain', 'timestamp.chain/certificate.purpose'],
+  ]);
 });
 
 test('a time-stamp whose authority has expired or is revoked proves nothing by itself', (t) => {

@@ -24,6 +24,10 @@ interface Operation {
   readonly responses: { readonly [status: string]: { readonly content?: object; readonly $ref?: string } };
 }
 
+/** Made once: no test changes them. */
+const BATCH = batchDocument();
+const PORTAL = portalDocument();
+
 function operationsOf(document: OpenApiDocument): readonly (readonly [name: string, operation: Operation])[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -46,13 +50,13 @@ test('the served description is valid OpenAPI 3.1', async (t) => {
 });
 
 test('exactly the served routes are described', (t) => {
-  const described = operationsOf(batchDocument()).map(([name]) => name);
+  const described = operationsOf(BATCH).map(([name]) => name);
   const routes = batchTable().map(({ method, path }) => `${method} ${path}`);
   t.deepEqual([...described].sort(), [...routes].sort());
 });
 
 test('operation ids are unique, made of letters and digits, and duplicates are refused', (t) => {
-  const ids = operationsOf(batchDocument()).map(([, operation]) => operation.operationId);
+  const ids = operationsOf(BATCH).map(([, operation]) => operation.operationId);
   t.is(new Set(ids).size, ids.length);
   for (const id of ids) t.regex(id, /^[a-z][A-Za-z0-9]*$/);
   t.is(operationId({ method: 'GET', path: '/api/jobs/{id}/output', auth: 'operator' }), 'getJobsByIdOutput');
@@ -97,7 +101,7 @@ function sample(path: string): AnyRoute {
 }
 
 test('every reference inside the description resolves', (t) => {
-  const document = batchDocument();
+  const document = BATCH;
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
     ([, target = '']) => target,
   );
@@ -112,7 +116,7 @@ test('every reference inside the description resolves', (t) => {
 });
 
 test('the header that names a start is described where both services send it', (t) => {
-  for (const found of [batchDocument(), portalDocument()])
+  for (const found of [BATCH, PORTAL])
     t.like(found, {
       paths: {
         '/api/health': {
@@ -124,7 +128,7 @@ test('the header that names a start is described where both services send it', (
 });
 
 test('only the documented endpoints are described as public', (t) => {
-  const open = operationsOf(batchDocument())
+  const open = operationsOf(BATCH)
     .filter(([, { security }]) => security.length === 0)
     .map(([name]) => name);
   t.deepEqual(open.sort(), [
@@ -138,7 +142,7 @@ test('only the documented endpoints are described as public', (t) => {
 });
 
 test('each status of an operation lists exactly the codes that it is answered with', (t) => {
-  const document = batchDocument();
+  const document = BATCH;
   const codesAt = (path: string, method: string, status: number): readonly string[] => {
     const operation = document.paths[path]?.[method] as Operation;
     const content = operation.responses[status]?.content as {
@@ -164,7 +168,7 @@ test('each status of an operation lists exactly the codes that it is answered wi
 });
 
 test('the refusals of a large head and of an undecodable path are described where they occur', async (t) => {
-  for (const [name, { responses }] of operationsOf(batchDocument())) {
+  for (const [name, { responses }] of operationsOf(BATCH)) {
     t.deepEqual(responses['431'], { $ref: '#/components/responses/HeadTooLarge' }, name);
   }
   const { call } = await startServer(t);
@@ -173,7 +177,7 @@ test('the refusals of a large head and of an undecodable path are described wher
 });
 
 test('uploads are described as a form with a file, outputs as bytes, refusals as problem bodies', (t) => {
-  const { paths } = batchDocument();
+  const { paths } = BATCH;
   const upload = paths['/api/files']?.['post'] as Operation;
   t.like(upload.requestBody?.content['multipart/form-data']?.schema.properties, {
     file: { type: 'string', contentMediaType: 'application/octet-stream' },
@@ -251,7 +255,7 @@ test('the described schema of a request may be simpler than the accepted one', (
 });
 
 test('an answer that differs from its description is reported', (t) => {
-  const book = new AnswerBook(batchDocument());
+  const book = new AnswerBook(BATCH);
   const headers = new Headers({
     'content-type': 'application/json; charset=utf-8',
     'x-request-id': '0H00000000000:00000001',
@@ -291,14 +295,14 @@ test('an answer that differs from its description is reported', (t) => {
 });
 
 test('every operation has a full description', (t) => {
-  for (const [name, operation] of operationsOf(batchDocument())) {
+  for (const [name, operation] of operationsOf(BATCH)) {
     const { summary = '', description = '' } = operation as { summary?: string; description?: string };
     t.true(description.length > 20 && description !== summary, `${name} has no description`);
   }
 });
 
 test('every JSON body of requests and answers has an example that its schema accepts', (t) => {
-  const document = batchDocument();
+  const document = BATCH;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema(document, 'api');
