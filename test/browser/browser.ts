@@ -116,6 +116,11 @@ export async function openMenu(page: Page): Promise<void> {
   if (await menu.isVisible()) await menu.press('Enter');
 }
 
+/** Opens the menu of the signing page: pages, zoom, print, download, languages. */
+export async function openTools(page: Page): Promise<void> {
+  await page.locator('#more:not([open]) > summary').press('Enter');
+}
+
 /** Evaluates to the controls that no scrolling down brings into view, that are too small, or whose texts are cut off. */
 export const OUT_OF_REACH = `(() => {
   const width = document.documentElement.clientWidth;

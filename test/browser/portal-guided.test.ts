@@ -5,7 +5,7 @@ import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { requireTool, runTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openTools, visit } from './browser.ts';
 import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -35,15 +35,19 @@ for (const [shape, viewport] of [
     await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
     t.is(await focused(), 'Your initials go here');
     await page.locator('.page[data-page="2"][data-drawn]').waitFor();
-    await page.getByText('1 of 2 places visited').waitFor();
-    await page.getByRole('button', { name: 'Next', exact: true }).press('Enter');
+    await page.getByText('1 of 2 done').waitFor();
+    await page.getByRole('button', { name: 'Next: Signature', exact: true }).press('Enter');
     t.is(await focused(), 'Your signature goes here');
     await page.locator('.page[data-page="12"][data-drawn]').waitFor();
-    await page.getByText('2 of 2 places visited').waitFor();
+    await page.getByText('2 of 2 done').waitFor();
 
     // Pages that were never on the screen are named, one after the other.
-    await page.getByText('Pages', { exact: true }).click();
-    await page.getByRole('button', { name: 'Page 6 of 12, not seen yet' }).click();
+    const rail = page.getByRole('button', { name: 'Page 6 of 12, not seen yet' });
+    if (!(await rail.isVisible())) {
+      await openTools(page);
+      await page.getByRole('button', { name: 'Pages', exact: true }).click();
+    }
+    await rail.click();
     await page.locator('.page[data-page="6"][data-drawn]').waitFor();
     await page.getByRole('button', { name: 'Page 6 of 12', exact: true }).waitFor({ state: 'attached' });
     await page.locator('.thumbnails canvas').first().waitFor({ state: 'attached' });
@@ -58,7 +62,7 @@ for (const [shape, viewport] of [
         .waitFor({ state: 'detached' });
     }
     t.false(await unseen.isVisible());
-    await page.getByRole('button', { name: 'Go to signing' }).press('Enter');
+    await page.getByRole('button', { name: 'Finish' }).press('Enter');
     t.is(await focused(), 'actions');
 
     const own = requests
@@ -167,6 +171,32 @@ const FIELDS = [
   { ...field, id: 'f3', name: 'agreed', type: 'Checkbox', label: 'I agree', place: place(300) },
 ] as const;
 
+for (const [width, height, limit] of [
+  [390, 844, 100],
+  [320, 640, 130],
+  [640, 400, 100],
+  [1280, 800, 100],
+] as const) {
+  test.serial(
+    `the document begins below one bar, with one button for what comes next (${width} x ${height})`,
+    async (t) => {
+      const site = await startPagesServer(t, { action: { fields: FIELDS, needsEmailCode: true } });
+      const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width, height } });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await page.goto(`${site.url}${site.signPath}`);
+      await page.locator('.page[data-drawn]').first().waitFor();
+      const top = (await page.locator('.page').first().boundingBox())?.y ?? Number.NaN;
+      t.log(`the document begins at ${top} px, ${Math.round((100 * top) / height)} % of the screen`);
+      t.true(top <= limit, `${top} px`);
+      t.deepEqual(await page.locator('.main:is(button, a)').allTextContents(), ['Start']);
+      const button = await page.getByRole('button', { name: 'Start' }).boundingBox();
+      t.true(button !== null && button.height >= 44 && button.y + button.height <= height, 'off the screen');
+      t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= width);
+    },
+  );
+}
+
 for (const [shape, viewport, colorScheme] of [
   ['desktop', { width: 1280, height: 800 }, 'light'],
   ['dark phone', { width: 390, height: 844 }, 'dark'],
@@ -184,31 +214,28 @@ for (const [shape, viewport, colorScheme] of [
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const inPlace = (name: string) => page.locator('.page').getByRole('group', { name, exact: true });
-    const guide = page.locator('#guide');
     await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
-    await guide.getByLabel('City of birth').and(page.locator(':focus')).waitFor();
+    const onPage = page.locator('.page');
+    await onPage.getByLabel('City of birth').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Łódź');
-    await inPlace('City of birth').getByText('Łódź').waitFor();
     await page.keyboard.press('Enter');
-    await guide.getByLabel('Plan').and(page.locator(':focus')).selectOption('Full');
-    await inPlace('Plan').getByText('Full').waitFor();
+    await onPage.getByLabel('Plan').and(page.locator(':focus')).selectOption('Full');
     await assertAccessible(t, page, shape);
     await page.keyboard.press('Enter');
-    await guide.getByLabel('I agree').and(page.locator(':focus')).waitFor();
+    await onPage.getByLabel('I agree').and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Space');
-    await inPlace('I agree').getByText('\u2611').waitFor();
-    await guide.getByText('3 of 4 places visited').waitFor();
+    await page.getByText('3 of 4 done').waitFor();
 
     await inPlace('Your initials go here').getByText('AMS').waitFor();
     await page.getByLabel('Your full name').fill('žofie łuczak');
     await inPlace('Your initials go here').getByText('ŽŁ').waitFor();
 
     await page.reload();
-    await inPlace('City of birth').getByText('Łódź').waitFor();
-    await inPlace('Plan').getByText('Full').waitFor();
-    await inPlace('I agree').getByText('\u2611').waitFor();
+    await page.getByText('3 of 4 done').waitFor();
     await inPlace('Your initials go here').getByText('ŽŁ').waitFor();
-    t.is(await page.locator('#forms').getByLabel('City of birth').inputValue(), 'Łódź');
+    t.is(await onPage.getByLabel('City of birth').inputValue(), 'Łódź');
+    t.is(await onPage.getByLabel('Plan').inputValue(), 'Full');
+    t.true(await onPage.getByLabel('I agree').isChecked());
     await page.getByRole('button', { name: 'Sign the document' }).press('Enter');
     await page.getByText('You signed the document.').waitFor();
     t.deepEqual(site.done.at(-1)?.given['fieldValues'], { city: 'Łódź', plan: 'Full', agreed: true });
@@ -223,7 +250,7 @@ test.serial('initials on every page are previewed before they are placed', async
   if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
-  await page.locator('#guide').waitFor();
+  await page.locator('.page[data-drawn]').first().waitFor();
   const shown = page.locator('.page .initials', { hasText: 'AMS' });
   t.is(await shown.count(), 0);
   await page.getByRole('checkbox', { name: 'Put my initials on every page' }).check();
@@ -254,6 +281,7 @@ for (const [shape, viewport] of [
     const { page } = visited;
     await page.addInitScript('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
     await page.goto(`${site.url}${site.signPath}`);
+    await openTools(page);
     await page.getByRole('button', { name: 'Print', exact: true }).click();
     await page.locator('html[data-printed]').waitFor();
     t.is(await page.locator('.page[data-drawn]').count(), 3);

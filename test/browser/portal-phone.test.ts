@@ -35,8 +35,8 @@ test.serial('messages on a phone appear near the focused element, with one prima
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
   t.deepEqual(await primaryButtons(page), ['Sign']);
-  await page.getByRole('link', { name: 'Sign', exact: true }).click();
-  await page.locator('#jump').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Sign', exact: true }).click();
+  await page.locator('#guide').waitFor({ state: 'hidden' });
   const send = page.getByRole('button', { name: /^Send a code/ });
   await send.scrollIntoViewIfNeeded();
   t.deepEqual(await primaryButtons(page), ['Send a code to a***@example.test']);

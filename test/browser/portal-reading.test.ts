@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openTools, visit } from './browser.ts';
 import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -23,7 +23,9 @@ test.serial(
       await page.locator('.page[data-drawn]').first().waitFor();
       await page.getByText('Choose how your signature looks').click();
       await page.getByLabel('Draw it').check();
-      await page.getByText('Pages', { exact: true }).click();
+      await openTools(page);
+      await assertAccessible(t, page, `menu, ${shape.colorScheme}`);
+      await page.keyboard.press('Escape');
       await page.getByText('Refuse', { exact: true }).click();
       await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
       await page.getByLabel('With a certificate file').check();
@@ -80,6 +82,7 @@ test.serial(
     t.is(await page.locator('html').getAttribute('lang'), 'es');
     const width = async () => (await page.locator('.page').first().boundingBox())?.width ?? 0;
     t.is(Math.round(await width()), Math.round((595 * 150) / 75));
+    await openTools(page);
     await page.getByRole('button', { name: 'Página anterior' }).click();
     await page.locator('.page[data-page="11"][data-drawn]').waitFor();
     t.is(await page.getByLabel('Página', { exact: true }).inputValue(), '11');
@@ -106,6 +109,7 @@ test.serial(
       const another = await visit(t, url, { locale: 'en-US' });
       await another?.page.goto(`${url}${signPath}`);
       await another?.page.getByText(words).waitFor();
+      if (another !== undefined) await openTools(another.page);
       await another?.page.getByRole('link', { name: 'Download' }).waitFor();
     }
   },

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openTools, visit } from './browser.ts';
 import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
@@ -51,6 +51,7 @@ for (const [what, options, words] of [
       await assertAccessible(t, page, 'after signing');
       t.is(await page.locator('#download').count(), 0, 'the file without the signature');
       await page.evaluate('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
+      await openTools(page);
       await page.getByRole('button', { name: words.print, exact: true }).press('Enter');
       await page.locator('html[data-printed]').waitFor();
       t.is(await page.locator('.page[data-drawn]').count(), 2);

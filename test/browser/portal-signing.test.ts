@@ -5,7 +5,7 @@ import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openTools, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { CODE, startPagesServer } from './pages-server.ts';
 
@@ -264,12 +264,15 @@ test.serial('typed text survives a reload and a change of the language', async (
   await page.getByLabel('Why do you refuse?').fill('The price is wrong.');
   await page.reload();
   t.is(await page.getByLabel('Your full name').inputValue(), 'Ana M. Souza');
+  await openTools(page);
   await page.getByRole('link', { name: 'Español' }).click();
   await page.getByRole('button', { name: 'Firmar el documento' }).and(page.locator(':enabled')).waitFor();
   t.is(await page.locator('html').getAttribute('lang'), 'es');
   t.is(await page.locator('#typed-name').inputValue(), 'Ana M. Souza');
   t.is(await page.locator('#reason').inputValue(), 'The price is wrong.');
+  await openTools(page);
   await page.getByRole('link', { name: 'Português' }).click();
+  await openTools(page);
   t.is(await page.getByRole('link', { name: 'Português' }).getAttribute('aria-current'), 'true');
   await page.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.getByText('Você assinou o documento.').waitFor();

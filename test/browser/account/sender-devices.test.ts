@@ -325,7 +325,7 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
   // Printed: the document alone, whole.
   await page.emulateMedia({ media: 'print' });
   t.true(await page.locator('.page canvas').first().isVisible());
-  for (const hidden of ['.actions', '.tools', '.guide', '.languages', '#jump'])
+  for (const hidden of ['.actions', '.top', '.tools', '#guide', '.languages', '.thumbs'])
     t.is(await page.locator(hidden).filter({ visible: true }).count(), 0, hidden);
   t.true(
     await page.evaluate(`[...document.querySelectorAll('.page')].every((one) =>

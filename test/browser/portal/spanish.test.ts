@@ -67,7 +67,7 @@ test.serial('a participant signs in Spanish: code, fields, signature, signed doc
   await page.getByLabel('Código del correo').fill(code === '000000' ? '000001' : '000000');
   await sign.click();
   await outcome.filter({ hasText: 'Ciudad: Este campo es obligatorio.' }).waitFor();
-  const forms = page.locator('#forms');
+  const forms = page.locator('.page');
   await forms.getByLabel('Ciudad').fill('Lima');
   for (const [value, text] of [
     ['12', 'Importe: El valor máximo es 9.'],

@@ -51,14 +51,12 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
       for (const [index, { place, label }] of data.fields.entries()) {
         if (place !== null) await shown.point({ ...place, type: 'Field' }, label, index);
       }
-      const guide = findElement('#guide');
-      if (guide !== undefined) startGuide(shown, data);
+      if (findElement('#guide') !== undefined) startGuide(shown, data);
       document.dispatchEvent(new Event('marks-shown'));
       return {
         pageSizes: () => shown.pageSizes(),
         async refresh() {
           await shown.replaceFile(content);
-          guide?.remove();
           // The page offers the signed file now; this was the file before the signature.
           findElement('#download')?.remove();
           state.textContent = words.signedShown;

@@ -4,7 +4,14 @@ import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
 import { findElement, requireElement, utcOffsetMinutes } from '../dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
-import { filledFields, showMissing, showStatus, uploadedFiles, withStatus } from './outcome.ts';
+import {
+  filledFields,
+  leadToActions,
+  showMissing,
+  showStatus,
+  uploadedFiles,
+  withStatus,
+} from './outcome.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 
@@ -29,7 +36,11 @@ export function startElectronic(
   const submit = requireElement('button[type="submit"]', HTMLButtonElement, form);
   // One primary button at a time: first the code, then the signature.
   const makePrimary = (button: HTMLElement) => {
-    for (const other of [sendCode, submit]) other?.classList.toggle('main', other === button);
+    for (const other of [sendCode, submit]) {
+      other?.toggleAttribute('data-primary', other === button);
+      other?.classList.toggle('main', false);
+    }
+    leadToActions();
   };
   code?.addEventListener('input', () => makePrimary(submit));
   sendCode?.addEventListener('click', () => {

@@ -1,60 +1,134 @@
-/** Leads the participant through the document: to each mark and field, to pages not seen yet, and to the actions. */
+/**
+ * Leads the participant through the document. The fields are filled in at their places on the pages; one button at the
+ * bottom says what comes next: each place that is not done, then the actions.
+ */
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { counted, filled } from '../../pages/portal/texts.ts';
 import { createElement, findElement, requireElement } from '../dom.ts';
+import { leadToActions } from './outcome.ts';
 import type { ShownPdf } from './pdf-view.ts';
 
 /** Width of a thumbnail, CSS pixels. */
-const THUMBNAIL_WIDTH = 90;
+const THUMBNAIL_WIDTH = 72;
 /** A page is seen when this part of it, or of the window, was visible. */
 const SEEN_SHARE = 0.5;
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+type Words = SigningData['words'];
 
-/** Text of a ticked field. */
-const TICKED = '\u2611';
+interface Step {
+  readonly place: HTMLElement;
+  /** As the button names it. */
+  readonly name: string;
+  /** Undefined for a mark, which the participant only looks at. */
+  readonly control: Control | undefined;
+  readonly entry: HTMLElement;
+  visited: boolean;
+}
+
+/** Makes the button lead to the actions. Works before the document is shown, and for files without pages. */
+export function startDock(): void {
+  const next = requireElement('#guide-next', HTMLButtonElement);
+  const dock = requireElement('#guide');
+  next.addEventListener('click', () => {
+    if (dock.dataset['leading'] === undefined) goToActions();
+  });
+  // The forms are reached when they fill a good part of the window.
+  const reached = new IntersectionObserver(
+    ([entry]) => dock.toggleAttribute('data-there', entry?.isIntersecting === true),
+    { rootMargin: '0px 0px -25%' },
+  );
+  reached.observe(requireElement('#forms'));
+}
+
+function goToActions(): void {
+  requireElement('#actions').scrollIntoView();
+  requireElement('#actions').focus({ preventScroll: true });
+}
 
 /** Called when the marks are shown. */
-export function startGuide(shown: ShownPdf, { words }: Pick<SigningData, 'words'>): void {
+export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'fields'>): void {
+  const { words } = data;
   const next = requireElement('#guide-next');
-  const progress = requireElement('#guide-progress');
+  const dock = requireElement('#guide');
   const unseen = requireElement('#guide-unseen');
+  const progress = requireElement('#guide-progress');
+  const list = requireElement('#left');
+  const bar = requireElement('progress', HTMLProgressElement, dock);
+  const last = next.textContent ?? '';
   const places = [...document.querySelectorAll<HTMLElement>('.page [data-mark]')].sort(
-    (left, right) => pageOf(left) - pageOf(right) || left.offsetTop - right.offsetTop,
+    (left, right) =>
+      pageOf(left) - pageOf(right) || left.offsetTop - right.offsetTop || left.offsetLeft - right.offsetLeft,
   );
-  const offerField = startGuideFields(places, next);
+  const steps = places.map((place) => stepOf(place, data));
   const seen = new Set<number>();
-  const thumbnails = startThumbnails(shown, words, seen);
-  let visited = 0;
+  const mark = startThumbnails(shown, words, seen);
+  let current = -1;
+  let hasSeenAll = false;
 
   const tell = () => {
+    const done = steps.filter(isDone).length;
+    const target = following(steps, current);
+    for (const step of steps) {
+      const is = isDone(step);
+      step.entry.toggleAttribute('data-done', is);
+      requireElement('.unseen', HTMLElement, step.entry).textContent =
+        ` (${is ? words.isDone : words.notDone})`;
+      step.place.toggleAttribute('data-current', step === steps[current]);
+    }
     next.textContent =
-      visited === 0 && places.length > 0
-        ? words.guideStart
-        : visited < places.length
-          ? words.guideNext
-          : words.guideActions;
+      steps.length === 0
+        ? last
+        : target === undefined
+          ? words.guideActions
+          : current < 0
+            ? words.guideStart
+            : filled(words.guideNextTo, { name: target.name });
     progress.textContent =
-      places.length === 0 ? '' : filled(words.guideProgress, { done: visited, count: places.length });
+      steps.length === 0 ? '' : filled(words.guideProgress, { done, count: steps.length });
+    bar.hidden = steps.length === 0;
+    bar.max = Math.max(steps.length, 1);
+    bar.value = done;
+    dock.toggleAttribute('data-leading', target !== undefined);
+    dock.toggleAttribute('data-steps', steps.length > 0);
+    leadToActions(target === undefined);
     const left = shown.count - seen.size;
-    if (left === 0 && !unseen.hidden) document.dispatchEvent(new Event('pages-seen'));
+    if (left === 0 && !hasSeenAll) {
+      hasSeenAll = true;
+      document.dispatchEvent(new Event('pages-seen'));
+    }
     unseen.hidden = left === 0;
     unseen.textContent = counted(document.documentElement.lang, words.unseen, left);
+    list.hidden = steps.length === 0 && left === 0;
+  };
+  const visit = (step: Step) => {
+    current = steps.indexOf(step);
+    step.visited = true;
+    step.place.scrollIntoView({ block: 'center' });
+    (step.control ?? step.place).focus({ preventScroll: true });
+    tell();
   };
   next.addEventListener('click', () => {
-    const place = places[visited];
-    if (place === undefined) {
-      requireElement('#actions').scrollIntoView();
-      requireElement('#actions').focus({ preventScroll: true });
-      return;
-    }
-    visited += 1;
-    for (const other of places) other.toggleAttribute('data-current', other === place);
-    place.scrollIntoView({ block: 'center' });
-    if (!offerField(place)) place.focus({ preventScroll: true });
-    tell();
+    const target = following(steps, current);
+    if (target !== undefined) visit(target);
   });
+  for (const step of steps) {
+    requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
+    step.control?.addEventListener('input', tell);
+    step.control?.addEventListener('keydown', (event) => {
+      const { key, isComposing } = event as KeyboardEvent;
+      if (key !== 'Enter' || isComposing || step.control instanceof HTMLTextAreaElement) return;
+      if (step.control !== undefined && isFile(step.control)) return;
+      event.preventDefault();
+      current = steps.indexOf(step);
+      step.visited = true;
+      tell();
+      const target = following(steps, current);
+      if (target === undefined) goToActions();
+      else visit(target);
+    });
+  }
   unseen.addEventListener('click', () => {
     for (let number = 1; number <= shown.count; number += 1) {
       if (!seen.has(number)) return shown.goTo(number);
@@ -67,7 +141,7 @@ export function startGuide(shown: ShownPdf, { words }: Pick<SigningData, 'words'
         if (!isIntersecting || (intersectionRatio < SEEN_SHARE && !covers)) continue;
         const number = Number(target.getAttribute('data-page'));
         seen.add(number);
-        thumbnails(number);
+        mark(number);
         observer.unobserve(target);
       }
       tell();
@@ -78,8 +152,72 @@ export function startGuide(shown: ShownPdf, { words }: Pick<SigningData, 'words'
     const frame = shown.frame(number);
     if (frame !== undefined) observer.observe(frame);
   }
-  requireElement('#guide').hidden = false;
   tell();
+}
+
+/** The next step that is not done, after the current one first. */
+function following(steps: readonly Step[], current: number): Step | undefined {
+  const inTurn = [...steps.slice(current + 1), ...steps.slice(0, current + 1)];
+  return inTurn.find((step) => !isDone(step));
+}
+
+/** A field is done with a good value; one that may stay empty, and a mark, when the participant was there. */
+function isDone({ control, visited }: Step): boolean {
+  if (control === undefined) return visited;
+  return control.checkValidity() && (textOf(control) !== '' || visited);
+}
+
+/** Moves the field of a place there, and adds the place to the list of what is left. */
+function stepOf(place: HTMLElement, { words, fields }: Pick<SigningData, 'words' | 'fields'>): Step {
+  const index = place.dataset['field'];
+  const control = index === undefined ? undefined : controlOf(index);
+  const names: { readonly [type: string]: string } = {
+    SignatureVisualRepresentation: words.stepSignature,
+    SignatureInitials: words.stepInitials,
+    AuthenticationStamp: words.stepStamp,
+  };
+  const label = index === undefined ? undefined : fields[Number(index)]?.label;
+  const name = label ?? names[place.dataset['mark'] ?? ''] ?? '';
+  if (control !== undefined) fillInPlace(place, control, name);
+  const entry = createElement(
+    'li',
+    {},
+    createElement(
+      'button',
+      { type: 'button', class: 'quiet' },
+      name,
+      createElement('span', { class: 'unseen' }),
+    ),
+  );
+  requireElement('#left ol').append(entry);
+  return { place, name, control, entry, visited: false };
+}
+
+function fillInPlace(place: HTMLElement, control: Control, name: string): void {
+  const show = () => {
+    const text = textOf(control);
+    place.toggleAttribute('data-value', text !== '');
+    // A file is chosen in the form; its place has the name.
+    if (isFile(control)) requireElement('span', HTMLElement, place).textContent = text || name;
+  };
+  control.addEventListener('input', show);
+  if (!isFile(control)) {
+    for (const labelling of control.labels ?? []) labelling.remove();
+    control.setAttribute('aria-label', name);
+    control.setAttribute('placeholder', name);
+    control.removeAttribute('rows');
+    // A choice has no other place for its name.
+    const empty = control instanceof HTMLSelectElement ? control.options[0] : undefined;
+    if (empty?.value === '') empty.label = name;
+    for (const attribute of ['role', 'aria-label', 'tabindex']) place.removeAttribute(attribute);
+    place.replaceChildren(control);
+    place.addEventListener('click', ({ target }) => {
+      if (target === place) control.focus();
+    });
+    const form = findElement('#document-fields');
+    if (form !== undefined) form.hidden = form.querySelector('input, select, textarea') === null;
+  }
+  show();
 }
 
 /** Number of the page of a place. */
@@ -87,13 +225,8 @@ function pageOf(place: HTMLElement): number {
   return Number(place.closest('.page')?.getAttribute('data-page'));
 }
 
-/** Small pages, drawn when the list is opened and scrolled. Returns a function that marks a page as seen. */
-function startThumbnails(
-  shown: ShownPdf,
-  words: SigningData['words'],
-  seen: ReadonlySet<number>,
-): (number: number) => void {
-  const details = requireElement('#thumbnails', HTMLDetailsElement);
+/** Small pages, drawn when they are in view. Returns a function that marks a page as seen. */
+function startThumbnails(shown: ShownPdf, words: Words, seen: ReadonlySet<number>): (number: number) => void {
   const list = requireElement('#thumbnails ol');
   const buttons: HTMLButtonElement[] = [];
   const name = (number: number) => {
@@ -110,111 +243,33 @@ function startThumbnails(
       void shown.thumbnail(number, THUMBNAIL_WIDTH).then((canvas) => target.prepend(canvas));
     }
   });
-  details.addEventListener('toggle', () => {
-    if (buttons.length > 0) return;
-    for (let number = 1; number <= shown.count; number += 1) {
-      const button = createElement(
-        'button',
-        { type: 'button', 'data-number': String(number) },
-        String(number),
-      );
-      button.addEventListener('click', () => shown.goTo(number));
-      buttons.push(button);
-      list.append(createElement('li', {}, button));
-      name(number);
-      drawer.observe(button);
-    }
-  });
+  for (let number = 1; number <= shown.count; number += 1) {
+    const button = createElement('button', { type: 'button', 'data-number': String(number) }, String(number));
+    button.addEventListener('click', () => shown.goTo(number));
+    buttons.push(button);
+    list.append(createElement('li', {}, button));
+    name(number);
+    drawer.observe(button);
+  }
   return name;
 }
 
-/**
- * Shows the values at their places.
- * @param next button that leads to the next place; the Enter key in a field presses it
- * @returns a function that offers the field of a place; nothing for a place without a field
- */
-function startGuideFields(
-  places: readonly HTMLElement[],
-  next: HTMLElement,
-): (place: HTMLElement) => boolean {
-  const part = createElement('div', { id: 'guide-field' });
-  requireElement('#guide-progress').after(part);
-  for (const place of places) {
-    const control = controlOf(place);
-    if (control === undefined) continue;
-    const show = () => {
-      const text = textOf(control);
-      place.toggleAttribute('data-value', text !== '');
-      requireElement('span', HTMLElement, place).textContent = text || place.getAttribute('aria-label');
-    };
-    control.addEventListener('input', show);
-    show();
-  }
-  return (place) => {
-    const control = controlOf(place);
-    part.replaceChildren();
-    if (control === undefined) return false;
-    // A file is chosen in one control only.
-    if (isFile(control)) {
-      control.scrollIntoView({ block: 'center' });
-      control.focus({ preventScroll: true });
-      return true;
-    }
-    const copy = copyOf(control);
-    copy.addEventListener('keydown', (event) => {
-      const isEnter = event instanceof KeyboardEvent && event.key === 'Enter';
-      if (!isEnter || copy instanceof HTMLTextAreaElement) return;
-      event.preventDefault();
-      next.click();
-    });
-    part.append(createElement('label', { for: copy.id }, place.getAttribute('aria-label') ?? ''), copy);
-    copy.focus({ preventScroll: true });
-    return true;
-  };
-}
-
-/** The control of the form for the field at a place. */
-function controlOf(place: HTMLElement): Control | undefined {
-  const index = place.dataset['field'];
-  const element = index === undefined ? undefined : findElement(`#field-${index}`);
-  return isControl(element) ? element : undefined;
-}
-
-function isControl(element: Node | undefined): element is Control {
-  return (
+/** The control of the form for a field. */
+function controlOf(index: string): Control | undefined {
+  const element = findElement(`#field-${index}`);
+  const isControl =
     element instanceof HTMLInputElement ||
     element instanceof HTMLSelectElement ||
-    element instanceof HTMLTextAreaElement
-  );
+    element instanceof HTMLTextAreaElement;
+  return isControl ? element : undefined;
 }
 
 function textOf(control: Control): string {
-  if (isTick(control)) return control.checked ? TICKED : '';
+  if (control instanceof HTMLInputElement && control.type === 'checkbox')
+    return control.checked ? 'true' : '';
   return isFile(control) ? (control.files?.[0]?.name ?? '') : control.value;
 }
 
 function isFile(control: Control): control is HTMLInputElement {
   return control instanceof HTMLInputElement && control.type === 'file';
-}
-
-function isTick(control: Control): control is HTMLInputElement {
-  return control instanceof HTMLInputElement && control.type === 'checkbox';
-}
-
-/** A second control for the same field; each change of it is a change of the first. */
-function copyOf(control: Control): Control {
-  const copy = control.cloneNode(true);
-  if (!isControl(copy)) return control;
-  copy.id = 'guide-control';
-  take(copy, control);
-  copy.addEventListener('input', () => {
-    take(control, copy);
-    control.dispatchEvent(new Event('input', { bubbles: true }));
-  });
-  return copy;
-}
-
-function take(to: Control, from: Control): void {
-  if (isTick(to) && isTick(from)) to.checked = from.checked;
-  else to.value = from.value;
 }

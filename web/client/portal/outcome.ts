@@ -24,11 +24,21 @@ export function showStatus(
   outcome.scrollIntoView({ block: 'nearest' });
 }
 
+let isLed = true;
+
+/** Marks the buttons of the forms as primary, once nothing is left to do on the pages. */
+export function leadToActions(isLeading = isLed): void {
+  isLed = isLeading;
+  for (const button of document.querySelectorAll('#forms [data-primary]'))
+    button.classList.toggle('main', isLeading);
+}
+
 /** Final state: hides the forms and moves the focus to the message. */
 export function showFinished(text: string): void {
   // Above the downloads, which would push it off the screen.
   requireElement('#afterwards').before(requireElement('#outcome'));
-  for (const over of ['#forms', '#acting', '#jump']) document.querySelector(over)?.remove();
+  for (const over of ['#forms', '#acting', '#left', '#guide', '#refuse-link'])
+    document.querySelector(over)?.remove();
   showStatus(text, 'good');
   requireElement('#outcome').focus();
   requireElement('#outcome').scrollIntoView({ block: 'center' });
@@ -39,7 +49,10 @@ export function showMissing(field: HTMLElement, text: string): void {
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-errormessage', 'outcome');
   field.focus();
-  showStatus(text, 'bad', field);
+  // A field on a page of the document has its message in the bar at the bottom of the window.
+  const isOnPage = field.closest('.page') !== null;
+  showStatus(text, 'bad', isOnPage ? findElement('#guide')?.firstElementChild : field);
+  if (isOnPage) field.scrollIntoView({ block: 'center' });
 }
 
 /** Runs the action of a form, once at a time. Resolves with true on success. */
@@ -84,32 +97,37 @@ const MAX_FILE_BYTES = 4_000_000;
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
- * Returns the values by name of field, without files; null when one is wrong, which then has the focus and its message
- * on the page. The service checks them again.
+ * Returns the values by name of field, without files; null when some are wrong: all are marked, and the first has the
+ * focus and its message on the page. The service checks them again.
  */
 export function filledFields({
   fields,
   words,
 }: Pick<SigningData, 'fields' | 'words'>): Record<string, string | boolean> | null {
   const values: Record<string, string | boolean> = {};
+  const wrong: { readonly control: Control; readonly text: string }[] = [];
   for (const [index, { name, label }] of fields.entries()) {
     const control = controlOf(index);
     if (control === undefined) continue;
-    if (!control.checkValidity()) {
-      showMissing(control, `${label}: ${faultOf(control, words)}`);
-      return null;
-    }
-    control.removeAttribute('aria-invalid');
     const file = fileOf(control);
-    if (file !== undefined && file.size > MAX_FILE_BYTES) {
-      showMissing(control, words.fileTooLarge);
-      return null;
+    const fault = !control.checkValidity()
+      ? `${label}: ${faultOf(control, words)}`
+      : file !== undefined && file.size > MAX_FILE_BYTES
+        ? words.fileTooLarge
+        : undefined;
+    if (fault === undefined) control.removeAttribute('aria-invalid');
+    else {
+      control.setAttribute('aria-invalid', 'true');
+      wrong.push({ control, text: fault });
     }
     if (isFile(control)) continue;
     const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
     values[name] = isTick ? control.checked : control.value;
   }
-  return values;
+  const [first] = wrong;
+  if (first === undefined) return values;
+  showMissing(first.control, first.text);
+  return null;
 }
 
 /** Names the fault of a field in the language of the page: the browser's own message has that of the browser. */

@@ -253,6 +253,7 @@ class PdfView implements ShownPdf {
     await this.#open(view);
     const { width, height } = view.size;
     box.style.left = percent(place.topLeftX, width);
+    box.style.setProperty('--left', box.style.left);
     box.style.top = percent(place.topLeftY, height);
     box.style.width = percent(place.width, width);
     box.style.height = percent(place.height, height);

@@ -1,4 +1,5 @@
 /** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
+import type { ComponentChildren } from 'preact';
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import type { PortalFrame } from './page-frame.tsx';
 import type { SigningAddresses } from './signing-options.ts';
@@ -6,58 +7,69 @@ import { LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
 
-/** @param download path of the file; absent where the page offers it elsewhere, together with the guide */
-export function DocumentPart({
-  mimeType,
+/** Tools of a document: pages, zoom, print. @param download path of the file; absent where the page offers it elsewhere */
+export function DocumentTools({
+  isPdf,
   words: { signing },
   scale,
   download,
 }: {
-  readonly mimeType: string;
+  readonly isPdf: boolean;
   readonly words: PageTexts;
   readonly scale: string | undefined;
   readonly download?: string;
 }) {
-  const isPdf = mimeType === 'application/pdf';
+  return (
+    <div class="tools" role="group" aria-label={signing.tools}>
+      {isPdf && (
+        <>
+          <button type="button" id="previous" aria-label={signing.previous} disabled>
+            &#8593;
+          </button>
+          <button type="button" id="next" aria-label={signing.next} disabled>
+            &#8595;
+          </button>
+          <label>
+            {signing.page}{' '}
+            <input id="page-number" inputMode="numeric" size={3} value="1" autoComplete="off" />
+          </label>{' '}
+          <span id="page-count" />
+          <label>
+            {signing.zoom}{' '}
+            <select id="zoom">
+              <option value="PageWidth">{signing.fitWidth}</option>
+              {ZOOMS.map((value) => (
+                <option value={value} selected={scale === value}>
+                  {value} %
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="button" id="print" hidden>
+            {signing.print}
+          </button>
+        </>
+      )}
+      {download !== undefined && (
+        <a class="button" id="download" href={download} download>
+          {signing.download}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The place of the file. @param children tools above it */
+export function DocumentPart({
+  words: { signing },
+  children,
+}: {
+  readonly words: PageTexts;
+  readonly children?: ComponentChildren;
+}) {
   return (
     <section id="document" class="document" aria-label={signing.document}>
-      <div class="tools" role="group" aria-label={signing.tools}>
-        {isPdf && (
-          <>
-            <button type="button" id="previous" aria-label={signing.previous} disabled>
-              &#8593;
-            </button>
-            <button type="button" id="next" aria-label={signing.next} disabled>
-              &#8595;
-            </button>
-            <label>
-              {signing.page}{' '}
-              <input id="page-number" inputMode="numeric" size={3} value="1" autoComplete="off" />
-            </label>{' '}
-            <span id="page-count" />
-            <label>
-              {signing.zoom}{' '}
-              <select id="zoom">
-                <option value="PageWidth">{signing.fitWidth}</option>
-                {ZOOMS.map((value) => (
-                  <option value={value} selected={scale === value}>
-                    {value} %
-                  </option>
-                ))}
-              </select>
-            </label>
-            <button type="button" id="print" hidden>
-              {signing.print}
-            </button>
-          </>
-        )}
-        {download !== undefined && (
-          <a class="button" id="download" href={download} download>
-            {signing.download}
-          </a>
-        )}
-      </div>
-      {isPdf && download !== undefined && <GuidePart signing={signing} />}
+      {children}
       <p id="document-state" class="hint" role="status">
         {signing.loading}
       </p>
@@ -66,20 +78,6 @@ export function DocumentPart({
         {signing.otherFile}
       </p>
     </section>
-  );
-}
-
-/** Hidden until the document is shown. */
-function GuidePart({ signing }: Pick<PageTexts, 'signing'>) {
-  return (
-    <div id="guide" class="guide" hidden>
-      <button type="button" id="guide-next" /> <span id="guide-progress" role="status" />
-      <button type="button" id="guide-unseen" />
-      <details id="thumbnails">
-        <summary>{signing.thumbnails}</summary>
-        <ol class="thumbnails" />
-      </details>
-    </div>
   );
 }
 

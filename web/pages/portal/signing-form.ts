@@ -25,7 +25,7 @@ export function actionForms(
 function approvalForm({ signing }: PageTexts): Html {
   return html`<form id="approval" novalidate>
 <p class="hint">${signing.approveHint}</p>
-<button type="submit" class="main" disabled>${signing.approve}</button>
+<button type="submit" class="main" data-primary disabled>${signing.approve}</button>
 </form>`;
 }
 
@@ -50,7 +50,7 @@ ${lookFields(action, words)}
 ${action.needsEmailCode ? codeFields(action, words) : ''}${initialsField(action, words, 'electronic-initials')}
 <label class="tick"><input type="checkbox" id="with-location"> ${signing.location}</label>
 <p class="hint">${signing.signHint}</p>
-<button type="submit"${action.needsEmailCode ? '' : html` class="main"`} disabled>${signing.sign}</button>
+<button type="submit"${action.needsEmailCode ? '' : html` class="main" data-primary`} disabled>${signing.sign}</button>
 </form>`;
 }
 
@@ -85,7 +85,7 @@ function codeFields(action: Action, { signing }: PageTexts): Html {
   const values = { email: action.maskedEmail ?? '' };
   return html`<fieldset><legend>${signing.confirm}</legend>
 <p class="hint" id="code-hint">${filled(signing.codeHint, values)}</p>
-<p><button type="button" id="send-code" class="main" disabled>${filled(signing.sendCode, values)}</button></p>
+<p><button type="button" id="send-code" class="main" data-primary disabled>${filled(signing.sendCode, values)}</button></p>
 <label for="email-code">${signing.code}</label>
 <input id="email-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required aria-describedby="code-hint">
 </fieldset>
@@ -102,7 +102,7 @@ function certificateForm(action: Action, words: PageTexts, hidden: boolean): Htm
 <input id="certificate-password" type="password" autocomplete="off" aria-describedby="certificate-hint">
 <p class="hint" id="certificate-hint">${signing.staysHere}</p>
 ${initialsField(action, words, 'certificate-initials')}
-<button type="submit" class="main" disabled>${signing.sign}</button>
+<button type="submit" class="main" data-primary disabled>${signing.sign}</button>
 </form>`;
 }
 

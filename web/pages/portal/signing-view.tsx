@@ -1,19 +1,26 @@
 /**
  * The signing page: title, participants and actions are in the HTML, so that they are visible before any script runs;
- * a script draws the document.
+ * a script draws the document, and moves the fields to their places on it.
  */
-
 import type { SigningPageView } from '../../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { markup } from '../../components/markup.tsx';
-import { DocumentPart, earlyParts, LanguageSwitch, ParticipantList } from './document-part.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Template } from '../../components/markup.tsx';
+import {
+  DocumentPart,
+  DocumentTools,
+  earlyParts,
+  LanguageSwitch,
+  ParticipantList,
+} from './document-part.tsx';
 import type { SigningData } from './page-data.ts';
-import { portalPage } from './page-frame.tsx';
+import { Logo, portalPage } from './page-frame.tsx';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { statePage } from './state-view.tsx';
 import { filled, type PageTexts } from './texts.ts';
+
+type Shown = NonNullable<SigningPageView['document']>;
 
 export function signingPage(
   view: SigningPageView,
@@ -35,41 +42,14 @@ export function signingPage(
       ? filled(signing.actingAs, { name })
       : filled(signing.actingAsTitle, { name, title: action.title });
   const refusing = wishes.refusing || !wishes.embedded;
-  const main = html`<a class="skip" href="#actions">${words.skip}</a>
-<main id="main" class="columns${wishes.hideDocument ? html` without-document` : ''}">
-${wishes.embedded ? '' : markup(<LanguageSwitch words={words} self={addresses.self} />)}
-${heading(view, words)}
-${attachmentList(view, words, addresses)}
-${
-  wishes.hideDocument
-    ? ''
-    : markup(
-        <DocumentPart
-          mimeType={shown.mimeType}
-          words={words}
-          scale={wishes.scale}
-          download={addresses.content}
-        />,
-      )
-}
-<section id="actions" class="actions" aria-labelledby="actions-title" tabindex="-1">
-<h2 id="actions-title">${act}</h2>
-<p id="acting">${actingAs}</p>
-<noscript><p class="trouble">${words.needsScript}</p></noscript>
-<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
-<div id="afterwards"></div>
-<div id="forms">
-${actionForms(action, words, { refusing, alone: view.participants?.length === 1 })}
-</div>
-${markup(<ParticipantList view={view} words={words} heading="h3" />)}
-</section>
-<a class="button main jump" id="jump" href="#actions">${act}</a>
-</main>`;
+  const alone = view.participants?.length === 1;
+  const isPdf = shown.mimeType === 'application/pdf';
   return portalPage({
     words,
     title: `${act}: ${shown.name}`,
     theme: wishes.theme,
     branding: view.branding,
+    ownHeader: true,
     kind: wishes.embedded ? 'signing embedded' : 'signing',
     ...(wishes.hideDocument ? {} : earlyParts(shown, addresses.content)),
     script: 'signing-client.js',
@@ -90,43 +70,149 @@ ${markup(<ParticipantList view={view} words={words} heading="h3" />)}
       redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
       words: signing.script,
     } satisfies SigningData,
-    main,
+    main: (
+      <>
+        <a class="skip" href="#actions">
+          {words.skip}
+        </a>
+        <header class="top branding">
+          {!wishes.embedded && <BarLogo branding={view.branding} />}
+          <div class="grow">
+            <h1 class="cut">{shown.name}</h1>
+            <p class="from cut">
+              {filled(words.from, { organization: shown.organizationName })}
+              {shown.expirationDate !== null && ` · ${expiry(shown.expirationDate, words)}`}
+            </p>
+          </div>
+          <details id="more" class="more">
+            <summary class="button quiet square" aria-label={signing.more}>
+              <Icon name="ellipsis" />
+            </summary>
+            <div class="card body stack">
+              {!wishes.hideDocument && (
+                <>
+                  {isPdf && (
+                    <button type="button" id="thumbnails-open">
+                      {signing.thumbnails}
+                    </button>
+                  )}
+                  <DocumentTools
+                    isPdf={isPdf}
+                    words={words}
+                    scale={wishes.scale}
+                    download={addresses.content}
+                  />
+                </>
+              )}
+              {!wishes.embedded && <LanguageSwitch words={words} self={addresses.self} />}
+              {refusing && (
+                <a href="#refusing" id="refuse-link">
+                  {signing.refuse}…
+                </a>
+              )}
+            </div>
+          </details>
+        </header>
+        <main id="main" class={wishes.hideDocument ? 'work without-document' : 'work'}>
+          {!wishes.hideDocument && (
+            <>
+              {isPdf && (
+                <nav id="thumbnails" class="thumbs" aria-label={signing.thumbnails}>
+                  <ol class="thumbnails" />
+                </nav>
+              )}
+              <DocumentPart words={words}>
+                <About shown={shown} words={words} />
+              </DocumentPart>
+            </>
+          )}
+          {wishes.hideDocument && <About shown={shown} words={words} />}
+          <section id="actions" class="actions" aria-labelledby="actions-title" tabIndex={-1}>
+            <h2 id="actions-title">{act}</h2>
+            <p id="acting">{actingAs}</p>
+            <noscript>
+              <p class="trouble">{words.needsScript}</p>
+            </noscript>
+            <div id="outcome" class="outcome" role="status" aria-live="polite" tabIndex={-1} />
+            <div id="afterwards" />
+            <div id="left" hidden>
+              <h3>{signing.left}</h3>
+              <ol class="todo" />
+              <button type="button" id="guide-unseen" class="quiet" hidden />
+            </div>
+            <AttachmentList shown={shown} words={words} addresses={addresses} />
+            <div id="forms">
+              <Template of={actionForms(action, words, { refusing, alone })} />
+            </div>
+            <ParticipantList view={view} words={words} heading="h3" />
+            {!wishes.hideDocument && (
+              <div id="guide" class="dock">
+                <div class="grow">
+                  <progress class="progress" value={0} max={1} aria-label={signing.left} hidden />
+                  <span id="guide-progress" class="small" role="status" />
+                </div>
+                <button type="button" id="guide-next" class="main big">
+                  {act}
+                </button>
+              </div>
+            )}
+          </section>
+        </main>
+      </>
+    ),
   });
 }
 
-function heading({ document: shown }: SigningPageView, words: PageTexts): Html {
-  if (shown === undefined) return html``;
-  const { signing } = words;
-  const rows = [html`<p class="from">${filled(words.from, { organization: shown.organizationName })}</p>`];
-  rows.push(html`<h1>${shown.name}</h1>`);
-  if (shown.description !== null) rows.push(html`<p class="description">${shown.description}</p>`);
-  if (shown.expirationDate !== null) {
-    const date = dayOf(shown.expirationDate, words);
-    rows.push(html`<p class="hint">${filled(signing.expires, { date })}</p>`);
-  }
-  if (shown.isNewVersion) rows.push(html`<p class="trouble">${signing.newVersion}</p>`);
-  return html`<header class="heading">\n${lines(rows)}\n</header>`;
-}
-
-function attachmentList(
-  { document: shown }: SigningPageView,
-  { signing }: PageTexts,
-  { attachment }: SigningAddresses,
-): Html {
-  const attachments = shown?.attachments ?? [];
-  if (attachments.length === 0) return html``;
-  const entries = attachments.map(
-    ({ id, name }) => html`<li><a href="${attachment(id)}" download>${name}</a></li>`,
+function About({ shown, words }: { readonly shown: Shown; readonly words: PageTexts }) {
+  return (
+    <>
+      {shown.isNewVersion && <p class="about trouble">{words.signing.newVersion}</p>}
+      {shown.description !== null && (
+        <details class="about">
+          <summary>{shown.description}</summary>
+        </details>
+      )}
+    </>
   );
-  return html`<section class="attachments" aria-labelledby="attachments-title">
-<h2 id="attachments-title">${signing.attachments}</h2>
-<ul>
-${lines(entries)}
-</ul>
-</section>`;
 }
 
-/** A day in the format of the language. */
-function dayOf(at: Millis, { language }: PageTexts): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+function BarLogo({ branding }: Pick<SigningPageView, 'branding'>) {
+  if (branding?.logo !== undefined) return <Logo branding={branding} alt={branding.name} />;
+  return (
+    <span class="logo-mark">
+      <Icon name="feather" />
+    </span>
+  );
+}
+
+function AttachmentList({
+  shown: { attachments = [] },
+  words: { signing },
+  addresses,
+}: {
+  readonly shown: Shown;
+  readonly words: PageTexts;
+  readonly addresses: SigningAddresses;
+}) {
+  if (attachments.length === 0) return null;
+  return (
+    <section class="attachments" aria-labelledby="attachments-title">
+      <h3 id="attachments-title">{signing.attachments}</h3>
+      <ul>
+        {attachments.map(({ id, name }) => (
+          <li>
+            <a href={addresses.attachment(id)} download>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The last day, in the format of the language. */
+function expiry(at: Millis, { language, signing }: PageTexts): string {
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+  return filled(signing.expires, { date });
 }

@@ -3,7 +3,13 @@ import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
-import { DocumentPart, earlyParts, LanguageSwitch, ParticipantList } from './document-part.tsx';
+import {
+  DocumentPart,
+  DocumentTools,
+  earlyParts,
+  LanguageSwitch,
+  ParticipantList,
+} from './document-part.tsx';
 import { NewLinkForm } from './notice-view.tsx';
 import type { FrameEvent, StateData } from './page-data.ts';
 import { portalPage } from './page-frame.tsx';
@@ -92,7 +98,9 @@ export function statePage(
       ) : (
         <main id="main" class="columns signed" tabIndex={-1}>
           <div class="actions">{text}</div>
-          <DocumentPart mimeType={pdf.mimeType} words={words} scale={wishes.scale} />
+          <DocumentPart words={words}>
+            <DocumentTools isPdf words={words} scale={wishes.scale} />
+          </DocumentPart>
         </main>
       ),
   });

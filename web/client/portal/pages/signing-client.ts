@@ -5,7 +5,9 @@ import { findElement, requireElement, sessionDraft } from '../../dom.ts';
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
+import { startDock } from '../guide.ts';
 import type { PageSize } from '../initials.ts';
+import { startMenu } from '../menu.ts';
 import { showFinished, showMissing, withStatus } from '../outcome.ts';
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
@@ -19,6 +21,8 @@ const { words } = data;
 document.addEventListener('pages-seen', () => {
   sendEvent({ type: 'viewed', id: data.documentId }, data.embedOrigins);
 });
+startMenu();
+if (findElement('#guide') !== undefined) startDock();
 const showing =
   findElement('#document') === undefined
     ? undefined
@@ -107,15 +111,6 @@ refusal?.addEventListener('submit', (event) => {
   });
 });
 switchOn(refusal);
-
-// The way to the actions is the primary button only while they are off the screen.
-const jump = findElement('#jump');
-if (jump !== undefined) {
-  const observer = new IntersectionObserver(([entry]) => {
-    jump.hidden = entry?.isIntersecting === true;
-  });
-  observer.observe(requireElement('#actions'));
-}
 
 const electronic = findElement('#electronic');
 const certificate = findElement('#certificate');
