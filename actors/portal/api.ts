@@ -7,7 +7,6 @@
 import type { Tenants } from './api/callers.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
 
-import type { SignIn } from './api/sign-in.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { BrandingService } from './branding/branding.ts';
 import type { DocumentOperations } from './documents/document-operations.ts';
@@ -24,6 +23,7 @@ import type { Reports } from './reports/reports.ts';
 import type { MarksSessionService } from './signing/marks-sessions.ts';
 import type { Signing } from './signing/signing-service.ts';
 import type { Administration } from './tenants/administration.ts';
+import type { UserSignIn } from './tenants/sign-in.ts';
 import type { UserDirectory } from './tenants/users.ts';
 import type { Uploads } from './uploads/uploads.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
@@ -37,9 +37,7 @@ export type {
 export type * from './api/activity.ts';
 export * from './api/callers.ts';
 export type * from './api/documents.ts';
-export * from './api/history.ts';
 export type * from './api/repeatable-requests.ts';
-export * from './api/sign-in.ts';
 export * from './api/signing.ts';
 export type * from './api/validation.ts';
 export type { BrandingService } from './branding/branding.ts';
@@ -59,6 +57,7 @@ export type { MarksSessionService } from './signing/marks-sessions.ts';
 export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
+export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';
 export type { UserDirectory } from './tenants/users.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';
 export type { StoredFile } from './uploads/blobs.ts';
@@ -88,6 +87,6 @@ export interface PortalService {
   readonly branding: BrandingService;
   readonly reports: Reports;
   readonly users: UserDirectory;
-  readonly signIn: SignIn;
+  readonly signIn: UserSignIn;
   readonly idempotency: IdempotentRequests;
 }

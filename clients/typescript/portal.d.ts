@@ -44,6 +44,7 @@ export type FolderDeletion = { readonly "deleteAction": "MoveContent" | "DeleteC
 export type FolderDetail = { readonly "id": string; readonly "name": string; readonly "parentId": (string) | (null); readonly "organization": OrganizationReference };
 export type HistoryCheckpoint = { readonly "node": string; readonly "sequence": number; readonly "at": number; readonly "leaves": number; readonly "root": string; readonly "previous": string; readonly "publicKey": string; readonly "signature": string };
 export type HistoryEntry = { readonly "id": number; readonly "type": "Created" | "Signed" | "Approved" | "Refused" | "Edited" | "Reminded" | "ExpiryWarned" | "Canceled" | "Expired" | "Concluded" | "Deleted" | "ProcessingFailed" | "Mailed" | "MailDelivered" | "MailRefused" | "Opened" | "Viewed" | "CodeSent" | "WrongCode" | "Downloaded" | "Other"; readonly "date": string; readonly "message": string; readonly "by": string | null; readonly "userId": (string) | (null); readonly "ipAddress": string | null; readonly "userAgent": string | null; readonly "state": string; readonly "cause": string; readonly "data": ({ readonly [name: string]: string | number | boolean | null }) | (null); readonly "hash": string | null };
+export type HistoryPage = { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
 export type HistoryProof = { readonly "line": number; readonly "hash": string; readonly "leafIndex": number; readonly "auditPath": readonly (string)[]; readonly "checkpoint": HistoryCheckpoint };
 export type Mail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null) };
 export type MailDetail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null); readonly "failures": readonly ({ readonly "code": string; readonly "message": string; readonly "date": string })[] };
@@ -243,6 +244,14 @@ export interface PortalOperations {
     readonly answer: { readonly "rectifiedParticipants": readonly ({ readonly "userId": string; readonly "requested": Participant; readonly "rectified": Participant })[] };
     readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FieldsNotEditable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
+  /** Lists the history of a document, oldest entry first, with the proof that it was not changed. */
+  readonly "GET /api/documents/{id}/history": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: HistoryPage;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
   /** Replaces the addresses that are notified when the document is concluded. */
   readonly "PUT /api/documents/{id}/notified-emails": {
     readonly params: { readonly "id": string };
@@ -250,14 +259,6 @@ export interface PortalOperations {
     readonly body: NotifiedEmails;
     readonly answer: undefined;
     readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
-  };
-  /** Lists the history of a document, oldest entry first, with the proof that it was not changed. */
-  readonly "GET /api/documents/{id}/history": {
-    readonly params: { readonly "id": string };
-    readonly query: { readonly "limit"?: number; readonly "offset"?: number };
-    readonly body: undefined;
-    readonly answer: { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
-    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends the list of documents as a CSV file. */
   readonly "GET /api/documents/export": {

@@ -59,13 +59,14 @@ export function assetRoutes(
       path: `${at.prefix}/{name}`,
       group: at.group,
       summary: 'A script or style of the pages.',
-      description: 'The name contains a digest of the content, so it may be cached permanently.',
+      description:
+        'Loaded by the pages. A browser that has it asks with `If-None-Match` whether it has changed.',
       auth: at.auth,
       rate: 'none',
       bodyPolicy: 'none',
       headers: ['if-none-match'],
       params: z.object({
-        name: z.string().describe('Name with a digest of the content, as the page has it.'),
+        name: z.string().describe('Name of the file, as the page has it.'),
       }),
       query: z.object({}),
       body: z.unknown(),

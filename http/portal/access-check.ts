@@ -5,7 +5,13 @@
  */
 
 import { timingSafeEqual } from 'node:crypto';
-import type { EditorSessionService, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
+import type {
+  EditorSessionService,
+  SignedInUser,
+  Tenant,
+  Tenants,
+  UserSignIn,
+} from '../../actors/portal/api.ts';
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
@@ -39,7 +45,7 @@ const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = 
 /** Directories of callers. */
 export interface CallerDirectories {
   readonly tenants: Pick<Tenants, 'identify'>;
-  readonly signIn: Pick<SignIn, 'session'>;
+  readonly signIn: Pick<UserSignIn, 'session'>;
   readonly editorSessions: Pick<EditorSessionService, 'session'>;
 }
 
@@ -89,7 +95,7 @@ export function requireFormToken({ formToken }: Pick<SignedInUser, 'formToken'>,
 function admitUser(
   arrival: IncomingRequest,
   policy: AuthPolicy,
-  signIn: Pick<SignIn, 'session'>,
+  signIn: Pick<UserSignIn, 'session'>,
   wrongKeys: WrongKeys,
 ): Admission | Promise<Admission> {
   const { caller, method } = arrival;
@@ -144,7 +150,7 @@ function sessionOf(
 function admitSession(
   { cookie, formToken, needsToken }: ScriptSession,
   { caller, header }: IncomingRequest,
-  signIn: Pick<SignIn, 'session'>,
+  signIn: Pick<UserSignIn, 'session'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
   const origin = { ipAddress: caller.address, userAgent: header('user-agent') };

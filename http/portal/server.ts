@@ -17,7 +17,6 @@ import { createBodyReading } from './input/body-reading.ts';
 import { portalApi } from './reference.ts';
 import { brandingRoutes } from './routes/branding.ts';
 import { contentRoutes } from './routes/content.ts';
-import { documentHistoryRoutes } from './routes/document-history.ts';
 import { documentListRoutes } from './routes/document-list.ts';
 import { documentOperationRoutes } from './routes/document-operations.ts';
 import { documentRoutes } from './routes/documents.ts';
@@ -73,7 +72,6 @@ export function portalRoutes(
   const routes = [
     ...uploadRoutes(service.uploads, idempotency),
     ...documentRoutes(documents, idempotency),
-    ...documentHistoryRoutes(documents),
     ...documentListRoutes(documents),
     ...documentOperationRoutes(service.documentOperations),
     ...documentFolderRoutes(documents, folders),

@@ -1,9 +1,9 @@
 /** The public history of a document: the journal of its actor, with the proof that it was not changed. Source: docs/decisions/0053-tamper-evident-history.md. */
 
-import { type ActorStore, HistoryProofs, type JournalLine } from '@sealwright/runtime';
+import { type ActorStore, type HistoryProof, HistoryProofs, type JournalLine } from '@sealwright/runtime';
+import type { DocumentHistoryEntry } from '../../../contracts/portal/document-history.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
-import type { DocumentHistoryEntry, DocumentHistoryPage } from '../api/history.ts';
 import { documentAddress } from './document-index.ts';
 
 /** Types of entries by the message that caused the journal line. */
@@ -53,7 +53,12 @@ export class DocumentHistory {
   async page(
     id: DocumentId,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<DocumentHistoryPage> {
+  ): Promise<{
+    readonly items: readonly DocumentHistoryEntry[];
+    readonly totalCount: number;
+    /** Of the newest sealed entry; null while no checkpoint covers the document. */
+    readonly proof: HistoryProof | null;
+  }> {
     const address = documentAddress(id);
     const totalCount = (await this.#store.load(address))?.journalLength ?? 0;
     const lines = await this.#store.journal(address, { after: page.offset * page.limit, limit: page.limit });
@@ -66,7 +71,7 @@ function entryOf(line: JournalLine): DocumentHistoryEntry {
   return {
     id: line.id,
     type: typeOf(line),
-    at: line.at,
+    date: line.at,
     message: line.message,
     by: textOf(by),
     userId: textOf(userId),

@@ -22,7 +22,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { DocumentHistoryPage } from '../api/history.ts';
 import {
   cannotCancel,
   type DocumentRequest,
@@ -319,7 +318,7 @@ export class DocumentService {
     tenant: Tenant,
     id: DocumentId,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<DocumentHistoryPage> {
+  ): ReturnType<DocumentHistory['page']> {
     await this.#present(tenant, id);
     return this.#history.page(id, page);
   }

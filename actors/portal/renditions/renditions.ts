@@ -144,7 +144,7 @@ export class Renditions {
     if (type !== 'SignaturesManifest' && type !== 'PrinterFriendlyVersion')
       return { trail: [], trailOmitted: 0 };
     const { items } = await this.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
-    const shown = items.flatMap(({ type: recorded, at, by, ipAddress, userAgent }) => {
+    const shown = items.flatMap(({ type: recorded, date: at, by, ipAddress, userAgent }) => {
       const type = RENDITION_EVENT_TYPES.find((one) => one === recorded);
       return type === undefined ? [] : [{ type, at, by, ipAddress, userAgent }];
     });

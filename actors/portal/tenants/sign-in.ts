@@ -1,5 +1,5 @@
 /**
- * Sign-in of users by a mailed link, and their sessions. Implements `SignIn`. The record of the user holds the ids of
+ * Sign-in of users by a mailed link, and their sessions. The record of the user holds the ids of
  * unused links and the digests of sessions, so that every node knows them and removing the user ends them.
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
@@ -13,6 +13,7 @@ import {
   parsePortalId,
   type UserId,
 } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   roleIn,
@@ -20,10 +21,10 @@ import {
   SIGN_IN_LIFETIME_MS,
   type SignInLink,
   type UserContext,
+  type UserRole,
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { SignedInUser, SignIn, SignInLinkView } from '../api/sign-in.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
@@ -35,7 +36,29 @@ const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 /** Longer texts cannot be addresses. */
 const MAX_EMAIL_LENGTH = 255;
 
-export class UserSignIn implements SignIn {
+/** A user with an open session. */
+export interface SignedInUser {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: UserRole;
+  /** The user as a caller of the services, in the organization of the session. */
+  readonly tenant: Tenant;
+  /** Look of the organization's pages; absent = ours. */
+  readonly branding?: PageBranding | undefined;
+  /** Must come with every form and request that changes something. */
+  readonly formToken: string;
+}
+
+/** Content of a valid link. */
+export interface SignInLinkView {
+  readonly name: string;
+  readonly email: string;
+  /** Organizations in which the user has a role. */
+  readonly organizations: readonly { readonly id: OrganizationId; readonly name: string }[];
+}
+
+export class UserSignIn {
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
@@ -43,6 +66,7 @@ export class UserSignIn implements SignIn {
     private readonly sessionLifetime: number,
   ) {}
 
+  /** Mails a link to a known address with a role; does nothing for others, and while three links can be used. */
   async mailLink(email: string): Promise<void> {
     const { system, store, clock, ids } = this.runtime;
     const given = email.trim();
@@ -72,6 +96,7 @@ export class UserSignIn implements SignIn {
     return link && links.signIn({ userId: userId as UserId, linkId: link.id, expiresAt: link.expiresAt });
   }
 
+  /** Reads a link without using it up; undefined for one that is not valid any more. */
   async link(ticket: string): Promise<SignInLinkView | undefined> {
     const named = this.links.parseSignIn(ticket);
     const user = named && (await this.#read(named.userId));
@@ -85,6 +110,7 @@ export class UserSignIn implements SignIn {
     return { name: user.name, email: user.email, organizations };
   }
 
+  /** Uses the link up and begins a session. @returns the token of its cookie. Refusals: `InvalidTicket` */
   async begin(ticket: string, organization: string): Promise<string> {
     const { system, clock, ids } = this.runtime;
     const { links, sessionLifetime } = this;
@@ -111,6 +137,7 @@ export class UserSignIn implements SignIn {
     return `${named.userId}.${secret}`;
   }
 
+  /** Undefined for a session that is unknown, expired, ended, or of a removed user. */
   async session(token: string): Promise<SignedInUser | undefined> {
     const { userId, secret, sha256 } = parseToken(token);
     const user = await this.#read(userId);

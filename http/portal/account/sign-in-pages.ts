@@ -6,7 +6,7 @@
 
 import type { Clock, Log } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { SignIn } from '../../../actors/portal/api.ts';
+import type { UserSignIn } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import {
@@ -42,7 +42,7 @@ const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie'] as cons
 const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
 
 export function signInRoutes(
-  signIn: SignIn,
+  signIn: UserSignIn,
   { clock, log }: { readonly clock: Pick<Clock, 'elapsed' | 'after'>; readonly log?: Log | undefined },
 ): readonly AnyRoute[] {
   const limits = createWrongKeys(clock, PER_ADDRESS, IN_TOTAL);

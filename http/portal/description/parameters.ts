@@ -19,7 +19,7 @@ export const PARAMETERS: PropertyTexts = {
     'Validation key of the document: 20 letters and digits. Case, hyphens and spaces do not count.',
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
-  'assets/{name}': 'Name with a digest of the content, as the page has it.',
+  'assets/{name}': 'Name of the file, as the page has it.',
   '?ticket': 'Ticket of the link. Absent: the request needs a key.',
   '?user-agent': 'Program of the client, kept as evidence.',
 };

@@ -127,7 +127,8 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
       '{name}',
       {
         summary: 'A script or style of the pages.',
-        description: 'The name contains a digest of the content, so it may be cached permanently.',
+        description:
+          'Loaded by the pages. A browser that has it asks with `If-None-Match` whether it has changed.',
       },
       named,
     ),

@@ -7,6 +7,7 @@ import {
   replaceEnvelope,
   replaceFile,
 } from '../../../contracts/portal/document-changes.ts';
+import { getHistory } from '../../../contracts/portal/document-history.ts';
 import {
   cancelDocument,
   deleteDocument,
@@ -58,6 +59,10 @@ export function documentRoutes(
       await documents.editFlow(tenant, documentId(params.id), body);
       return { rectifiedParticipants: [] };
     }),
+    handle(getHistory, async ({ tenant, params, query }) => ({
+      ...(await documents.history(tenant, documentId(params.id), query)),
+      nextCursor: null,
+    })),
     handle(notifyOfConclusion, ({ tenant, params, body }) =>
       documents.setNotifiedEmails(tenant, documentId(params.id), body.emails),
     ),

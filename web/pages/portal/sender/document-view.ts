@@ -1,6 +1,7 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
 
-import type { DocumentHistoryEntry, SignedInUser } from '../../../../actors/portal/api.ts';
+import type { SignedInUser } from '../../../../actors/portal/api.ts';
+import type { DocumentHistoryEntry } from '../../../../contracts/portal/document-history.ts';
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import type { Mail } from '../../../../contracts/portal/mails.ts';
@@ -181,11 +182,11 @@ ${lines(items)}
 
 function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
   const { language } = page.words;
-  const items = history.map(({ at, type, message, by }) => {
+  const items = history.map(({ date, type, message, by }) => {
     // The sentences of the journal are in English.
     const text = language === 'en' ? message : texts.page.historyTypes[type];
     const who = by === null ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
-    return html`<li><time datetime="${new Date(at).toISOString()}">${timeText(language, at)}</time> ${text}${who}</li>`;
+    return html`<li><time datetime="${new Date(date).toISOString()}">${timeText(language, date)}</time> ${text}${who}</li>`;
   });
   return html`<h2>${texts.page.history}</h2>
 <ol class="history" role="list">
