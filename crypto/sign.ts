@@ -3,8 +3,7 @@
  * signatures. Containers of them are made in `asic/`.
  */
 import { augmentCades } from './cades/augment.ts';
-import { signCadesAtLevel } from './cades/levels.ts';
-import { signCades } from './cades/sign.ts';
+import { signCades, signCadesAtLevel } from './cades/sign.ts';
 import { beginCades, finishCadesAtLevel } from './cades/two-step.ts';
 import { verifyCades } from './cades/verify.ts';
 import {
@@ -26,8 +25,7 @@ import { signPades } from './pades/sign.ts';
 import { beginPades, finishPades, tryPades } from './pades/two-step.ts';
 import { verifyPades } from './pades/verify.ts';
 import { augmentXades } from './xades/augment.ts';
-import { signXadesAtLevel } from './xades/levels.ts';
-import { signXades } from './xades/sign.ts';
+import { signXades, signXadesAtLevel } from './xades/sign.ts';
 import { beginXades, finishXades } from './xades/two-step.ts';
 import { verifyXades } from './xades/verify.ts';
 

@@ -1,17 +1,15 @@
 /**
  * Members that an additional signature over all data objects adds to a container (EN 319 162-1 §4.3.3, §4.4.3, §5).
  */
-
 import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
-import { signedDigests } from '../cades/levels.ts';
-import { servicesFor } from '../cades/raise-level.ts';
+import { signedDigests } from '../cades/sign.ts';
 import type { Source } from '../core/files.ts';
 import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { DS } from '../xades/elements/identifiers.ts';
-import { detachedSignature } from '../xades/levels.ts';
+import { detachedSignature } from '../xades/sign.ts';
 import { type DocumentMap, mapDocument } from '../xades/validation/document-map.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from '../xades/validation/signature-node.ts';
 import { readReference, targetOf } from '../xades/validation/signed-info.ts';

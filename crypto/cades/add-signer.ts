@@ -10,7 +10,7 @@ import {
   type SignedFile,
   type Signer,
 } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { type LevelServices, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { algorithmOf, digestIdentifier } from '../x509/signature-algorithms.ts';
 import {
   amended,
@@ -19,7 +19,7 @@ import {
   type ExistingSignature,
   readExisting,
 } from './existing-signature.ts';
-import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';
+import { raiseLevel } from './raise-level.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
 
 /** One more signature for an existing CAdES file. */

@@ -5,7 +5,7 @@ import { Asn1Error } from '../asn1/read.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { evidenceInData } from '../evidence/embedded-evidence.ts';
 import { revocationStatus } from '../evidence/revocation-status.ts';
 import { readableCertificates } from '../x509/certificate.ts';
@@ -15,7 +15,7 @@ import {
   intactSigners,
   readExisting,
 } from './existing-signature.ts';
-import { certificatesToProve, raiseLevel, servicesFor } from './raise-level.ts';
+import { certificatesToProve, raiseLevel } from './raise-level.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
 
 /**

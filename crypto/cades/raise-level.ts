@@ -9,7 +9,7 @@ import { signatureTimestampAttribute, unsignedAttribute } from '../cms/attribute
 import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
-import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
+import type { EvidenceSource, LevelServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { digestIdentifier } from '../x509/signature-algorithms.ts';
@@ -22,27 +22,6 @@ interface RaiseLevelRequest {
   readonly signatures?: readonly Buffer[];
   /** Digest of the signed content; undefined when it is unavailable, which is an error for LTA only. */
   readonly contentDigest: (digest: DigestName) => Buffer | undefined;
-}
-
-/** Services that a level needs. */
-export interface LevelServices {
-  readonly timestamps: TimestampAuthority;
-  readonly evidence: EvidenceSource | undefined;
-}
-
-/** Returns the services. @throws {CryptoError} `request.invalid` when one that the level needs is missing */
-export function servicesFor(
-  to: SignatureLevel,
-  { timestamps, evidence }: SigningServices,
-): LevelServices | undefined {
-  if (to === 'B') return undefined;
-  if (timestamps === undefined) {
-    throw new CryptoError('request.invalid', `Level ${to} needs a time-stamp authority, and none is given.`);
-  }
-  if (to !== 'T' && evidence === undefined) {
-    throw new CryptoError('request.invalid', `Level ${to} needs revocation answers, and no source is given.`);
-  }
-  return { timestamps, evidence };
 }
 
 /**
@@ -59,7 +38,7 @@ export async function raiseLevel(
 ): Promise<Buffer> {
   if (services === undefined) return der;
   let raised = await withSignatureTimestamps(der, request, services);
-  if (request.to === 'T' || services.evidence === undefined) return raised;
+  if (services.evidence === undefined) return raised;
   raised = await withEvidence(raised, request, services.evidence);
   return request.to === 'LTA' ? withArchiveTimestamps(raised, request, services) : raised;
 }

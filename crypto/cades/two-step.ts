@@ -1,5 +1,4 @@
 /** Two-step CAdES signing with an external key: the bytes to sign, and the file from the signature value. */
-import { createHash } from 'node:crypto';
 import { OID } from '../asn1/oids.ts';
 import { octets } from '../asn1/read.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
@@ -14,8 +13,9 @@ import {
   type SignatureLevel,
   type SignedFile,
 } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import {
+  begunSigning,
   checkedSignatureValue,
   readState,
   type SignerAndParameters,
@@ -27,7 +27,7 @@ import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { orMalformed } from './existing-signature.ts';
-import { raiseLevel, servicesFor } from './raise-level.ts';
+import { raiseLevel } from './raise-level.ts';
 import { type Armor, type SignatureOutput, withFiles, withFilesMeanwhile } from './signature-files.ts';
 
 const KIND = 'cades/1';
@@ -68,8 +68,7 @@ export function beginCades(request: BeginSigningRequest): BegunSigning {
       input: { sha256: digests.sha256, length: source.size },
       toBeSigned: toBeSigned.toString('base64'),
     };
-    const hash = createHash(algorithm.digest).update(toBeSigned).digest();
-    return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+    return begunSigning(toBeSigned, algorithm, state);
   } finally {
     source.close();
   }

@@ -2,7 +2,7 @@
  * Ports for time-stamps and revocation information. The caller provides the network access (actors/shared); code in
  * crypto/ opens no connections.
  */
-import { CryptoError, type DigestName } from '../core/types.ts';
+import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
 
 /** One HTTP exchange with an authority. */
 export interface AuthorityRequest {
@@ -91,6 +91,34 @@ export interface SigningServices {
   readonly timestamps?: TimestampAuthority;
   /** Needed from level LT on. */
   readonly evidence?: EvidenceSource;
+}
+
+/** Services that a level above B needs. */
+export interface LevelServices {
+  readonly timestamps: TimestampAuthority;
+  /** Undefined at level T. */
+  readonly evidence: EvidenceSource | undefined;
+}
+
+/** Returns the authority of a level above B. @throws {CryptoError} `request.invalid` when there is none */
+export function authorityFor(level: SignatureLevel, { timestamps }: SigningServices): TimestampAuthority {
+  if (timestamps !== undefined) return timestamps;
+  throw new CryptoError('request.invalid', `Level ${level} needs a time-stamp authority, and none is given.`);
+}
+
+/** Returns the services of a level; undefined for B. @throws {CryptoError} `request.invalid` when one is missing */
+export function servicesFor(level: Exclude<SignatureLevel, 'B'>, services: SigningServices): LevelServices;
+export function servicesFor(level: SignatureLevel, services: SigningServices): LevelServices | undefined;
+export function servicesFor(level: SignatureLevel, services: SigningServices): LevelServices | undefined {
+  if (level === 'B') return undefined;
+  const authority = authorityFor(level, services);
+  if (level === 'T') return { timestamps: authority, evidence: undefined };
+  const { evidence } = services;
+  if (evidence !== undefined) return { timestamps: authority, evidence };
+  throw new CryptoError(
+    'request.invalid',
+    `Level ${level} needs revocation answers, and no source is given.`,
+  );
 }
 
 export interface RetrySettings {

@@ -1,5 +1,7 @@
 /** Signer and parameters as text, for the state between the two steps of signing. Contains no secret. */
+import { createHash } from 'node:crypto';
 import {
+  type BegunSigning,
   CryptoError,
   type KeyType,
   type SignatureAlgorithm,
@@ -74,6 +76,16 @@ function read({
     ...parameters,
     ...(policy === undefined ? {} : { policy: { ...policy, hash: Buffer.from(policy.hash, 'base64') } }),
   };
+}
+
+/** Result of the first step. @param state of the format, plain data for JSON */
+export function begunSigning(
+  toBeSigned: Buffer,
+  algorithm: SignatureAlgorithm,
+  state: { readonly kind: string },
+): BegunSigning {
+  const hash = createHash(algorithm.digest).update(toBeSigned).digest();
+  return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
 }
 
 /**

@@ -1,12 +1,12 @@
 /** Raises the signatures of a PDF to a higher level, and renews archive time-stamps (ETSI EN 319 142-1, clause 6). */
 import type { Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { integrityFailure } from '../validation/soundness.ts';
-import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { appendEvidence, evidenceOf } from './levels.ts';
+import { openIncrementalFile, writeIncremental } from './incremental-file.ts';
+import { appendEvidence } from './levels.ts';
 import { readStoredSignatures, type StoredSignature, type StoredSignatures } from './stored-signatures.ts';
-import { appendDocumentTimestamp, timestampsOf } from './time-stamping.ts';
+import { appendDocumentTimestamp } from './time-stamping.ts';
 import { inspectPades } from './validate.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 
@@ -31,8 +31,7 @@ export async function augmentPades(
   services: SigningServices,
 ): Promise<SignedFile> {
   const { to, at } = request;
-  const authority = timestampsOf(services, to);
-  const evidence = to === 'T' ? undefined : evidenceOf(services, to);
+  const { timestamps, evidence } = servicesFor(to, services);
   const source = openIncrementalFile(request.input, request.password);
   try {
     const broken = brokenFields(source);
@@ -44,14 +43,13 @@ export async function augmentPades(
         throw new CryptoError('signature.mismatch', `A signature in the PDF is broken: ${fault}.`);
       throw new CryptoError('request.invalid', 'The PDF has no signature that could be augmented.');
     }
-    const file = new IncrementalFile(source, request.output, [DIGEST]);
-    try {
+    return await writeIncremental(source, request, [DIGEST], async (file) => {
       const needsTime = before.signatures.some((one) => !one.isTimestamp && !one.isStamped);
       if (needsTime) {
         const { signatures, store } = before;
         if (evidence !== undefined)
           await appendEvidence(file, signatures.filter(unproven(before)), store.certificates, evidence, at);
-        await appendDocumentTimestamp(file, authority, DIGEST, at);
+        await appendDocumentTimestamp(file, timestamps, DIGEST, at);
       }
       if (evidence !== undefined) {
         const now = needsTime ? readStoredSignatures(file, isSound) : before;
@@ -61,12 +59,8 @@ export async function augmentPades(
         if (to === 'LTA' || !isAbove)
           await appendEvidence(file, missing, now.store.certificates, evidence, at);
       }
-      if (to === 'LTA') await appendDocumentTimestamp(file, authority, DIGEST, at);
-      return file.finish(request.sync ?? true);
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
+      if (to === 'LTA') await appendDocumentTimestamp(file, timestamps, DIGEST, at);
+    });
   } finally {
     source.close();
   }

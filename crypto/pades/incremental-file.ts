@@ -130,3 +130,23 @@ export class IncrementalFile implements ByteSource {
     return running.copy();
   }
 }
+
+/**
+ * Writes the output with the updates that `append` gives it. There is no output when this rejects.
+ * @param digests as for `IncrementalFile`
+ */
+export async function writeIncremental(
+  source: Source,
+  { output, sync = true }: { readonly output: string; readonly sync?: boolean },
+  digests: readonly DigestName[],
+  append: (file: IncrementalFile) => Promise<void>,
+): Promise<SignedFile> {
+  const file = new IncrementalFile(source, output, digests);
+  try {
+    await append(file);
+    return file.finish(sync);
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}

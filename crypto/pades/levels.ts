@@ -4,19 +4,13 @@
  * Collects evidence for long-term validation, and stores it in the document (ETSI EN 319 142-1, clause 6.3, level
  * B-LT).
  */
-import { CryptoError, type SignatureLevel, type SignedFile, type SignFileRequest } from '../core/types.ts';
-import type { EvidenceSource, SigningServices } from '../evidence/authorities.ts';
-import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
+import { CryptoError, type SignedFile, type SignFileRequest } from '../core/types.ts';
+import { type EvidenceSource, type SigningServices, servicesFor } from '../evidence/authorities.ts';
+import { type IncrementalFile, openIncrementalFile, writeIncremental } from './incremental-file.ts';
 import { type StoreEntry, storeUpdate } from './security-store.ts';
-import { completedUpdate, padesOptions, preparePades, signPades } from './sign.ts';
+import { completedUpdate, padesOptions, preparePades } from './sign.ts';
 import { newestSignatures, type StoredSignature } from './stored-signatures.ts';
-import { appendDocumentTimestamp, attributeSpace, signedAndStamped, timestampsOf } from './time-stamping.ts';
-
-/** Returns the evidence source. @throws {CryptoError} `request.invalid` when there is none */
-export function evidenceOf({ evidence }: SigningServices, level: string): EvidenceSource {
-  if (evidence !== undefined) return evidence;
-  throw new CryptoError('request.invalid', `Level ${level} needs a source of revocation answers.`);
-}
+import { appendDocumentTimestamp, attributeSpace, signedAndStamped } from './time-stamping.ts';
 
 /**
  * Appends evidence for the signers of these signatures and of their time-stamps.
@@ -52,35 +46,8 @@ export async function appendEvidence(
  * @throws {CryptoError} as `signPades`; `authority.*`, `revocation.missing`, `certificate.revoked`; `request.invalid`
  *   when a service is missing. There is no output then.
  */
-export async function signPadesAtLevel(
-  request: SignFileRequest,
-  services: SigningServices,
-): Promise<SignedFile> {
-  const level = request.level ?? 'B';
-  if (level === 'B') return signPades(request);
-  const authority = timestampsOf(services, level);
-  const evidence = level === 'T' ? undefined : evidenceOf(services, level);
-  const source = openIncrementalFile(request.input, request.password);
-  try {
-    const unsignedLength = attributeSpace(authority);
-    const options = { ...padesOptions(request), signer: request.signer, unsignedLength };
-    const prepared = preparePades(source, options);
-    const file = new IncrementalFile(source, request.output, [options.digest]);
-    try {
-      file.append(await signedAndStamped(file, options, prepared, authority));
-      if (evidence !== undefined) {
-        const newest = newestSignatures(file, 1);
-        await appendEvidence(file, newest, request.signer.chain, evidence, request.at);
-      }
-      if (level === 'LTA') await appendDocumentTimestamp(file, authority, options.digest, request.at);
-      return file.finish(request.sync ?? true);
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
-  } finally {
-    source.close();
-  }
+export function signPadesAtLevel(request: SignFileRequest, services: SigningServices): Promise<SignedFile> {
+  return signPadesSeries(request, [request], services);
 }
 
 /** The parts of a request that differ between the signatures. */
@@ -95,39 +62,38 @@ export async function signPadesSeries(
   steps: readonly SeriesStep[],
   services: SigningServices = {},
 ): Promise<SignedFile> {
-  const level: SignatureLevel = request.level ?? 'B';
-  const authority = level === 'B' ? undefined : timestampsOf(services, level);
-  const evidence = level === 'LT' || level === 'LTA' ? evidenceOf(services, level) : undefined;
-  const unsignedLength = authority === undefined ? 0 : attributeSpace(authority);
+  const level = request.level ?? 'B';
+  const { timestamps, evidence } = servicesFor(level, services) ?? {};
+  const unsignedLength = timestamps === undefined ? 0 : attributeSpace(timestamps);
+  const options = steps.map(({ at, pades }) => ({
+    ...padesOptions({ ...request, format: 'Pades', at, ...(pades !== undefined && { pades }) }),
+    signer: request.signer,
+    unsignedLength,
+  }));
   const source = openIncrementalFile(request.input, request.password);
   try {
-    const optionsOf = (step: SeriesStep) => ({
-      ...padesOptions({ ...request, format: 'Pades', ...step }),
-      signer: request.signer,
-      unsignedLength,
-    });
-    const digests = steps.map((step) => optionsOf(step).digest);
-    const file = new IncrementalFile(source, request.output, digests);
-    try {
-      for (const step of steps) {
-        const options = optionsOf(step);
-        const prepared = preparePades(file, options);
-        const update =
-          authority === undefined
-            ? completedUpdate(file, prepared, options)
-            : await signedAndStamped(file, options, prepared, authority);
-        file.append(update);
-        if (evidence !== undefined)
-          await appendEvidence(file, newestSignatures(file, 1), request.signer.chain, evidence, step.at);
-      }
-      const last = steps.at(-1);
-      if (level === 'LTA' && authority !== undefined && last !== undefined)
-        await appendDocumentTimestamp(file, authority, optionsOf(last).digest, last.at);
-      return file.finish(request.sync ?? true);
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
+    // Before there is an output: a file that cannot be signed is not copied.
+    const first = options[0] && preparePades(source, options[0]);
+    return await writeIncremental(
+      source,
+      request,
+      options.map(({ digest }) => digest),
+      async (file) => {
+        for (const [index, one] of options.entries()) {
+          const prepared = index === 0 && first !== undefined ? first : preparePades(file, one);
+          file.append(
+            timestamps === undefined
+              ? completedUpdate(file, prepared, one)
+              : await signedAndStamped(file, one, prepared, timestamps),
+          );
+          if (evidence !== undefined)
+            await appendEvidence(file, newestSignatures(file, 1), request.signer.chain, evidence, one.at);
+        }
+        const last = options.at(-1);
+        if (level === 'LTA' && timestamps !== undefined && last !== undefined)
+          await appendDocumentTimestamp(file, timestamps, last.digest, last.at);
+      },
+    );
   } finally {
     source.close();
   }

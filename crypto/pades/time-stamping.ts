@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { signatureTimestampAttribute } from '../cms/attributes-template.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { CryptoError, type DigestName, type SignatureAlgorithm } from '../core/types.ts';
-import type { SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
+import type { TimestampAuthority } from '../evidence/authorities.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
 import { IncrementalUpdate } from '../pdf/update/incremental-update.ts';
 import { surveyForm, targetField, updateField } from './fields/field-update.ts';
@@ -14,12 +14,6 @@ import { FILTER } from './fields/seed-value.ts';
 import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
 import type { IncrementalFile } from './incremental-file.ts';
 import { type PadesOptions, preparePades, type SignPadesOptions } from './sign.ts';
-
-/** Returns the time-stamp authority. @throws {CryptoError} `request.invalid` when there is none */
-export function timestampsOf({ timestamps }: SigningServices, level: string): TimestampAuthority {
-  if (timestamps !== undefined) return timestamps;
-  throw new CryptoError('request.invalid', `Level ${level} needs a time-stamp authority.`);
-}
 
 /**
  * Variance of the token length of one authority: serial numbers and ECDSA integers with and without a leading zero,

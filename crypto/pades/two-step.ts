@@ -8,14 +8,14 @@ import {
   type BeginSigningRequest,
   type BegunSigning,
   CryptoError,
-  type DigestName,
   type FinishSigningRequest,
   type SignatureAlgorithm,
   type SignatureLevel,
   type SignedFile,
 } from '../core/types.ts';
-import type { SigningServices } from '../evidence/authorities.ts';
+import { authorityFor, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import {
+  begunSigning,
   checkedSignatureValue,
   readState,
   type StoredSigner,
@@ -23,11 +23,11 @@ import {
   storedSigner,
 } from '../keys/stored-signer.ts';
 import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signatures.ts';
-import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { appendEvidence, evidenceOf } from './levels.ts';
+import { openIncrementalFile, writeIncremental } from './incremental-file.ts';
+import { appendEvidence } from './levels.ts';
 import { type PadesOptions, padesOptions, preparePades } from './sign.ts';
 import { newestSignatures } from './stored-signatures.ts';
-import { appendDocumentTimestamp, attributeSpace, stampedAttribute, timestampsOf } from './time-stamping.ts';
+import { appendDocumentTimestamp, attributeSpace, stampedAttribute } from './time-stamping.ts';
 
 const KIND = 'pades/1';
 
@@ -64,8 +64,8 @@ export function tryPades(request: BeginSigningRequest, services: SigningServices
 }
 
 function layoutOptions(request: BeginSigningRequest, services: SigningServices): PadesOptions {
-  const level = request.level ?? 'B';
-  const unsignedLength = level === 'B' ? 0 : attributeSpace(timestampsOf(services, level));
+  const { level = 'B' } = request;
+  const unsignedLength = level === 'B' ? 0 : attributeSpace(authorityFor(level, services));
   return { ...padesOptions(request), unsignedLength };
 }
 
@@ -102,8 +102,7 @@ export function beginPades(request: BeginSigningRequest, services: SigningServic
       toBeSigned: toBeSigned.toString('base64'),
       algorithm,
     };
-    const hash = createHash(algorithm.digest).update(toBeSigned).digest();
-    return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+    return begunSigning(toBeSigned, algorithm, state);
   } finally {
     source.close();
   }
@@ -121,17 +120,14 @@ export async function finishPades(
 ): Promise<SignedFile> {
   const state = readPadesState(request.state);
   const { level, algorithm } = state;
-  const authority = level === 'B' ? undefined : timestampsOf(services, level);
-  const evidence = level === 'B' || level === 'T' ? undefined : evidenceOf(services, level);
+  const { timestamps: authority, evidence } = servicesFor(level, services) ?? {};
   const form = signerFromStored(state.signer);
   const toBeSigned = Buffer.from(state.toBeSigned, 'base64');
   const value = checkedSignatureValue(form.signer, algorithm, toBeSigned, request.value);
   const source = openIncrementalFile(request.input);
   try {
     if (source.size !== state.original.length) throw changed(request.input);
-    const digests: readonly DigestName[] = [algorithm.digest];
-    const file = new IncrementalFile(source, request.output, digests);
-    try {
+    return await writeIncremental(source, request, [algorithm.digest], async (file) => {
       if (file.inputDigest !== state.original.sha256) throw changed(request.input);
       const prepared = preparedFrom(state);
       const stamped = authority && (await stampedAttribute(authority, value, algorithm));
@@ -151,11 +147,7 @@ export async function finishPades(
       if (authority !== undefined && level === 'LTA') {
         await appendDocumentTimestamp(file, authority, algorithm.digest, form.at);
       }
-      return file.finish(request.sync ?? true);
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
+    });
   } finally {
     source.close();
   }

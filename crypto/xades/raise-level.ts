@@ -14,7 +14,7 @@ import {
   type EvidenceSource,
   NO_EVIDENCE,
   type SigningServices,
-  type TimestampAuthority,
+  servicesFor,
 } from '../evidence/authorities.ts';
 import { readCrl } from '../evidence/crl.ts';
 import { readOcsp } from '../evidence/ocsp.ts';
@@ -177,8 +177,7 @@ export async function raiseLevel(
   at: number,
   services: SigningServices,
 ): Promise<readonly string[]> {
-  const authority = neededAuthority(services);
-  const evidence = to === 'T' ? undefined : neededEvidence(services);
+  const { timestamps: authority, evidence } = servicesFor(to, services);
   const added: string[] = [];
   const timestamps = [...signature.signatureTimestamps];
   if (timestamps.length === 0) {
@@ -259,18 +258,5 @@ function evidenceFor(token: Buffer, at: number, source: EvidenceSource): Promise
     [certificate.der],
     certificates.map(({ der }) => der),
     at,
-  );
-}
-
-function neededAuthority({ timestamps }: SigningServices): TimestampAuthority {
-  if (timestamps !== undefined) return timestamps;
-  throw new CryptoError('request.invalid', 'This level needs a time-stamp authority, and none is set.');
-}
-
-function neededEvidence({ evidence }: SigningServices): EvidenceSource {
-  if (evidence !== undefined) return evidence;
-  throw new CryptoError(
-    'request.invalid',
-    'This level needs answers about revocation, and nobody to ask is set.',
   );
 }

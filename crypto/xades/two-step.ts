@@ -15,6 +15,7 @@ import {
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import {
+  begunSigning,
   checkedSignatureValue,
   readState,
   type StoredSigner,
@@ -22,8 +23,7 @@ import {
   storedSigner,
 } from '../keys/stored-signer.ts';
 import { concatenatedValue } from '../x509/signature-algorithms.ts';
-import { writeAtLevel } from './levels.ts';
-import { planSignature } from './sign.ts';
+import { planSignature, writeAtLevel } from './sign.ts';
 
 interface XadesState {
   readonly kind: 'xades/1';
@@ -53,8 +53,7 @@ export function beginXades(request: BeginSigningRequest): BegunSigning {
       toBeSigned: createHash('sha256').update(toBeSigned).digest('hex'),
     };
     source.assertUnchanged();
-    const hash = createHash(algorithm.digest).update(toBeSigned).digest();
-    return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+    return begunSigning(toBeSigned, algorithm, state);
   } finally {
     source.close();
   }

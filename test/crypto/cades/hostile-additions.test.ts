@@ -4,7 +4,7 @@ import { encoded } from '#crypto/asn1/read.js';
 import { addCadesSignerAtLevel } from '#crypto/cades/add-signer.js';
 import { augmentCades } from '#crypto/cades/augment.js';
 import { counterSignCades } from '#crypto/cades/counter-sign.js';
-import { signCadesAtLevel } from '#crypto/cades/levels.js';
+import { signCadesAtLevel } from '#crypto/cades/sign.js';
 import { CryptoError } from '#crypto/core/types.js';
 import type { SigningServices } from '#crypto/evidence/authorities.js';
 import { startAuthority } from '../../pki/authority.ts';

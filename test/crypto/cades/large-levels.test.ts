@@ -7,7 +7,7 @@ import { bytes, facts, failures, file } from './cades-harness.ts';
 function inProcess(script: string): unknown {
   const url = (path: string) => JSON.stringify(import.meta.resolve(path));
   const imports = `
-    import { signCadesAtLevel } from ${url('#crypto/cades/levels.js')};
+    import { signCadesAtLevel } from ${url('#crypto/cades/sign.js')};
     import { augmentCades } from ${url('#crypto/cades/augment.js')};
     import { addCadesSigner } from ${url('#crypto/cades/add-signer.js')};
     import { startAuthority } from ${url('../../pki/authority.js')};`;

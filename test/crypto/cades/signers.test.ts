@@ -10,8 +10,7 @@ import {
 } from '#crypto/cades/add-signer.js';
 import { augmentCades } from '#crypto/cades/augment.js';
 import { type CounterSignCadesRequest, counterSignCades } from '#crypto/cades/counter-sign.js';
-import { signCadesAtLevel } from '#crypto/cades/levels.js';
-import { signCades } from '#crypto/cades/sign.js';
+import { signCades, signCadesAtLevel } from '#crypto/cades/sign.js';
 import { amendSignedData } from '#crypto/cms/amend.js';
 import { unsignedAttribute } from '#crypto/cms/attributes-template.js';
 import { parseSignerInfo } from '#crypto/cms/parse.js';

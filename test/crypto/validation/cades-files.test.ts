@@ -5,7 +5,7 @@ import { octetString, oid } from '#crypto/asn1/write.js';
 import { addCadesSigner } from '#crypto/cades/add-signer.js';
 import { augmentCades } from '#crypto/cades/augment.js';
 import { counterSignCades } from '#crypto/cades/counter-sign.js';
-import { signCadesAtLevel } from '#crypto/cades/levels.js';
+import { signCadesAtLevel } from '#crypto/cades/sign.js';
 import { verifyCades } from '#crypto/cades/verify.js';
 import { amendSignedData } from '#crypto/cms/amend.js';
 import { parseSignedData } from '#crypto/cms/parse.js';

@@ -5,7 +5,7 @@ import type { AugmentFileRequest, SignatureLevel, SignFileRequest, XadesFormat }
 import { readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
 import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { augmentXades } from '#crypto/xades/augment.js';
-import { signXadesAtLevel } from '#crypto/xades/levels.js';
+import { signXadesAtLevel } from '#crypto/xades/sign.js';
 import { inspectXades } from '#crypto/xades/validate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';

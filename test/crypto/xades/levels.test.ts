@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
 import type { SigningServices } from '#crypto/evidence/authorities.js';
-import { signXadesAtLevel } from '#crypto/xades/levels.js';
+import { signXadesAtLevel } from '#crypto/xades/sign.js';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,
