@@ -95,6 +95,8 @@ export class Services {
     const portalPlan = options.portal && (await Portal.plan(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
+    const planOf = new Map(plans.flatMap((plan) => plan.definitions.map(({ kind }) => [kind, plan] as const)));
+    let opened: Batch | undefined;
     const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
     // Before the first step, so that none is missed; a node that takes over later compares all chains.
     if (store.nodes === undefined) await history?.start();
@@ -119,7 +121,8 @@ export class Services {
       crashJournal: join(layout.db, crashJournalName(store.nodes?.name)),
       handlers: Object.assign({}, ...plans.map(({ handlers }) => handlers)),
       onCommitted: (step, isOwn) => {
-        for (const plan of plans) plan.observe(step, isOwn);
+        opened?.inspection.changes.observe();
+        planOf.get(step.actor.address.kind)?.observe(step, isOwn);
         if (store.nodes === undefined || singletons.runsHere('history')) history?.observe(step);
       },
       onUnaccepted: (_, what) => observer?.unaccepted(what),
@@ -136,6 +139,7 @@ export class Services {
       }),
     });
     const batch = await batchPlan.open(runtime);
+    opened = batch;
     if (store.nodes !== undefined && history !== undefined)
       await singletons.run('history', () => history.start());
     const portal = await portalPlan?.open(runtime);

@@ -137,7 +137,6 @@ export async function planBatch(
       );
       const inspection = new InspectionService(runtime, host, pool, events);
       observers.push((step, isOwn) => {
-        inspection.changes.observe();
         // Each node counts its own work in its metrics.
         if (isOwn) notifyObserver(observer, step);
         jobs.observe(step);

@@ -31,8 +31,8 @@ export interface ServicePlan<Service extends HostedService = HostedService> {
   readonly definitions: readonly ActorDefinition[];
   readonly handlers: { readonly [name: string]: EffectHandler };
   /**
-   * Sees each committed step of all nodes before its sender is answered, those before `open` too. Synchronous; must be
-   * quick. `isOwn`: this process committed it.
+   * Sees each committed step of its kinds, of all nodes, before its sender is answered, those before `open` too.
+   * Synchronous; must be quick. `isOwn`: this process committed it.
    */
   observe(step: Step, isOwn: boolean): void;
   /** Recovers the last run. The service answers requests from here on; nothing is begun before its `start`. */
