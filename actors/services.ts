@@ -95,7 +95,9 @@ export class Services {
     const portalPlan = options.portal && (await Portal.plan(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
-    const planOf = new Map(plans.flatMap((plan) => plan.definitions.map(({ kind }) => [kind, plan] as const)));
+    const planOf = new Map(
+      plans.flatMap((plan) => plan.definitions.map(({ kind }) => [kind, plan] as const)),
+    );
     let opened: Batch | undefined;
     const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
     // Before the first step, so that none is missed; a node that takes over later compares all chains.

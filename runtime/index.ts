@@ -16,8 +16,7 @@ export { type HistoryProof, HistoryProofs, isProven } from './history/proof.ts';
 export { HistorySealer } from './history/sealer.ts';
 export { type HistoryReport, verifyHistory } from './history/verify.ts';
 export type { ShardStatus } from './host/actor-host.ts';
-export { DeferredSystem } from './host/deferred-system.ts';
-export { LoopUtilisation } from './host/traffic.ts';
+export { LoopUtilisation } from './host/actor-host.ts';
 export type { ActorPage, ActorQuery, ActorSummary } from './inspection/actor-pages.ts';
 export type { ActorReport, KindReport } from './inspection/inspect.ts';
 export type { MachineChart } from './inspection/machine-chart.ts';
@@ -76,7 +75,7 @@ export type {
   StoreNodes,
   StoreReader,
 } from './model/ports.ts';
-export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+export { createRuntime, DeferredSystem, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { ShardOptions } from './shards/sharded-host.ts';
 export type { ShardModule } from './shards/wire.ts';
 export { migrateStore } from './step/migrate.ts';

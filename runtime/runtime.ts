@@ -1,26 +1,95 @@
-/** Composes the runtime. */
+/**
+ * Composes the runtime.
+ *
+ * The interface to actors of a runtime that is created later.
+ */
 import { CrashJournal, type MarkedEffect, SET_ASIDE } from './effects/crash-journal.ts';
 import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
-import { DeferredSystem } from './host/deferred-system.ts';
 import { Host, type HostDependencies } from './host/host.ts';
 import { type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
 import type {
   ActorDefinition,
   ActorSystem,
+  CommittedActor,
+  ContextOf,
   EffectHandler,
+  InputOf,
+  MessageOf,
+  SendOptions,
   StepOutcome,
   Unaccepted,
 } from './model/definition.ts';
 import { describeFailure, Fatal } from './model/failures.ts';
 import { Faults } from './model/faults.ts';
 import { assertStorable } from './model/machine-shape.ts';
-import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './model/ports.ts';
+import { malformedAddress, malformedInput, malformedMessage } from './model/message-checks.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  ActorStore,
+  Clock,
+  Ids,
+  Json,
+  Log,
+  Millis,
+  Step,
+  StoredEffect,
+} from './model/ports.ts';
 import { ShardedHost, type ShardOptions } from './shards/sharded-host.ts';
 import { SEND_EFFECT } from './step/step.ts';
 import { Timers } from './timers/timers.ts';
+
+/**
+ * Refuses malformed addresses and messages before they reach an actor, which they would otherwise count against.
+ *
+ * Lets services be built on the system before the runtime is, which needs their effect handlers. Calls before the
+ * runtime exists throw `runtime.not-created`.
+ */
+export class DeferredSystem implements ActorSystem {
+  #host: ActorHost | undefined;
+
+  /** Called once, by the runtime. */
+  connect(host: ActorHost): void {
+    this.#host = host;
+  }
+
+  create<Kind extends string>(
+    address: ActorAddress<Kind>,
+    input: InputOf<Kind>,
+  ): Promise<StepOutcome<ContextOf<Kind>>> {
+    const host = this.#connected();
+    const malformed = malformedAddress(address) ?? malformedInput(input);
+    return malformed === undefined ? host.create(address, input as Json) : Promise.reject(malformed);
+  }
+
+  send<Kind extends string>(
+    address: ActorAddress<Kind>,
+    event: MessageOf<Kind>,
+    options?: SendOptions,
+  ): Promise<StepOutcome<ContextOf<Kind>>> {
+    const host = this.#connected();
+    const malformed = malformedAddress(address) ?? malformedMessage(event, options?.id);
+    if (malformed !== undefined) return Promise.reject(malformed);
+    return host.send(address, event as ActorEvent, options);
+  }
+
+  read<Kind extends string>(
+    address: ActorAddress<Kind>,
+  ): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
+    const host = this.#connected();
+    const malformed = malformedAddress(address);
+    return malformed === undefined ? host.read(address) : Promise.reject(malformed);
+  }
+
+  #connected(): ActorHost {
+    if (this.#host === undefined)
+      throw new Fatal('runtime.not-created', 'An actor was used before the runtime was created.');
+    return this.#host;
+  }
+}
 
 export interface RuntimeOptions {
   /** Effects in progress at once. Whole number, at least 1; more wait in the store. @default 64 */

@@ -4,8 +4,8 @@
  * the benchmark cannot compare the program with itself; the compiler checks the names of the other two.
  */
 import { register } from 'node:module';
+import { Traffic } from '#runtime/host/actor-host.js';
 import { RecentTimes } from '#runtime/host/host.js';
-import { Traffic } from '#runtime/host/traffic.js';
 
 const HOOKS = `
 export async function load(url, context, next) {

@@ -2,7 +2,6 @@
  * Inspects the signatures of a PDF: the bytes each covers, its integrity, and the changes of later revisions
  * (ETSI EN 319 142-1; ISO 32000-2, 12.8). Trust is not evaluated here but in `judge`.
  */
-
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
@@ -12,7 +11,7 @@ import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withP
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
 import { readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
-import { FileDigests } from './file-digests.ts';
+import { FileDigests } from './incremental-file.ts';
 import {
   documentTimestamp,
   isTimestamp,

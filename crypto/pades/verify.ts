@@ -2,14 +2,13 @@
  * Quick check of the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
  * integrity for earlier ones.
  */
-
 import { openSource, type Source } from '../core/files.ts';
 import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
 import { withPdf } from '../pdf/index.ts';
 import { verifySignedData } from '../validation/signed-data/verify.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
-import { FileDigests } from './file-digests.ts';
+import { FileDigests } from './incremental-file.ts';
 
 /** Most signatures checked; each costs a public-key operation. */
 const MAX_SIGNATURES = 500;

@@ -4,7 +4,6 @@
  *
  * Source: docs/batch-values.md §0, §11.
  */
-
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
@@ -12,12 +11,95 @@ import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
 import { readMetrics } from '../../contracts/batch/system.ts';
 import { HEALTH_STATUSES } from '../../contracts/batch/words.ts';
+import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
+import { DOCUMENT_STATUSES } from '../../contracts/portal/words.ts';
 import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
 import type { RequestObserver } from '../core/request/request-outcome.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
-import { createPortalMetrics, type PortalMetrics } from './portal-metrics.ts';
-import { createRequestCounter } from './request-counter.ts';
+
+/** Counts replies by route and status; the metrics library is called only when metrics are read. */
+function createRequestCounter(name: string, help: string, registry: Registry): RequestObserver {
+  const counts = new Map<string, Map<number, number>>();
+  new Counter({
+    name,
+    help,
+    labelNames: ['route', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [route, byStatus] of counts)
+        for (const [status, count] of byStatus) this.inc({ route, status: String(status) }, count);
+    },
+  });
+  return ({ route, status }) => {
+    let byStatus = counts.get(route);
+    if (byStatus === undefined) {
+      byStatus = new Map();
+      counts.set(route, byStatus);
+    }
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+  };
+}
+
+const CALL_STATES = ['Pending', 'Delivered', 'Failed'] as const;
+const SIGNATURE_KINDS = ['electronic', 'certificate', 'approval'] as const;
+const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Metrics of the portal, which has no endpoint of its own. Read from the store on each request. */
+interface PortalMetrics {
+  signed(kind: string, took: number): void;
+  read(portal: Pick<OperatorActivity, 'load'>): Promise<void>;
+}
+
+function createPortalMetrics(registry: Registry, now: () => number): PortalMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const documents = gauge('portal_documents', 'Documents by status.', ['status']);
+  const mails = gauge(
+    'portal_mails',
+    'E-mails by status: Waiting after a failed attempt, Failed after the last.',
+    ['status'],
+  );
+  const oldestMail = gauge(
+    'portal_mail_oldest_waiting_seconds',
+    'Age of the oldest e-mail that is not sent and not given up; 0 when there is none.',
+  );
+  const calls = gauge(
+    'portal_webhook_deliveries',
+    'Webhook deliveries by status; Failed after the last attempt.',
+    ['status'],
+  );
+  const oldestCall = gauge(
+    'portal_webhook_oldest_pending_seconds',
+    'Age of the oldest webhook delivery that waits for an attempt; 0 when there is none.',
+  );
+  const signing = new Histogram({
+    name: 'portal_signing_duration_seconds',
+    help: 'Time to put an accepted signature into its document, without the wait before.',
+    labelNames: ['kind'],
+    buckets: BUCKETS,
+    registers,
+  });
+  for (const kind of SIGNATURE_KINDS) signing.zero({ kind });
+  const set = (into: Gauge, states: readonly string[], counts: { readonly [state: string]: number }) => {
+    for (const status of new Set([...states, ...Object.keys(counts)]))
+      into.set({ status }, counts[status] ?? 0);
+  };
+  const age = (at: number | null) => (at === null ? 0 : Math.max(0, now() - at) / 1000);
+  return {
+    signed: (kind, took) => signing.observe({ kind }, took / 1000),
+    async read(portal) {
+      const load = await portal.load();
+      set(documents, DOCUMENT_STATUSES, load.documents);
+      set(mails, MAIL_STATUSES, load.mails.counts);
+      set(calls, CALL_STATES, load.webhooks.counts);
+      oldestMail.set(age(load.mails.oldestWaiting));
+      oldestCall.set(age(load.webhooks.oldestWaiting));
+    },
+  };
+}
 
 const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const POLL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

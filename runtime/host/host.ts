@@ -31,9 +31,15 @@ import {
   type StepContext,
   viewOf,
 } from '../step/step.ts';
-import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from './actor-host.ts';
+import {
+  type ActorHost,
+  type HostReport,
+  LoopUtilisation,
+  type MessageDelivery,
+  type ShardStatus,
+  Traffic,
+} from './actor-host.ts';
 import type { Supervisor } from './supervisor.ts';
-import { LoopUtilisation, Traffic } from './traffic.ts';
 
 const WINDOW_SIZE = 1024;
 /** Additions to a full window after which it is sorted again: reads of a busy thread share a sort. */

@@ -2,8 +2,7 @@
  * Inspects actors: their number, states, reasons, and pending work. Reads indexes and single actors only; costs nothing
  * while unused.
  */
-import type { ActorHost } from '../host/actor-host.ts';
-import type { KindTraffic } from '../host/traffic.ts';
+import type { ActorHost, KindTraffic } from '../host/actor-host.ts';
 import type { ActorDefinition } from '../model/definition.ts';
 import { stateNames } from '../model/machine-shape.ts';
 import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from '../model/ports.ts';

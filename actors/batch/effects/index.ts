@@ -1,11 +1,216 @@
-/** The handlers of a job's effects. */
-import type { JobEffect } from '../../../machines/batch/job-context.ts';
+/**
+ * The handlers of a job's effects.
+ *
+ * Stages the input in the working folder and signs it there; verifies and publishes small files in the same task.
+ *
+ * Removes the original once its signed output is published and the job is Completed.
+ */
+
+import { dirname, join } from 'node:path';
+import { describeFailure, Fatal, Retryable } from '@sealwright/runtime';
+import type { JobEffect, Release } from '../../../machines/batch/job-context.ts';
+import { isStorageCode } from '../../pool/disk-errors.ts';
+import type { PoolResults } from '../../pool/tasks.ts';
+import type { DiskSync } from '../../shared/disk-sync.ts';
+import { outputName } from '../../shared/file-names.ts';
 import { type EventLog, eventIdOf, withJob } from '../job-records/events.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
-import { type JobHandler, type JobHandlerDependencies, NO_MESSAGE, whileWritable } from './effect-handler.ts';
-import { releaseHandler, signHandler } from './sign.ts';
-import { quarantineHandler, tidyHandler } from './tidy.ts';
+import {
+  interrupted,
+  type JobHandler,
+  type JobHandlerDependencies,
+  jobFailed,
+  messageOf,
+  NO_MESSAGE,
+  NO_TIME_LIMIT,
+  passwordOf,
+  rounded,
+  whileWritable,
+} from './effect-handler.ts';
+
+/** Attempts with increasing pauses before the job reports that an operator must act. */
+const MAX_ATTEMPTS = 12;
+/** The same for a file that the service may not remove: a further attempt rarely helps. */
+const MAX_REFUSED_ATTEMPTS = 3;
+
+/**
+ * Waits until Completed is durable, because the removal is final, and finishes when the removal is durable: an original
+ * that a power cut restores would be signed again.
+ */
+export function tidyHandler({
+  pool,
+  disk,
+}: Pick<JobHandlerDependencies, 'pool' | 'disk'>): JobHandler<'tidy'> {
+  return {
+    after: 'durable',
+    tries: MAX_ATTEMPTS,
+    async run(effect, attempt) {
+      const answer = await pool.run({
+        task: 'tidy',
+        jobId: attempt.actor.id,
+        fileName: effect.fileName,
+        originalPath: effect.originalPath,
+        input: effect.input,
+      });
+      if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      const { refused } = answer.result;
+      if (refused !== undefined) {
+        const remedy = `Remove it, and give the user of the service the right to remove files there (${refused}).`;
+        if (attempt.failures + 1 < MAX_REFUSED_ATTEMPTS) throw new Retryable('job.input-not-removed', remedy);
+        throw new Fatal('job.input-not-removed', remedy);
+      }
+      if (effect.input && !answer.result.diverged) await syncIfPresent(disk, dirname(effect.originalPath));
+      return { type: 'TIDIED', diverged: answer.result.diverged };
+    },
+    failed: (_, failure) => ({
+      type: 'TIDY_FAILED',
+      message: `The input could not be removed and stays in place. ${failure.message}`,
+    }),
+  };
+}
+
+/** Syncs a folder; ignores a folder that no longer exists. */
+async function syncIfPresent(disk: DiskSync, folder: string): Promise<void> {
+  try {
+    await disk.directory(folder);
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw new Retryable(code, message);
+  }
+}
+
+/**
+ * Moves the working folder of a job that did not complete to `error/<job id>/`; the input stays in place. Waits until the end of the
+ * job is durable, because the effect may withdraw an unpublished output.
+ */
+function quarantineHandler({ pool }: JobHandlerDependencies): JobHandler<'quarantine'> {
+  return {
+    after: 'durable',
+    async run(effect, attempt) {
+      const answer = await pool.run({
+        task: 'quarantine',
+        jobId: attempt.actor.id,
+        fileName: effect.fileName,
+        mayBePublished: effect.mayBePublished,
+        subfolder: effect.subfolder ?? '',
+      });
+      // The error folder may be writable later; until then the content stays in processing/.
+      if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      return { type: 'QUARANTINED' };
+    },
+  };
+}
+
+/**
+ * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
+ */
+function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
+  const { pool, clock, disk, layout, outputCollision, certificates, storage, secrets } = dependencies;
+  return {
+    after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
+    async run(effect, attempt) {
+      // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
+      const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
+      if (checking !== undefined) await checking;
+      const { input, signed, signMs, stageMs, release } = messageOf(
+        await pool.run(
+          {
+            task: 'sign',
+            jobId: attempt.actor.id,
+            fileName: effect.fileName,
+            originalPath: effect.originalPath,
+            format: effect.format,
+            profile: effect.profileName,
+            subfolder: effect.subfolder ?? '',
+            ...passwordOf(effect, secrets),
+            ...(effect.operation && { operation: effect.operation }),
+            ...(effect.files && { files: effect.files }),
+            collision: outputCollision,
+            at: clock.now(),
+          },
+          { bytes: effect.bytes },
+        ),
+      );
+      const message = {
+        type: 'SIGNED',
+        input,
+        signed,
+        ms: rounded(signMs),
+        stageMs: rounded(stageMs),
+      } as const;
+      if (release === undefined) {
+        await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
+        return message;
+      }
+      if (release.ok) return { ...message, release: await released(effect, release.result, dependencies) };
+      // Keeps the signed file. A separate release effect follows and waits for disk space.
+      if (isStorageCode(release.code)) {
+        storage.report({ code: release.code, reason: release.message });
+        return message;
+      }
+      return { ...message, release: { type: 'FAIL', code: release.code, message: release.message } };
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}
+
+/**
+ * Reads the signed file back from disk, verifies it independently and publishes it in the output folder.
+ * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
+ */
+function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'release'> {
+  const { pool, clock, outputCollision, secrets } = dependencies;
+  return {
+    after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
+    async run(effect, attempt) {
+      const task = {
+        task: 'release',
+        jobId: attempt.actor.id,
+        fileName: effect.fileName,
+        format: effect.format,
+        profile: effect.profileName,
+        content: effect.input,
+        remote: effect.remote === true,
+        subfolder: effect.subfolder ?? '',
+        ...passwordOf(effect, secrets),
+        ...(effect.operation && { operation: effect.operation }),
+        ...(effect.files && { files: effect.files }),
+        collision: outputCollision,
+        at: clock.now(),
+      } as const;
+      const answer = await pool.run(task, { bytes: effect.input?.length });
+      return released(effect, messageOf(answer), dependencies);
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}
+
+/** The message about the release, once the name of the output is durable. */
+async function released(
+  { subfolder = '' }: { readonly subfolder?: string },
+  { outputFileName, verified, independent, encrypted, times }: PoolResults['release'],
+  { disk, layout }: Pick<JobHandlerDependencies, 'disk' | 'layout'>,
+): Promise<Release> {
+  // On the main thread, not in the pool: jobs released at the same time share one sync of the folder.
+  await disk.directory(join(layout.output, subfolder));
+  return {
+    type: 'RELEASED',
+    outputFileName,
+    ...(!verified && { verified }),
+    ...(independent && { independent }),
+    ...(encrypted && { encrypted }),
+    times: {
+      ...(times.verify !== undefined && { verify: rounded(times.verify) }),
+      ...(times.encrypt !== undefined && { encrypt: rounded(times.encrypt) }),
+      output: rounded(times.output),
+    },
+  };
+}
 
 /** Wraps a handler so that its work waits while the pipeline is held. */
 function waitsForRoom<Name extends JobEffect['do']>(

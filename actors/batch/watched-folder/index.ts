@@ -6,6 +6,5 @@ export type {
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
-export { createIgnoredNames } from './file-patterns.ts';
 export { nameIn, walk } from './sweep.ts';
-export { createWatchedFolder } from './watched-folder.ts';
+export { createIgnoredNames, createWatchedFolder } from './watched-folder.ts';

@@ -6,11 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { type Clock, describeFailure, isRetryable } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { WatchedFolderOptions } from './contract.ts';
-import type { FileReader } from './file-reader.ts';
-import type { FileSample } from './file-sample.ts';
+import { createFifoQueue, type FileReader } from './file-reader.ts';
 import type { KnownFiles } from './known-files.ts';
-import { createFifoQueue } from './sampling-queue.ts';
 import {
+  type FileSample,
   firstSample,
   hasTimedOut,
   isStable,

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '@sealwright/runtime';
-import type { FileSample } from './file-sample.ts';
+import type { FileSample } from './stability.ts';
 
 export type SampleRequest =
   | { readonly kind: 'sample'; readonly path: string; readonly answer: (sample: FileSample) => void }

@@ -1,7 +1,7 @@
 /** Samples files one after the other, on the thread that `sample-thread.ts` starts. */
 import { parentPort } from 'node:worker_threads';
-import { refusalSync, sampleSync } from './file-sample.ts';
 import type { FromSampleThread, ToSampleThread } from './sample-thread.ts';
+import { refusalSync, sampleSync } from './stability.ts';
 
 parentPort?.on('message', ({ samples, refusals }: ToSampleThread) => {
   parentPort?.postMessage({

@@ -3,7 +3,6 @@
  *
  * Stages a file that is signed remotely.
  */
-
 import { statSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
 import { fileDigest } from '../../shared/files/digest.ts';
@@ -13,8 +12,7 @@ import { TaskFailure } from '../task-failure.ts';
 import type { JobPoolTask, PoolResults, StageTask, TidyTask } from '../tasks.ts';
 import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
 import { quarantineJob } from './quarantine.ts';
-import { release } from './release.ts';
-import { sign } from './sign.ts';
+import { release, sign } from './sign.ts';
 
 /** Hashes and syncs the staged bytes, which are compared with the signed document days later. */
 function stageOnly(

@@ -6,10 +6,10 @@
  *
  * Signs the files of a job into an ASiC container. Source: docs/batch-values.md §6.1, `Container`.
  */
-
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  NONCE_BYTES,
   type SignedFile,
   type SignFileRequest,
   type SigningServices,
@@ -17,20 +17,128 @@ import {
   signFile,
   signFileAtLevel,
 } from '@sealwright/signatures';
-import { NAME_LIMIT, outputName, outputNames } from '../../shared/file-names.ts';
+import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
+import {
+  NAME_LIMIT,
+  type OutputFormat,
+  outputName,
+  outputNames,
+  PLAIN_FORM,
+  shortFileName,
+} from '../../shared/file-names.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
-import { emptyFolder } from '../../shared/files/directories.ts';
+import { emptyFolder, makeDirectories } from '../../shared/files/directories.ts';
+import { encryptOutput } from '../../shared/files/encrypt-output.ts';
+import { publish } from '../../shared/files/publish.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';
 import { describeDiskError, isStorageCode } from '../disk-errors.ts';
 import { extend } from '../extend.ts';
+import { checkIndependently } from '../independent-check.ts';
 import { withoutPaths } from '../pool-failures.ts';
 import { TaskFailure } from '../task-failure.ts';
-import type { PoolResults, SignTask } from '../tasks.ts';
+import type { PoolResults, ReleaseTask, SignTask } from '../tasks.ts';
+import { type OutputCheck, verifyOutput } from '../verify-output.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
 import { possibleOutput } from './quarantine.ts';
-import { formOfOutput, release } from './release.ts';
+
+/** Data of a job needed for its release. */
+type ReleaseRequest = Omit<ReleaseTask, 'task'>;
+
+/** Verifies, encrypts when the profile requires it, and publishes the output. */
+export function release(
+  order: ReleaseRequest,
+  thread: JobTaskContext,
+): PoolResults['release'] | Promise<PoolResults['release']> {
+  const { profiles, folders, clock } = thread;
+  const profile = profileNamed(thread, order.profile);
+  const folder = folders.pathOf(order.jobId);
+  const signed = join(folder, outputName(order.fileName));
+  if (!profile.verify) return publishOutput(order, thread, profile, signed, undefined);
+  const start = clock.elapsed();
+  const check: OutputCheck = {
+    format: order.format,
+    path: signed,
+    stagedPath: join(folder, shortFileName(order.fileName)),
+    content: order.content,
+    fileName: order.fileName,
+    ...(order.files && { files: order.files }),
+    ...(order.operation && { operation: order.operation }),
+    ...passwordFor(order, profile),
+    profile,
+    trust: profiles.trust,
+    remote: order.remote,
+    at: order.at,
+  };
+  const checked = verifyOutput(check);
+  const publishNow = (independent?: IndependentOutcome) =>
+    publishOutput(order, thread, profile, signed, clock.elapsed() - start, independent);
+  if (profile.verifyIndependently)
+    return Promise.resolve(checked)
+      .then(() => checkIndependently(check))
+      .then(publishNow);
+  return checked === undefined ? publishNow() : checked.then(() => publishNow());
+}
+
+/** @param verifyMs undefined: not verified */
+function publishOutput(
+  order: ReleaseRequest,
+  thread: JobTaskContext,
+  profile: WorkerProfileRuntime,
+  signed: string,
+  verifyMs: number | undefined,
+  independent?: IndependentOutcome,
+): PoolResults['release'] {
+  const { setup, clock, faults } = thread;
+  const form = formOfOutput(profile, order);
+  const start = clock.elapsed();
+  const envelope = form.encrypted ? encryptSigned(signed, thread) : undefined;
+  const encryptMs = clock.elapsed() - start;
+  const [wanted, beside] = outputNames(order.fileName, order.jobId, order.format, form);
+  const names = order.collision === 'suffix' ? [wanted, beside] : [wanted];
+  const folder = join(setup.output, order.subfolder);
+  if (order.subfolder !== '') makeDirectories(folder, 0o750);
+  const name = publish(envelope?.path ?? signed, folder, names);
+  faults.atSync('pool.release.linked', order.fileName);
+  return {
+    outputFileName: join(order.subfolder, name),
+    verified: verifyMs !== undefined,
+    ...(independent && { independent }),
+    ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
+    times: {
+      ...(verifyMs !== undefined && { verify: verifyMs }),
+      ...(envelope && { encrypt: encryptMs }),
+      output: clock.elapsed() - start,
+    },
+  };
+}
+
+/** The password of the upload or, without one, of the profile. */
+function passwordFor(
+  { password: own }: Pick<ReleaseTask, 'password'>,
+  { choices }: WorkerProfileRuntime,
+): { readonly password?: string } {
+  const password = own ?? choices.password;
+  return password === undefined ? {} : { password };
+}
+
+/** The format of a profile's outputs; an extended file keeps its own. */
+function formOfOutput(
+  { form }: Pick<WorkerProfileRuntime, 'form'>,
+  { operation }: Pick<ReleaseTask, 'operation'>,
+): OutputFormat {
+  return operation === 'Extend' ? { ...PLAIN_FORM, encrypted: form.encrypted, extended: true } : form;
+}
+
+/** Encrypts the output; the cleartext stays in the working folder. */
+function encryptSigned(
+  signed: string,
+  { setup: { encryptionKey }, ids }: JobTaskContext,
+): ReturnType<typeof encryptOutput> {
+  if (!encryptionKey) throw new TaskFailure('encryption.no-key', 'There is no key to encrypt outputs with.');
+  return encryptOutput(signed, encryptionKey, () => ids.bytes(NONCE_BYTES));
+}
 
 /** @throws {CryptoError} those of `signAsic`; {TaskFailure} `request.invalid` for the format Pades */
 async function signIntoContainer(

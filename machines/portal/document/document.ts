@@ -94,7 +94,7 @@
  * The ends Concluded, Refused, Canceled and Expired also ask for `forgetParticipantUploads` when a field asks for a file:
  * uploads that no signature names end with the document.
  *
- * The deadline `reminders` is set after each decision for the next reminder or warning (`document-reminders.ts`).
+ * The deadline `reminders` is set after each decision for the next reminder or warning (`document-lifecycle.ts`).
  *
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
  */
@@ -127,6 +127,13 @@ import { editFlow } from './document-edits.ts';
 import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
 import * as lifecycle from './document-lifecycle.ts';
 import {
+  nextReminderAt,
+  remindersDue,
+  setRefusedReminders,
+  setReminders,
+  withReminderDeadline,
+} from './document-lifecycle.ts';
+import {
   concludedMails,
   deduplicated,
   observerMails,
@@ -134,13 +141,6 @@ import {
   turnMails,
   withEvent,
 } from './document-notifications.ts';
-import {
-  nextReminderAt,
-  remindersDue,
-  setRefusedReminders,
-  setReminders,
-  withReminderDeadline,
-} from './document-reminders.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
 import * as participantActions from './participant-actions.ts';

@@ -1,11 +1,12 @@
 /** Everything that becomes of an input whose signed output is published. */
+
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type EffectContext, type EffectKey, systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import { tidyHandler } from '../../../actors/batch/effects/tidy.ts';
+import { tidyHandler } from '../../../actors/batch/effects/index.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';

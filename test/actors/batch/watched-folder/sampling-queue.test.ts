@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createFifoQueue } from '../../../../actors/batch/watched-folder/sampling-queue.ts';
+import { createFifoQueue } from '../../../../actors/batch/watched-folder/file-reader.ts';
 
 test('a queue returns all entries in order while it grows and shrinks', (t) => {
   const queue = createFifoQueue<number>();
