@@ -271,8 +271,8 @@ export function bytes(most: number, read = most) {
     .transform((given, context) => {
       const found = base64Bytes(given);
       const isEmpty = found === undefined || found.length === 0;
-      if (!isEmpty && found.length <= most) return found;
-      const fault = isEmpty ? 'must be Base64' : `must have at most ${most} bytes`;
+      if (!isEmpty && found.length <= read) return found;
+      const fault = isEmpty ? 'must be Base64' : `must have at most ${read} bytes`;
       context.issues.push({ code: 'custom', message: given === '' ? REQUIRED : fault, input: given });
       return z.NEVER;
     })
