@@ -26,7 +26,7 @@ test.serial('a link signs in once by its button, and a GET of it changes nothing
   const browser = new UserBrowser(program.url);
   browser.cookie = 'sealwright-user=11111111-1111-4111-8111-111111111111.attacker';
   const text = await browser.page(path);
-  t.true(text.includes('Zoë &lt;Müller&gt;'), 'names are escaped');
+  t.true(text.includes('Zoë &lt;Müller') && !text.includes('<Müller'), 'names are escaped');
   t.true(text.includes('Sign in to Acme'));
   const planted = browser.cookie;
   const signedInBy = await browser.follow(link);
