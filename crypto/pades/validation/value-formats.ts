@@ -19,7 +19,7 @@ export function isFormatOf(value: string, shown: string): boolean {
 function isSameNumber(value: string, shown: string): boolean {
   if (!/^[+-]?\d+(?:[.,]\d+)?$/.test(value)) return false;
   const number = Number(value.replace(',', '.'));
-  const parts = /^(-?)(\(?)(-?)(.*?)([\d][\d.,'’\s\u00a0\u202f]*)(.*?)(\)?)$/su.exec(shown);
+  const parts = /^(-?)(\(?)(-?)(\D*)(\d[\d.,'’\s]*)([^\d.,'’\s)][^\d)]*)?(\)?)$/u.exec(shown);
   if (parts === null) return false;
   const [, sign = '', open = '', inner = '', before = '', digits = '', after = '', close = ''] = parts;
   if ((open === '(') !== (close === ')') || (open !== '' && sign + inner !== '')) return false;
