@@ -20,8 +20,11 @@ export function authority(): Promise<TestAuthority> {
   return started;
 }
 
+/** The next file of this process that needs one starts another. */
 export async function closeAuthority(): Promise<void> {
-  await (await started)?.close();
+  const ended = await started;
+  started = undefined;
+  await ended?.close();
 }
 
 export interface Leveled {
