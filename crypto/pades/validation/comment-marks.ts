@@ -141,7 +141,9 @@ function viewerCovers(
   const lightness = lightnessOf(colour) ?? 0;
   const alpha = numberOf(pdf.resolve(dict.get('CA'))) ?? 1;
   const cover = (box: Box, remains: number): Cover => ({ box, remains, isText: false });
-  if (type === 'Highlight') return areas.map((box) => cover(box, 1 - alpha + alpha * lightness));
+  // With an opacity, some viewers paint a highlight over the text and do not multiply.
+  const remains = alpha < 1 ? Math.min(1 - alpha, lightness) : lightness;
+  if (type === 'Highlight') return areas.map((box) => cover(box, remains));
   if (LINES.has(type)) {
     const border = [...items(pdf.resolve(dict.get('Border')))].map((item) => numberOf(pdf.resolve(item)));
     const width = numberOf(pdf.resolve(pdf.dict(dict.get('BS'))?.get('W'))) ?? border[2];
@@ -162,7 +164,7 @@ function viewerCovers(
     right: Math.min(rectangle.right, left + SYMBOL),
     bottom: Math.max(rectangle.bottom, top - SYMBOL),
   };
-  return [cover(symbol, 1 - alpha)];
+  return [cover(symbol, 0)];
 }
 
 const lineLimit = (height: number): number => Math.max(THIN, LINE_PART * height);

@@ -336,6 +336,9 @@ test('a comment may mark a text and neither hide nor change it', (t) => {
     const fine: Verdict = level === 3 ? 'passed' : 'warned';
     t.is(bare('Highlight', '/C [1 1 0]'), fine);
     t.is(bare('Highlight', '/C [0 0 0]'), 'failed');
+    t.is(bare('Highlight', '/C [1 1 0] /CA 0.5'), fine);
+    t.is(bare('Highlight', '/C [1 1 1] /CA 0.9'), 'failed');
+    t.is(bare('Text', '/C [1 1 1] /CA 0.5', TEXT), 'failed');
     t.is(bare('Highlight', '/C [0.1 0 0.2]'), 'failed');
     t.is(bare('StrikeOut', '/C [1 0 0]'), fine);
     t.is(bare('StrikeOut', '/C [1 1 1] /BS << /W 20 >>'), 'failed');
