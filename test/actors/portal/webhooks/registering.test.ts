@@ -214,7 +214,8 @@ test('the record of deliveries is filtered and paged with exact totals, newest f
   const seen = pages.flatMap(({ items }) => items.map(({ creationDate }) => creationDate));
   t.deepEqual(seen, [1006, 1005, 1004, 1003, 1002, 1001, 1000]);
   t.like(pages[0]?.items[0], { type: 'DocumentSigned', sequence: 1, status: 'Delivered', nextTryDate: null });
-  t.is(pages[0]?.items[0]?.body, good.calls.at(-1)?.body);
+  // Calls of different documents have no order.
+  t.is(pages[0]?.items[0]?.body, good.calls.find(({ body }) => body.includes(documentId(6)))?.body);
 });
 
 test('a delivery is sent again with its id and body, singly and by range of time', async (t) => {
