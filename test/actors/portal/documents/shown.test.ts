@@ -1,5 +1,6 @@
 /** Everything that was sent or shown to somebody is good for that person and that file alone. */
 import test from 'ava';
+import { reason } from '../../../../contracts/portal/documents.ts';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { approver, ORIGIN, person, portalFixture, refusedAs, signer } from './flow-harness.ts';
@@ -163,7 +164,7 @@ test.serial(
     const { key } = await fixture.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
     await fixture.portal.signing.refuse(
       await fixture.ticket(id, 'bob@example.org'),
-      turned('No\nthanks'),
+      reason.parse(turned('No\nthanks')),
       ORIGIN,
     );
     const refused = await fixture.until(id, ({ status }) => status === 'Refused');
