@@ -10,7 +10,7 @@ import { participant } from './entities.ts';
 import { FILE, SIGNER } from './examples.ts';
 import { newField, newFile, newFlowAction, newMark, newObserver } from './flow.ts';
 import { documentParams } from './ids.ts';
-import { creationMembers } from './new-documents.ts';
+import { creationMembers, FEW_ACTIONS, FEW_NOTIFIED_EMAILS, FEW_OBSERVERS } from './new-documents.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from './refusals.ts';
 import { INITIALS_MODES } from './words.ts';
@@ -60,7 +60,7 @@ export const newEnvelopeVersion = members({
 }).meta({ id: 'NewEnvelopeVersion' });
 
 export const flowEdit = members({
-  addedFlowActions: list(newFlowAction).nullish().meta({
+  addedFlowActions: list(newFlowAction, FEW_ACTIONS).nullish().meta({
     description:
       'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
   }),
@@ -127,7 +127,7 @@ export const flowEdit = members({
       description: 'Actions to remove. Completed ones cannot be removed.',
       exampleValue: ['5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c'],
     }),
-  addedObservers: list(newObserver)
+  addedObservers: list(newObserver, FEW_OBSERVERS)
     .nullish()
     .meta({ description: 'People who are notified about the document from now on.' }),
   editedObservers: list(
@@ -154,7 +154,10 @@ export type NewEnvelopeVersion = Value<typeof newEnvelopeVersion>;
 export type FlowEdit = Value<typeof flowEdit>;
 
 const notifiedEmails = members({
-  emails: list(text).meta({ description: 'E-mail addresses.', exampleValue: ['ana@example.com'] }),
+  emails: list(text, FEW_NOTIFIED_EMAILS).meta({
+    description: 'E-mail addresses.',
+    exampleValue: ['ana@example.com'],
+  }),
 }).meta({ id: 'NotifiedEmails' });
 
 const rectified = z.strictObject({

@@ -37,6 +37,7 @@ import {
   HOLDER_TYPES,
   INITIALS_MODES,
   MARK_TYPES,
+  MAX_ACTIONS,
   XADES_IDENTIFIERS,
   XADES_INSERTIONS,
   XADES_TYPES,
@@ -111,6 +112,11 @@ export const newMark = members({
     .nullish()
     .meta({ description: 'Size of the text, points. Absent: it is fitted to the box.', exampleValue: 10 }),
 }).meta({ id: 'NewMark' });
+
+/** Bound of a list, with the refusal of the service for what changes make longer. */
+export function atMost(most: number, what: string) {
+  return { most, refusal: { code: 'LimitExceeded', message: `There may be at most ${most} ${what}.` } };
+}
 
 /** A value of a field, which its rules check. */
 export const newFieldValue = z.union([anyText, number, flag], {
@@ -237,7 +243,7 @@ export const flowActionMembers = {
       'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
     exampleValue: 2,
   }),
-  signRuleUsers: list(newParticipant).nullish().meta({
+  signRuleUsers: list(newParticipant, atMost(MAX_ACTIONS, 'users of a rule')).nullish().meta({
     description:
       'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
   }),

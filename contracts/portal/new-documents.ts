@@ -21,14 +21,19 @@ import {
 } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { CREATION } from './examples.ts';
-import { newFile, newFlowAction, newObserver } from './flow.ts';
+import { atMost, newFile, newFlowAction, newObserver } from './flow.ts';
 import { forKept } from './kept-members.ts';
 import { queryFlag, queryText } from './lists.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_FILES } from './refusals.ts';
 import { newReminders } from './reminders.ts';
-import { DOCUMENT_TYPES, SIGNATURE_TYPES } from './words.ts';
+import { DOCUMENT_TYPES, MAX_ACTIONS, MAX_OBSERVERS, SIGNATURE_TYPES } from './words.ts';
 
+/** Documents of one call. Source: docs/portal-values.md §21. */
+export const MAX_DOCUMENTS = 50;
+/** Addresses notified of a conclusion; chosen by this project. */
+const MAX_NOTIFIED_EMAILS = 100;
+const MAX_NAMESPACES = 50;
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 20;
 
@@ -103,6 +108,10 @@ const upload = members({
 
 export const OBSERVERS = 'People who are notified about the document, and can read it with their own links.';
 
+export const FEW_ACTIONS = atMost(MAX_ACTIONS, 'flow actions');
+export const FEW_OBSERVERS = atMost(MAX_OBSERVERS, 'observers');
+export const FEW_NOTIFIED_EMAILS = atMost(MAX_NOTIFIED_EMAILS, 'addresses');
+
 /** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
 export const creationMembers = {
   isEnvelope: maybeFlag.meta({
@@ -136,7 +145,7 @@ export const creationMembers = {
       'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
     exampleValue: '2027-12-31',
   }),
-  observers: list(newObserver).nullish().describe(OBSERVERS),
+  observers: list(newObserver, FEW_OBSERVERS).nullish().describe(OBSERVERS),
   attachments: list(newAttachment, {
     most: MAX_ATTACHMENTS,
     refusal: {
@@ -146,7 +155,7 @@ export const creationMembers = {
   })
     .nullish()
     .meta({ description: 'Files that accompany the document. They are not signed.' }),
-  notifiedEmails: list(text)
+  notifiedEmails: list(text, FEW_NOTIFIED_EMAILS)
     .nullish()
     .meta({
       description: 'Addresses that get an e-mail when the document is concluded.',
@@ -176,6 +185,13 @@ export const creationMembers = {
         exampleValue: 'http://www.w3.org/2000/09/xmldsig#',
       }),
     }),
+    {
+      most: MAX_NAMESPACES,
+      refusal: {
+        code: 'LimitExceeded',
+        message: `A document takes at most ${MAX_NAMESPACES} XML namespaces.`,
+      },
+    },
   )
     .nullish()
     .meta({ description: 'Prefixes that XPath expressions of `xadesOptions` use.' }),
@@ -207,8 +223,12 @@ export const FILES =
   'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.';
 export const FLOW_ACTIONS = 'Who signs and approves, in which order. At least one, at most 100.';
 
-export const newFiles = list(newFile, { least: 1 }).describe(FILES);
-export const newFlowActions = list(newFlowAction, { least: 1 }).describe(FLOW_ACTIONS);
+export const newFiles = list(newFile, {
+  least: 1,
+  most: MAX_DOCUMENTS,
+  refusal: { code: 'LimitExceeded', message: `One call makes at most ${MAX_DOCUMENTS} documents.` },
+}).describe(FILES);
+export const newFlowActions = list(newFlowAction, { least: 1, ...FEW_ACTIONS }).describe(FLOW_ACTIONS);
 
 /** A creation request that is kept, and may still lack files and flow actions. */
 export const draftedDocuments = members({

@@ -1,5 +1,5 @@
 /**
- * Words of documents and their flows, in requests and replies.
+ * Words of documents and their flows, in requests and replies, and how much a flow may have.
  *
  * Source: docs/portal-values.md §§5, 6, 8, 12 and 13.
  */
@@ -17,6 +17,11 @@ export const DOCUMENT_STATUSES = [
   'Expired',
 ] as const;
 export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
+
+/** Flow actions of a document, and users of a rule; chosen by this project. */
+export const MAX_ACTIONS = 100;
+/** Observers of a document; chosen by this project. */
+export const MAX_OBSERVERS = 100;
 
 export const ACTION_TYPES = ['Signer', 'Approver', 'SignRule', 'ApproverRule'] as const;
 export type ActionType = (typeof ACTION_TYPES)[number];

@@ -3,6 +3,7 @@
 import type { Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { keptOf } from '../../../contracts/portal/kept-members.ts';
+import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import {
   type DocumentId,
   type FolderId,
@@ -26,7 +27,7 @@ import { documentAddress, seededId } from '../document-records/document-index.ts
 import { originOf } from '../document-records/record-action.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { remindersOf } from '../tenants/languages.ts';
-import { type DocumentFiles, MAX_DOCUMENTS, type PreparedFile } from './document-files.ts';
+import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import {
   assertSignatureType,
   notifiedEmails,
@@ -198,8 +199,6 @@ export class DocumentCreation {
     const highestPage = highestMarkedPage(request.flowActions);
     if (request.isEnvelope === true)
       return [await files.envelope(organization, request.files, request.envelopeName ?? '', forceCades)];
-    if (request.files.length > MAX_DOCUMENTS)
-      throw new PortalRefusal('LimitExceeded', `One call makes at most ${MAX_DOCUMENTS} documents.`);
     // All are checked before the first is created.
     return Promise.all(
       request.files.map((file) => files.single(organization, file, forceCades, highestPage)),

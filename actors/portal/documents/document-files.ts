@@ -30,8 +30,6 @@ import { assertSignaturesCoexist } from './xades-plans.ts';
 
 /** Files of one envelope. Source: docs/portal-values.md §21. */
 const MAX_ENVELOPE_FILES = 20;
-/** Documents of one call. Source: docs/portal-values.md §21. */
-export const MAX_DOCUMENTS = 50;
 
 const PDF = 'application/pdf';
 

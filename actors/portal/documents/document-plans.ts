@@ -8,7 +8,6 @@ import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts
 import { CONFIRMATION_FLAGS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
-import { MAX_ACTIONS, MAX_OBSERVERS } from '../../../machines/portal/document/flow-limits.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -23,8 +22,6 @@ import { assertInitialsFit, type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
 
 const MAX_LENGTHS = { text: 500, identifier: 50, email: 254 } as const;
-/** Maximum number of addresses notified of a conclusion; chosen by this project. */
-const MAX_NOTIFIED_EMAILS = 100;
 const MAX_STEP = 1_000_000;
 
 /** `Portal:Identifiers`. */
@@ -45,14 +42,13 @@ export function planActions(
   return placedActions(planFlow(inputs, dependencies, namespaces), inputs, files, dependencies);
 }
 
-/** The actions without their marks and fields, which depend on the file. Refusals: as `planActions`. */
+/** The actions without their marks and fields, which depend on the file. Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
 export function planFlow(
   inputs: readonly NewFlowAction[],
   dependencies: PlanDependencies,
   namespaces: readonly XmlNamespace[],
 ): readonly ActionPlan[] {
   if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
-  assertFewActions(inputs);
   return inputs.map((input) => planAction(input, dependencies, namespaces));
 }
 
@@ -86,11 +82,6 @@ export function placedActions(
   });
   assertFlowLimits(placed);
   return placed;
-}
-
-/** Refusals: `LimitExceeded`. */
-export function assertFewActions(actions: readonly unknown[]): void {
-  if (actions.length > MAX_ACTIONS) throw tooMany('flow actions', MAX_ACTIONS);
 }
 
 function planAction(
@@ -182,7 +173,6 @@ function ruleOf(
   if (type !== 'SignRule' && type !== 'ApproverRule') return { numberRequiredSignatures: 1, ruleUsers: [] };
   const users = signRuleUsers ?? [];
   if (users.length === 0) throw invalid(`An action of the type ${type} needs signRuleUsers.`);
-  if (users.length > MAX_ACTIONS) throw tooMany('users of a rule', MAX_ACTIONS);
   const required = numberRequiredSignatures ?? (type === 'ApproverRule' ? 1 : undefined);
   if (required === undefined) throw invalid('A SignRule needs numberRequiredSignatures.');
   if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
@@ -211,16 +201,10 @@ export function planObservers(
   inputs: readonly { readonly user: NewParticipant }[],
   dependencies: PlanDependencies,
 ): readonly Observer[] {
-  assertFewObservers(inputs);
   return inputs.map(({ user }) => ({
     id: dependencies.ids.uuid(),
     user: planParticipant(user, dependencies),
   }));
-}
-
-/** Refusals: `LimitExceeded`. */
-export function assertFewObservers(observers: readonly unknown[]): void {
-  if (observers.length > MAX_OBSERVERS) throw tooMany('observers', MAX_OBSERVERS);
 }
 
 /** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */
@@ -231,9 +215,8 @@ export function planEmail(input: string): string {
   return email;
 }
 
-/** Each address once, in the order given. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+/** Each address once, in the order given. Refusals: `InvalidFlowAction`. */
 export function notifiedEmails(emails: readonly string[]): readonly string[] {
-  if (emails.length > MAX_NOTIFIED_EMAILS) throw tooMany('addresses', MAX_NOTIFIED_EMAILS);
   const byAddress = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
   return [...byAddress.values()];
 }
@@ -272,8 +255,4 @@ export function planText(input: string | null | undefined, what: string): string
 
 function invalid(message: string): PortalRefusal {
   return new PortalRefusal('InvalidFlowAction', message);
-}
-
-function tooMany(what: string, most: number): PortalRefusal {
-  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
 }

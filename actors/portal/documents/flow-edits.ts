@@ -1,12 +1,12 @@
 /** From what a caller sends to change a flow to a change that is checked and complete. Source: docs/portal-values.md §15. */
 
 import type { FlowEdit } from '../../../contracts/portal/document-changes.ts';
+import { MAX_OBSERVERS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, FlowChange } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, FlowAction } from '../../../machines/portal/portal-types.ts';
 import {
-  assertFewActions,
-  assertFewObservers,
   type PlanDependencies,
   planActions,
   planEmail,
@@ -85,10 +85,10 @@ export function planFlowEdit(
     const action = actions.find(({ id }) => id === flowActionId);
     assertInitialsFit(initialsMode, marks ?? action?.marks ?? [], whole);
   }
-  assertFewActions(now);
   assertFlowLimits(now);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
-  assertFewObservers([...staying, ...planned.addedObservers]);
+  if (staying.length + planned.addedObservers.length > MAX_OBSERVERS)
+    throw new PortalRefusal('LimitExceeded', `There may be at most ${MAX_OBSERVERS} observers.`);
   return planned;
 }
 

@@ -6,18 +6,14 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, XadesOptions, XmlNamespace } from '../../../machines/portal/portal-types.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 
-/** Of one document. */
-const MAX_NAMESPACES = 50;
 const MAX_NAMESPACE = 1000;
 
-/** Parses namespaces; an entry without a prefix or without a URI is ignored. Refusals: `LimitExceeded`. */
+/** Parses namespaces; an entry without a prefix or without a URI is ignored. Refusals: `InvalidFlowAction`. */
 export function planNamespaces(input: CreateDocuments['xmlNamespaces']): readonly XmlNamespace[] {
   const named = (input ?? []).flatMap(({ prefix, uri }): readonly XmlNamespace[] => {
     const bare = prefix?.trim();
     return bare && uri ? [{ prefix: bare, uri }] : [];
   });
-  if (named.length > MAX_NAMESPACES)
-    throw new PortalRefusal('LimitExceeded', `A document takes at most ${MAX_NAMESPACES} XML namespaces.`);
   if (named.some(({ prefix, uri }) => Math.max(prefix.length, uri.length) > MAX_NAMESPACE))
     throw invalid(`A prefix or namespace is longer than ${MAX_NAMESPACE} characters.`);
   return named;

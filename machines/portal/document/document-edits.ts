@@ -4,13 +4,13 @@
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
 
+import { MAX_OBSERVERS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, Millis } from '../../ids.ts';
 import type { FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, FlowChange } from './document-context.ts';
 import { type DecisionFunction, notifyEffect } from './document-decision.ts';
 import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
-import { MAX_OBSERVERS } from './flow-limits.ts';
 
 /** Actions with an accepted or started signature. */
 export function actionsBeingSigned(

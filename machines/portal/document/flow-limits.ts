@@ -4,11 +4,10 @@
  *
  * Source: docs/portal-values.md §21 (signers); the others are ours.
  */
+import { MAX_ACTIONS } from '../../../contracts/portal/words.ts';
 import type { DocumentField } from '../field-values.ts';
 import type { ActionPlan, Participant } from '../portal-types.ts';
 
-export const MAX_ACTIONS = 100;
-export const MAX_OBSERVERS = 100;
 const MAX_SIGNERS = 30;
 const MAX_FIELDS = 500;
 const MAX_ATTACHMENTS = 20;

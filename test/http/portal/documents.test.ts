@@ -248,10 +248,18 @@ test('all members of a creation request reach the portal', async (t) => {
 test('a creation at its bounds is accepted, and one beyond a bound is refused with the code and text of the bound', async (t) => {
   const { send, last } = await startPortal(t);
   const creation = (more: object) => ({ files: [FILE], flowActions: [{ user: { name: 'A' } }], ...more });
-  const many = (count: number, item: object) => Array.from({ length: count }, () => item);
+  const many = (count: number, item: object | string) => Array.from({ length: count }, () => item);
+  const PERSON = { user: { name: 'A' } };
+  const rule = (count: number) => ({ type: 'ApproverRule', signRuleUsers: many(count, { name: 'A' }) });
   for (const more of [
     { tags: many(100, { value: 'v' }) },
     { attachments: many(20, FILE) },
+    { files: many(50, FILE) },
+    { flowActions: many(100, PERSON) },
+    { observers: many(100, PERSON) },
+    { notifiedEmails: many(100, 'n@example.com') },
+    { xmlNamespaces: many(50, { prefix: 'a', uri: 'urn:a' }) },
+    { flowActions: [rule(100)] },
     { externalId: ` ${'x'.repeat(200)}\u200b ` },
   ])
     t.is((await send('/api/documents', creation(more))).status, 200);
@@ -259,12 +267,29 @@ test('a creation at its bounds is accepted, and one beyond a bound is refused wi
   for (const [more, message] of [
     [{ tags: many(101, { value: 'v' }) }, 'A document has at most 100 tags.'],
     [{ attachments: many(21, FILE) }, 'A document has at most 20 attachments.'],
+    [{ files: many(51, FILE) }, 'One call makes at most 50 documents.'],
+    [{ flowActions: many(101, PERSON) }, 'There may be at most 100 flow actions.'],
+    [{ observers: many(101, PERSON) }, 'There may be at most 100 observers.'],
+    [{ notifiedEmails: many(101, 'n@example.com') }, 'There may be at most 100 addresses.'],
+    [
+      { xmlNamespaces: many(51, { prefix: 'a', uri: 'urn:a' }) },
+      'A document takes at most 50 XML namespaces.',
+    ],
+    [{ flowActions: [rule(101)] }, 'There may be at most 100 users of a rule.'],
   ] as const) {
     const refused = await assertRefused(t, await send('/api/documents', creation(more)), 'LimitExceeded');
     t.is(refused.message, message);
     // A request with another fault is told that one.
     const wrong = { ...creation(more), isEnvelope: 'maybe' };
     await assertRefused(t, await send('/api/documents', wrong), 'BadRequest');
+  }
+  for (const [path, method, body] of [
+    [`${PATH}/notified-emails`, 'PUT', (count: number) => ({ emails: many(count, 'n@example.com') })],
+    [`${PATH}/flow`, 'POST', (count: number) => ({ addedObservers: many(count, PERSON) })],
+    [`${PATH}/flow`, 'POST', (count: number) => ({ addedFlowActions: many(count, PERSON) })],
+  ] as const) {
+    t.is((await send(path, body(100), { method })).status, 200);
+    await assertRefused(t, await send(path, body(101), { method }), 'LimitExceeded');
   }
   const long = await send('/api/documents', creation({ externalId: 'x'.repeat(201) }));
   const { errors } = await assertRefused(t, long, 'BadRequest');

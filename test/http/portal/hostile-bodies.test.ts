@@ -125,8 +125,8 @@ test('the answer to a request with many faults names at most twenty and stays sm
   const empty = { prePositionedMarks: Array.from({ length: 4 }, () => ({})) };
   for (const body of [
     {
-      files: Array.from({ length: 1000 }, () => ({})),
-      flowActions: Array.from({ length: 1000 }, () => empty),
+      files: Array.from({ length: 50 }, () => ({})),
+      flowActions: Array.from({ length: 100 }, () => empty),
     },
     {
       files: [FILE],
