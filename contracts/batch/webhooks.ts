@@ -1,5 +1,6 @@
 /** Calls of webhooks for the ends of jobs, and those of the portal, for operators. Source: docs/webhooks.md. */
 import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../deliveries.ts';
 import { time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
@@ -7,7 +8,6 @@ import { jobId } from './jobs.ts';
 import { resent } from './mails.ts';
 import { operation } from './operation.ts';
 import { moment, oneOf, pageOf, paging, sharedQuery, sharedVersion } from './requests.ts';
-import { DELIVERY_STATUSES } from './words.ts';
 
 const DELIVERY_ID = 'Id of the delivery, from `GET /api/webhooks/deliveries`.';
 

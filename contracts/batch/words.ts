@@ -44,9 +44,6 @@ export const OPERATION_ACTIONS = ['retry', 'cancel', 'clear'] as const;
 
 export const OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
 
-/** States of a webhook delivery. */
-export const DELIVERY_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
-
 /**
  * State of one component. `Degraded`: the component fails and the rest works, so `GET /api/ready` answers 200.
  * `Unhealthy`: the service cannot work (503). Source: docs/batch-values.md §3.

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §19; the rest is additional.
  */
 import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../deliveries.ts';
 import { end, id, list, maybeFlag, maybeText, members, moment, text, time, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { EXAMPLE_IDS } from './examples.ts';
@@ -33,8 +34,6 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 export const WEBHOOK_AUTH_TYPES = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'] as const;
 export type WebhookAuthType = (typeof WEBHOOK_AUTH_TYPES)[number];
-export const DELIVERY_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Longest token, characters. The service refuses longer ones as texts that no header can carry. */
 export const MAX_TOKEN_LENGTH = 4096;

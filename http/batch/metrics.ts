@@ -11,6 +11,7 @@ import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
 import { readMetrics } from '../../contracts/batch/system.ts';
 import { HEALTH_STATUSES } from '../../contracts/batch/words.ts';
+import { DELIVERY_STATUSES } from '../../contracts/deliveries.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import { DOCUMENT_STATUSES } from '../../contracts/portal/words.ts';
 import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
@@ -42,7 +43,6 @@ function createRequestCounter(name: string, help: string, registry: Registry): R
   };
 }
 
-const CALL_STATES = ['Pending', 'Delivered', 'Failed'] as const;
 const SIGNATURE_KINDS = ['electronic', 'certificate', 'approval'] as const;
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -94,7 +94,7 @@ function createPortalMetrics(registry: Registry, now: () => number): PortalMetri
       const load = await portal.load();
       set(documents, DOCUMENT_STATUSES, load.documents);
       set(mails, MAIL_STATUSES, load.mails.counts);
-      set(calls, CALL_STATES, load.webhooks.counts);
+      set(calls, DELIVERY_STATUSES, load.webhooks.counts);
       oldestMail.set(age(load.mails.oldestWaiting));
       oldestCall.set(age(load.webhooks.oldestWaiting));
     },

@@ -7,7 +7,8 @@
 import { z } from 'zod';
 import { actorParams } from '../../contracts/batch/actors.ts';
 import { jobParams } from '../../contracts/batch/jobs.ts';
-import { DELIVERY_STATUSES, JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
+import { JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
+import { DELIVERY_STATUSES } from '../../contracts/deliveries.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import type { Html } from '../../contracts/texts/html.ts';
 import { componentsPage } from '../../web/pages/batch/components-page.tsx';

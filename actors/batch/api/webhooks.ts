@@ -1,6 +1,6 @@
 /** Calls of webhooks for the ends of jobs, as the HTTP layer asks about them. Source: docs/webhooks.md. */
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
-import type { DELIVERY_STATUSES } from '../../../contracts/batch/words.ts';
+import type { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
 import type { Millis } from '../../../machines/ids.ts';
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

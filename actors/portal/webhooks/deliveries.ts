@@ -13,8 +13,9 @@ import {
   durableIfAccepted,
   type Row,
 } from '@sealwright/runtime';
+import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import type { DeliveryStatus, DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
+import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
 import {
   type Attempt,
   DELIVERY_QUEUE_ENDED,

@@ -3,8 +3,9 @@
  */
 
 import type { ActorStore } from '@sealwright/runtime';
+import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import type { DeliveryStatus, DeliveryView } from '../../../contracts/portal/webhooks.ts';
+import type { DeliveryView } from '../../../contracts/portal/webhooks.ts';
 import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';

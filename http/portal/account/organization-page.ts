@@ -7,12 +7,8 @@
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import { callerName, type PortalService, type SignedInUser } from '../../../actors/portal/api.ts';
-import {
-  DELIVERY_STATUSES,
-  EVENT_TYPES,
-  WEBHOOK_AUTH_TYPES,
-  type WebhookInput,
-} from '../../../contracts/portal/webhooks.ts';
+import { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
+import { EVENT_TYPES, WEBHOOK_AUTH_TYPES, type WebhookInput } from '../../../contracts/portal/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
 import { organizationPage } from '../../../web/pages/portal/organization-view.ts';

@@ -1,10 +1,9 @@
 /** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
 
 import type { OrganizationView, SignedInUser } from '../../../actors/portal/api.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
   type DeliveryView,
   EVENT_TYPES,
   WEBHOOK_AUTH_TYPES,
