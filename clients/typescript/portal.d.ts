@@ -378,7 +378,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: ElectronicSignature | undefined;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "TooManyWrongCodes" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Signs electronically, with a ticket. */
   readonly "POST /api/documents/keys/{key}/electronic-signature": {
@@ -386,7 +386,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: ElectronicSignature | undefined;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyWrongCodes" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Starts a signature with a certificate whose key stays with the participant, with a key. */
   readonly "POST /api/documents/{id}/signature/certificate": {
@@ -450,7 +450,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: EmailCodeRequest | undefined;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Refuses every request: this service sends no codes by SMS. */
   readonly "POST /api/documents/sms-authentication-code": {

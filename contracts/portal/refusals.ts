@@ -9,3 +9,11 @@ export const UNKNOWN_FILES = [
   'EnvelopeRequiresPdf',
   'LimitExceeded',
 ] as const;
+/** Codes of electronic signatures: wrong codes of mails and values of fields, and files. */
+export const ELECTRONIC_SIGNATURE = [
+  'InvalidAuthenticationCode',
+  'TooManyWrongCodes',
+  'InvalidFieldValue',
+  'SigningFailed',
+  'UploadNotFound',
+] as const;

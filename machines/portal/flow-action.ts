@@ -4,13 +4,13 @@
  *
  * | from | event  | to   | effects | when                                             |
  * |------|--------|------|---------|--------------------------------------------------|
- * | Open | SEND   | Open | notify  | no code is valid, or another is requested         |
+ * | Open | SEND   | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong |
  * | Open | GUESS  | Open |         | the code is the newest and valid                 |
- * | Open | FORGET | Over |         | without messages for a day                       |
+ * | Open | FORGET | Over |         | a day after the last message, 90 after wrong ones |
  *
  * Over is not stored: the actor ends.
  *
- * Source: docs/portal-values.md §10: a code is valid for 10 minutes and 5 attempts; the limit of codes is ours.
+ * Source: docs/portal-values.md §10: a code is valid for 10 minutes and 5 attempts; the limits of codes and of attempts in all are ours.
  */
 import { assign, setup } from 'xstate';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../ids.ts';
@@ -20,7 +20,14 @@ import type { MailRequest } from './portal-types.ts';
 export const CODE_LIFETIME = 10 * 60_000;
 /** Wrong guesses after which a code is invalid. Five at six digits: a chance of one in 200,000. */
 export const CODE_TRIES = 5;
-/** Codes in one hour. Together with the wrong guesses per code this bounds the chance of guessing. */
+/**
+ * Wrong guesses of all codes of a person for one action, a chance of one in 20,000; then no code is sent or accepted. They
+ * are counted for as long as a mailed link is valid after the last message.
+ */
+export const MAX_WRONG_CODES = 50;
+/** Lifetime of a link in a mail, milliseconds: the maximum time to answer. */
+export const MAIL_LINK_LIFETIME = 90 * 24 * 3_600_000;
+/** Codes in one hour. */
 export const MAX_CODES_PER_HOUR = 10;
 const HOUR = 60 * 60_000;
 const REMOVE_AFTER_MS = 24 * HOUR;
@@ -38,6 +45,8 @@ export interface FlowActionContext extends FlowActionInput {
   readonly expiresAt: Millis | null;
   /** Wrong guesses of the newest code. */
   readonly wrong: number;
+  /** Wrong guesses of all codes; absent in contexts of earlier versions, which counted those of the newest. */
+  readonly wrongInAll?: number;
   /** Times at which codes of the last hour were sent. */
   readonly sent: readonly Millis[];
 }
@@ -60,8 +69,14 @@ export interface FlowActionEffect {
 }
 
 /** True while the newest code can be entered. */
-export function isCodeGood({ expiresAt, wrong }: FlowActionContext, at: Millis): boolean {
-  return expiresAt !== null && at < expiresAt && wrong < CODE_TRIES;
+export function isCodeGood(context: FlowActionContext, at: Millis): boolean {
+  const { expiresAt, wrong } = context;
+  return expiresAt !== null && at < expiresAt && wrong < CODE_TRIES && wrongCodes(context) < MAX_WRONG_CODES;
+}
+
+/** Wrong guesses of all codes. */
+export function wrongCodes({ wrong, wrongInAll = wrong }: FlowActionContext): number {
+  return wrongInAll;
 }
 
 export function codesInLastHour({ sent }: FlowActionContext, at: Millis): readonly Millis[] {
@@ -80,7 +95,13 @@ const machine = setup({
   },
 });
 
-const removeAction = machine.raise({ type: 'FORGET', at: 0 }, { id: 'forget', delay: REMOVE_AFTER_MS });
+const removeAction = machine.raise(
+  { type: 'FORGET', at: 0 },
+  {
+    id: 'forget',
+    delay: ({ context }) => (wrongCodes(context) > 0 ? MAIL_LINK_LIFETIME : REMOVE_AFTER_MS),
+  },
+);
 
 export const flowActionMachine = machine.createMachine({
   id: 'flow-action',
@@ -92,12 +113,14 @@ export const flowActionMachine = machine.createMachine({
         SEND: {
           guard: ({ context, event }) =>
             (event.resend || !isCodeGood(context, event.at)) &&
+            wrongCodes(context) < MAX_WRONG_CODES &&
             codesInLastHour(context, event.at).length < MAX_CODES_PER_HOUR,
           actions: [
             assign(({ context, event }) => ({
               generation: Math.max(context.generation + 1, event.at),
               expiresAt: event.at + CODE_LIFETIME,
               wrong: 0,
+              wrongInAll: wrongCodes(context),
               sent: [...codesInLastHour(context, event.at), event.at],
             })),
             {
@@ -114,7 +137,10 @@ export const flowActionMachine = machine.createMachine({
           guard: ({ context, event }) =>
             isCodeGood(context, event.at) && event.generation === context.generation,
           actions: [
-            assign({ wrong: ({ context, event }) => context.wrong + (event.isRight ? 0 : 1) }),
+            assign(({ context, event }) => ({
+              wrong: context.wrong + (event.isRight ? 0 : 1),
+              wrongInAll: wrongCodes(context) + (event.isRight ? 0 : 1),
+            })),
             removeAction,
           ],
         },

@@ -52,6 +52,7 @@ export const PORTAL_REFUSALS = {
   DownloadTypeNotAvailable: { status: 422, message: 'This version of the document is not available.' },
 
   // Beyond the document; all of them ours.
+  TooManyWrongCodes: { status: 422, message: 'Too many wrong codes were entered for this flow action.' },
   DocumentUnreadable: { status: 422, message: 'The file cannot be signed as it is.' },
   LimitExceeded: { status: 422, message: 'More was sent than one call may hold.' },
   OrganizationNotFound: { status: 422, message: 'No organization has this id.' },

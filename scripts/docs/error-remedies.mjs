@@ -97,6 +97,7 @@ export const PORTAL_REMEDIES = {
   InvalidDocumentStatus: 'Read `status` of the document. The call needs another one.',
   InvalidTicket: 'Get a new link with `action-url`.',
   InvalidAuthenticationCode: 'Enter the code of the newest mail, or send a new one.',
+  TooManyWrongCodes: 'Replace the flow action by a new one: the participant gets a new link.',
   DownloadTypeNotAvailable: 'Use another `type`, or wait until the document is concluded.',
   DocumentUnreadable: 'The message names the fault of the file. Repair the file and upload it again.',
   LimitExceeded: 'Split the call. The message names the limit.',

@@ -7,14 +7,12 @@
 
 import type { Clock } from '@sealwright/runtime';
 import type { ApplicationId, DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
+import { MAIL_LINK_LIFETIME } from '../../../machines/portal/flow-action.ts';
 import type { SignInMail } from '../../../machines/portal/mail.ts';
 import type { DocumentSummary } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { MailLinks } from './mail-rendering.ts';
-
-/** Lifetime of a link in a mail: the maximum time to answer; it is useless once the action is complete. */
-const MAIL_LINK_LIFETIME = 90 * 24 * 3_600_000;
 
 /** Longest name of an application in a ticket, bytes; the rest of a longer one is left out. */
 const MAX_NAME_LENGTH = 120;

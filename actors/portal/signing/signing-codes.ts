@@ -13,6 +13,8 @@ import {
   flowActionMachine,
   isCodeGood,
   MAX_CODES_PER_HOUR,
+  MAX_WRONG_CODES,
+  wrongCodes,
 } from '../../../machines/portal/flow-action.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
@@ -49,7 +51,7 @@ export class SigningCodes {
     private readonly codeFor: CodeLookup,
   ) {}
 
-  /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`. */
+  /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`, `TooManyWrongCodes`. */
   async send(
     holder: CodeRecipient,
     mail: Omit<MailRequest, 'codeGeneration'>,
@@ -63,6 +65,7 @@ export class SigningCodes {
     if (outcome.accepted) return outcome.durable;
     if (!('actor' in outcome)) throw new PortalRefusal('ServiceBusy');
     const context = outcome.actor.context;
+    if (wrongCodes(context) >= MAX_WRONG_CODES) throw new PortalRefusal('TooManyWrongCodes');
     const now = clock.now();
     if (!resend && isCodeGood(context, now)) return;
     const lately = codesInLastHour(context, now);
@@ -71,7 +74,7 @@ export class SigningCodes {
     throw new PortalRefusal('TooManyRequests', 'Too many codes were sent.', { retryAfterSeconds: wait });
   }
 
-  /** Refusals: `InvalidAuthenticationCode`, for a wrong guess, one too many, and one too late. */
+  /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
   async check(holder: CodeRecipient, code: string): Promise<void> {
     const { system } = this.runtime;
     const { codeFor } = this;
@@ -83,7 +86,10 @@ export class SigningCodes {
     const isRight = isSame(code.trim(), right);
     // The step decides: guesses at the same moment are counted one by one.
     const outcome = await system.send(address, { type: 'GUESS', generation, isRight });
-    if (!outcome.accepted || !isRight) throw new PortalRefusal('InvalidAuthenticationCode');
+    if (outcome.accepted && isRight) return;
+    // Right and wrong codes are answered alike then.
+    const isOver = 'actor' in outcome && wrongCodes(outcome.actor.context) >= MAX_WRONG_CODES;
+    throw new PortalRefusal(isOver ? 'TooManyWrongCodes' : 'InvalidAuthenticationCode');
   }
 }
 

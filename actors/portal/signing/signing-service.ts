@@ -332,7 +332,7 @@ export class Signing {
     return signingCall(access, this.directory, this.links, options);
   }
 
-  /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`. */
+  /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`, `TooManyWrongCodes`. */
   async #checkCode(call: SigningCall, code: string | undefined, origin: RequestOrigin): Promise<boolean> {
     const isGiven = code !== undefined && code.trim() !== '';
     if (!isGiven && !call.needsEmailCode) return false;
@@ -341,7 +341,7 @@ export class Signing {
     try {
       await this.codes.check({ documentId: call.context.id, ...call.turn }, code);
     } catch (error) {
-      if (error instanceof PortalRefusal && error.code === 'InvalidAuthenticationCode')
+      if (error instanceof PortalRefusal && isWrongCode(error.code))
         await this.#record(call, 'code-wrong', origin);
       throw error;
     }
@@ -383,6 +383,10 @@ export class Signing {
       'Save it as a PNG or JPEG of RGB colours and at most 16 million pixels, and send it again.';
     throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
   }
+}
+
+function isWrongCode(code: string): boolean {
+  return code === 'InvalidAuthenticationCode' || code === 'TooManyWrongCodes';
 }
 
 /** Identifiers of the certificate holder; empty when it cannot be read, which validation reports later. */

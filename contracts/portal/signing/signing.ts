@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §9 (end) and §10; docs/fields.md.
  */
+
 import { z } from 'zod';
 import {
   between,
@@ -29,6 +30,7 @@ import { fileForm } from '../files/uploads.ts';
 import { newMark } from '../flow.ts';
 import { documentParams, keyParams } from '../ids.ts';
 import { operation } from '../operation.ts';
+import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
 import { signatureChecks } from './validation.ts';
 
 /** Metres, up to the circumference of the earth: devices without a position report large numbers. */
@@ -416,11 +418,7 @@ export const signElectronically = METHODS.map(({ prefix, auth, by, who, example,
     largeBody: true,
     reply: 'empty',
     examples: { request: { ...example, typedName: ANA.name } },
-    refusals: [
-      ...REFUSALS,
-      ...(['InvalidAuthenticationCode', 'InvalidFieldValue', 'SigningFailed', 'UploadNotFound'] as const),
-      ...refusals,
-    ],
+    refusals: [...REFUSALS, ...ELECTRONIC_SIGNATURE, ...refusals],
   }),
 );
 
@@ -522,7 +520,7 @@ export const sendEmailCode = operation({
   group: 'Signing',
   summary: 'Sends the participant a code of six digits by e-mail.',
   description:
-    'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: too many codes were sent within an hour.',
+    'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: too many codes were sent within an hour. `TooManyWrongCodes`: 50 wrong ones were entered; the participant needs a new flow action.',
   scope: 'Sign',
   folderKeys: true,
   auth: 'known-or-ticket',
@@ -530,7 +528,7 @@ export const sendEmailCode = operation({
   body: emailCodeRequest,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
-  refusals: [...REFUSALS, 'TooManyRequests', 'Unauthorized', 'Forbidden'],
+  refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes', 'Unauthorized', 'Forbidden'],
 });
 
 export const sendSmsCode = operation({

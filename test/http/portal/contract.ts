@@ -28,6 +28,7 @@ export const CODES: { readonly [code: string]: number } = {
   InvalidDocumentStatus: 422,
   InvalidTicket: 422,
   InvalidAuthenticationCode: 422,
+  TooManyWrongCodes: 422,
   DownloadTypeNotAvailable: 422,
 };
 

@@ -5,7 +5,9 @@ import {
   CODE_TRIES,
   type FlowActionContext,
   flowActionMachine,
+  MAIL_LINK_LIFETIME,
   MAX_CODES_PER_HOUR,
+  MAX_WRONG_CODES,
 } from '../../../machines/portal/flow-action.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 
@@ -64,4 +66,30 @@ test('codes over the hourly limit are not mailed, and later ones are', (t) => {
     [snapshot] = transition(flowActionMachine, snapshot, send(1000 + count, true) as never);
   t.false(attempt(flowActionMachine, 'Open', snapshot.context, send(5000, true)).accepted);
   t.true(attempt(flowActionMachine, 'Open', snapshot.context, send(1000 + 60 * 60_000, true)).accepted);
+});
+
+test('after fifty wrong guesses of any codes no code is sent or accepted, and the count is kept for as long as a link', (t) => {
+  const HOUR = 60 * 60_000;
+  let snapshot = flowActionMachine.resolveState({ value: 'Open', context: fresh });
+  let at = 1000;
+  for (let wrong = 0; wrong < MAX_WRONG_CODES; wrong += 1) {
+    if (wrong % CODE_TRIES === 0) {
+      at += HOUR;
+      const mailed = attempt(flowActionMachine, 'Open', snapshot.context, send(at, true));
+      t.deepEqual(mailed.effects, ['notify'], `after ${wrong} wrong guesses`);
+      [snapshot] = transition(flowActionMachine, snapshot, send(at, true) as never);
+    }
+    const last = snapshot.context;
+    t.true(attempt(flowActionMachine, 'Open', last, guess(at, true, last.generation)).accepted);
+    const [next, actions] = transition(flowActionMachine, snapshot, guess(at, false, last.generation));
+    const forget = actions.find(({ type }) => type === 'xstate.raise')?.params as { readonly delay: number };
+    t.is(forget.delay, MAIL_LINK_LIFETIME);
+    snapshot = next;
+  }
+  const { context } = snapshot;
+  t.false(attempt(flowActionMachine, 'Open', context, send(at + HOUR, true)).accepted);
+  t.false(attempt(flowActionMachine, 'Open', context, guess(at, true, context.generation)).accepted);
+  // A context of an earlier version, which did not count them.
+  const { wrongInAll: _, ...earlier } = { ...context, wrong: 1 };
+  t.true(attempt(flowActionMachine, 'Open', earlier, guess(at, true, context.generation)).accepted);
 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
+import { movableClock } from '../uploads/upload-harness.ts';
 import {
   approver,
   ORIGIN,
@@ -70,6 +71,33 @@ test.serial('five wrong codes invalidate a code, and another one can be requeste
   await fixture.portal.signing.sendEmailCode(access, true);
   await sign(await codeFor(fixture, 'ana@example.org', 1));
   await fixture.until(id, ({ status }) => status === 'Concluded');
+});
+
+test.serial('after fifty wrong codes of an action no more codes are sent or accepted', async (t) => {
+  const clock = movableClock();
+  const fixture = await portalFixture(t, { clock });
+  const id = await fixture.create([signer('Ana')], { disablePendingActionNotifications: true });
+  const access = await fixture.ticket(id, 'ana@example.org', true);
+  const { signing } = fixture.portal;
+  const sign = (emailCode: string) =>
+    signing.signElectronically(access, { emailCode, positions: [], initialsPositions: [] }, ORIGIN);
+  let code = '';
+  for (let sent = 0; sent < 10; sent += 1) {
+    await signing.sendEmailCode(access, true);
+    code = await codeFor(fixture, 'ana@example.org', sent);
+    const wrong = code === '123456' ? '654321' : '123456';
+    for (let tries = 0; tries < 5; tries++)
+      await refusedAs(
+        t,
+        sent === 9 && tries === 4 ? 'TooManyWrongCodes' : 'InvalidAuthenticationCode',
+        sign(wrong),
+      );
+  }
+  // Also when no code was sent in the last hour.
+  clock.forward(3_600_000);
+  await refusedAs(t, 'TooManyWrongCodes', sign(code));
+  await refusedAs(t, 'TooManyWrongCodes', signing.sendEmailCode(access, true));
+  t.is((await fixture.get(id)).flowActions[0]?.status, 'Pending');
 });
 
 test.serial(
