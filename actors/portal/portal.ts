@@ -369,6 +369,7 @@ export class Portal implements PortalService, HostedService {
   }
 
   async drain(): Promise<void> {
+    this.signIn.close();
     await this.#components.singletons.stop();
     await this.#components.sweeping.stop();
     await this.#components.singletons.release();

@@ -3,7 +3,6 @@
  * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
 
-import type { Log } from '@sealwright/runtime';
 import type { PortalService } from '../../actors/portal/api.ts';
 import type { AnyRoute } from '../core/router.ts';
 import type { HttpProcess } from '../core/server.ts';
@@ -45,7 +44,7 @@ export type PageService = Pick<
 
 export function portalPageRoutes(
   service: PageService,
-  { clock, ids, log }: Pick<HttpProcess, 'clock' | 'ids'> & { readonly log?: Log },
+  { clock, ids }: Pick<HttpProcess, 'clock' | 'ids'>,
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
@@ -54,7 +53,7 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
-    ...signInRoutes(service.signIn, { clock, log }),
+    ...signInRoutes(service.signIn, clock),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders),
     ...brandingPageRoutes(service.branding),

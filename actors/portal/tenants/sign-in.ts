@@ -24,6 +24,7 @@ import {
   type UserRole,
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { FairQueue } from '../../pool/worker-group.ts';
 import type { Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
@@ -31,6 +32,10 @@ import type { SigningLinks } from '../mail/signing-links.ts';
 import { ORGANIZATION } from './organizations.ts';
 import { emailName, PORTAL_USER } from './users.ts';
 
+/** Requests for links are looked up, and mailed, at this pace: so many at once, then one in each interval. */
+const PACE = { burst: 60, intervalMs: 200 } as const;
+/** Requests that wait. Beyond it the network with most of them loses its oldest. */
+const MAX_WAITING = 3000;
 const SECRET_BYTES = 32;
 const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 /** Longer texts cannot be addresses. */
@@ -59,19 +64,66 @@ export interface SignInLinkView {
 }
 
 export class UserSignIn {
+  /** Addresses by network: networks take turns, so that many requests of some do not delay those of others. */
+  readonly #waiting = new FairQueue<string>();
+  /** Elapsed time up to which the pace is used up. */
+  #usedUntil = 0;
+  /** Cancels the timer of the next turn. */
+  #disarm: (() => void) | undefined;
+
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>,
     private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
     /** Length of a session, milliseconds (`Auth:SessionHours`). */
     private readonly sessionLifetime: number,
   ) {}
 
+  /** Takes a request for a link, which is answered by mail alone: later if many wait, never if too many do. */
+  requestLink(email: string, network: string): void {
+    const waiting = this.#waiting;
+    const given = email.trim();
+    if (given.length > MAX_EMAIL_LENGTH) return;
+    waiting.push(network, given);
+    if (waiting.size > MAX_WAITING) {
+      let [longest, most] = ['', 0];
+      waiting.dequeue((name, { length }) => {
+        if (length >= most) [longest, most] = [name, length];
+        return 0;
+      });
+      waiting.dequeue((name) => (name === longest ? 1 : 0));
+    }
+    if (this.#disarm === undefined) this.#mailWaiting();
+  }
+
+  /** Drops the requests that wait. */
+  close(): void {
+    this.#disarm?.();
+    this.#disarm = undefined;
+  }
+
+  #mailWaiting(): void {
+    const { clock, log } = this.runtime;
+    this.#disarm = undefined;
+    while (this.#waiting.size > 0) {
+      const now = clock.elapsed();
+      this.#usedUntil = Math.max(this.#usedUntil, now);
+      const pause = this.#usedUntil - now - (PACE.burst - 1) * PACE.intervalMs;
+      if (pause > 0) {
+        this.#disarm = clock.after(pause, () => this.#mailWaiting());
+        return;
+      }
+      this.#usedUntil += PACE.intervalMs;
+      for (const email of this.#waiting.dequeue(() => 1)?.items ?? [])
+        this.mailLink(email).catch((error: unknown) => {
+          log.warn('A link to sign in could not be mailed.', { Error: String(error) });
+        });
+    }
+  }
+
   /** Mails a link to a known address with a role; does nothing for others, and while three links can be used. */
   async mailLink(email: string): Promise<void> {
     const { system, store, clock, ids } = this.runtime;
-    const given = email.trim();
-    if (given.length > MAX_EMAIL_LENGTH) return;
-    const holder = await store.holder(emailName(given));
+    const holder = await store.holder(emailName(email));
     const user = holder && (await this.#read(holder.id));
     const membership = user?.memberships.find(({ accessProfile }) => roleOf(accessProfile) !== undefined);
     if (holder === undefined || user === undefined || membership === undefined) return;

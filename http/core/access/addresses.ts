@@ -32,6 +32,15 @@ export function clientNetwork(address: string): string {
   return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
 }
 
+/** Returns the network that limits count, which may have many clients: the /24 of an IPv4 address, the /56 of an IPv6 address. */
+export function siteNetwork(address: string): string {
+  const [, ipv4] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(address) ?? [];
+  if (ipv4 !== undefined) return `${ipv4}.0/24`;
+  const [, head, last] = /^(.*:)([0-9a-f]+)::\/64$/.exec(clientNetwork(address)) ?? [];
+  if (head === undefined || last === undefined) return address;
+  return `${head}${(Number.parseInt(last, 16) & 0xff00).toString(16)}::/56`;
+}
+
 /** `10.0.0.0/8` or `2001:db8::/32` → address and prefix length; undefined for other text. */
 export function parseNetwork(
   text: string,

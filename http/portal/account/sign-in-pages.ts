@@ -4,7 +4,7 @@
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
 
-import type { Clock, Log } from '@sealwright/runtime';
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { UserSignIn } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -15,9 +15,10 @@ import {
   myAccountPage,
   signInPage,
 } from '../../../web/pages/portal/sign-in-view.tsx';
+import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
-import { createWrongKeys, type WrongKeys } from '../../core/access/wrong-keys.ts';
+import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -33,9 +34,9 @@ import {
   formText,
 } from './account-route.ts';
 
-/** Permitted requests for links, and wrong links, from one client and in total. */
-const PER_ADDRESS = { permits: 10, windowSeconds: 60 } as const;
-const IN_TOTAL = { permits: 300, windowSeconds: 60 } as const;
+/** Permitted requests for links, and wrong links, from one client and from one network. */
+const PER_CLIENT = { permits: 10, windowSeconds: 60 } as const;
+const PER_NETWORK = { permits: 40, windowSeconds: 60 } as const;
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
 const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie'] as const;
@@ -43,9 +44,20 @@ const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as 
 
 export function signInRoutes(
   signIn: UserSignIn,
-  { clock, log }: { readonly clock: Pick<Clock, 'elapsed' | 'after'>; readonly log?: Log | undefined },
+  clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
-  const limits = createWrongKeys(clock, PER_ADDRESS, IN_TOTAL);
+  const byClient = createRateLimiter(PER_CLIENT, clock);
+  const byNetwork = createRateLimiter(PER_NETWORK, clock);
+  /** False beyond a limit. What that of a client refuses does not count for its network. */
+  const admits = (address: string): boolean => {
+    try {
+      byClient.acquire(clientNetwork(address));
+      byNetwork.acquire(siteNetwork(address));
+      return true;
+    } catch {
+      return false;
+    }
+  };
   return [
     portalRoute({
       ...COMMON,
@@ -66,7 +78,7 @@ export function signInRoutes(
       summary:
         'Sends a link by e-mail if the address is that of a user. The reply is the same for every address.',
       description:
-        'A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute (429).',
+        'A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute, a network (IPv4 /24, IPv6 /56) forty (429).',
       bodyPolicy: 'form',
       headers: ORIGIN,
       query: plainQuery,
@@ -75,11 +87,9 @@ export function signInRoutes(
       handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        if (!admits(limits, caller.address)) return accountReply(429, signInPage(shown, true));
+        if (!admits(caller.address)) return accountReply(429, signInPage(shown, true));
         // Not awaited: the time of the answer must not tell whether the address is known.
-        signIn.mailLink(body.email).catch((error: unknown) => {
-          log?.warn('A link to sign in could not be mailed.', { Error: String(error) });
-        });
+        signIn.requestLink(body.email, siteNetwork(caller.address));
         return accountReply(200, linkSentPage(shown));
       },
     }),
@@ -121,7 +131,7 @@ export function signInRoutes(
           return redirect(302, addressFrom(shown, '/account?from=link'), [['Set-Cookie', cookie]]);
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
-          if (!admits(limits, caller.address)) return accountReply(429, signInPage(shown, true));
+          if (!admits(caller.address)) return accountReply(429, signInPage(shown, true));
           return accountReply(200, linkPage(shown, '', undefined));
         }
       },
@@ -152,16 +162,6 @@ export function signInRoutes(
       },
     }),
   ];
-}
-
-/** False beyond a limit. */
-function admits(limits: WrongKeys, address: string): boolean {
-  try {
-    limits.count(address);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Refusals: `Forbidden`. A page of another site must not sign anybody in or mail links. */

@@ -5,6 +5,7 @@ import {
   canonicalAddress,
   clientNetwork,
   parseNetwork,
+  siteNetwork,
 } from '../../../http/core/access/addresses.ts';
 import { type Caller, followProxies } from '../../../http/core/access/caller.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
@@ -42,6 +43,15 @@ test('rate limits count the addresses of one IPv6 network as one client', (t) =>
     ['::1', '0:0:0:0::/64'],
   ] as const)
     t.is(clientNetwork(address), wanted);
+  for (const [address, wanted] of [
+    ['192.0.2.1', '192.0.2.0/24'],
+    ['', ''],
+    ['2001:db8:1:2ff::6', '2001:db8:1:200::/56'],
+    ['2001:db8:1:3ff::6', '2001:db8:1:300::/56'],
+    ['2001:db8::6', '2001:db8:0:0::/56'],
+    ['::1', '0:0:0:0::/56'],
+  ] as const)
+    t.is(siteNetwork(address), wanted);
   const guesses = createWrongKeys(
     new SimulatedClock(),
     { permits: 2, windowSeconds: 60 },

@@ -1,11 +1,13 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
 import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
-import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import { PORTAL_USER, portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
-import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
+import { until } from '../service.ts';
+import { type PortalStoreOptions, portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
 const [A, B] = ['org-a', 'org-b'] as unknown as readonly [OrganizationId, OrganizationId];
 const PAGE = { limit: 10, offset: 0 };
@@ -104,7 +106,7 @@ test('an invalid description of a person is refused', async (t) => {
 test('a session ends after its lifetime, also one that is in use', async (t) => {
   const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
   const { runtime, store, clock, tickets } = place;
-  const parts = { system: runtime.system, store, clock, ids: systemIds };
+  const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const signIn = new UserSignIn(parts, links, 3_600_000);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
@@ -116,4 +118,39 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
   t.is((await signIn.session(token))?.id, zoe.id, 'before the end');
   clock.forward(100_000);
   t.is(await signIn.session(token), undefined, 'at the end');
+});
+
+test('requests for links that wait are bounded, and networks take turns', async (t) => {
+  const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
+  const { runtime, store, tickets } = place;
+  const clock = new SimulatedClock();
+  let looked = 0;
+  const counting = Object.assign(Object.create(store) as typeof store, {
+    holder: (name: Parameters<typeof store.holder>[0]) => {
+      looked += 1;
+      return store.holder(name);
+    },
+  });
+  const parts = { system: runtime.system, store, clock: place.clock, ids: systemIds, log: SILENT };
+  const links = new SigningLinks(tickets, place.clock, () => 'http://localhost');
+  const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000);
+  const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
+  const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
+  for (let sent = 0; sent < 5000; sent += 1) signIn.requestLink(`nobody${sent}@example.org`, '192.0.2.0/24');
+  signIn.requestLink('zoe@example.com', '198.51.100.0/24');
+  t.is(looked, 60, 'at once');
+  clock.advance(400);
+  t.is(looked, 62);
+  await until(async () => {
+    const actor = await runtime.system.read({ kind: PORTAL_USER, id: zoe.id });
+    return actor?.context.signInLinks?.length === 1 ? true : undefined;
+  });
+  clock.advance(5000 * 200);
+  t.is(looked, 60 + 3000);
+  signIn.requestLink('nobody@example.org', '192.0.2.0/24');
+  t.is(looked, 61 + 3000, 'a later one is served at once');
+  for (let sent = 0; sent < 100; sent += 1) signIn.requestLink('nobody@example.org', '192.0.2.0/24');
+  t.is(clock.pending, 1);
+  signIn.close();
+  t.is(clock.pending, 0);
 });

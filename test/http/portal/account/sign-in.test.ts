@@ -1,8 +1,9 @@
 /** Sign-in of users by a mailed link, over HTTP. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
 import anyTest, { type TestFn } from 'ava';
-import { type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
+import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { NODES } from '../../../postgres/test-store.ts';
-import { mailedLink, mailedLinks, register, SENDER, signedIn, UserBrowser } from './users.ts';
+import { clockedPortal } from '../requests/clocked-portal.ts';
+import { ADMINISTRATOR, mailedLink, mailedLinks, register, SENDER, signedIn, UserBrowser } from './users.ts';
 
 // The tests share one program; together they ask for fewer links than one address may, but for the last.
 const test = anyTest as TestFn<PortalProgram>;
@@ -157,3 +158,38 @@ test.serial(
     t.is(answer.status, 403);
   },
 );
+
+test.serial('a user on another network gets a link while many clients of some networks ask', async (t) => {
+  const { client, fixture } = await clockedPortal(t, { trustsProxy: true });
+  const ask = async (address: string, email: string) => {
+    const headers = { 'X-Forwarded-For': address };
+    const body = new URLSearchParams({ email });
+    const answer = await fetch(`${client.url}/sign-in`, { method: 'POST', headers, body });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const person = { name: 'Ana', email: 'ana@example.org', accessProfile: ADMINISTRATOR };
+  await client.post('/api/organizations/users', person);
+  // More than are looked up in a minute: ten of each client, forty of each network.
+  for (const network of [
+    '198.51.1',
+    '198.51.2',
+    '198.51.3',
+    '198.51.4',
+    '198.51.5',
+    '2001:db8:0:10',
+    '2001:db8:0:20',
+    '2001:db8:0:30',
+  ]) {
+    const [separator, host] = network.includes(':') ? ['', '::1'] : ['.', ''];
+    for (let one = 0; one < 4; one += 1)
+      for (let tried = 0; tried < 10; tried += 1) {
+        const { status } = await ask(`${network}${separator}${one}${host}`, `nobody${tried}@example.org`);
+        t.is(status, 200);
+      }
+    t.is((await ask(`${network}${separator}4${host}`, 'nobody@example.org')).status, 429, network);
+  }
+  const unknown = await ask('203.0.113.7', 'nobody@example.org');
+  t.deepEqual(await ask('203.0.113.8', 'ana@example.org'), unknown);
+  t.is(unknown.status, 200);
+  await until(async () => fixture.mails.find(({ to }) => to.address === 'ana@example.org'));
+});

@@ -23,9 +23,14 @@ export interface ClockedPortal {
 /** @param later how far the clock is set forward at the start */
 export async function clockedPortal(
   t: Pick<ExecutionContext, 'teardown'>,
-  options: { readonly root?: string; readonly faults?: Faults; readonly later?: number } = {},
+  options: {
+    readonly root?: string;
+    readonly faults?: Faults;
+    readonly later?: number;
+    readonly trustsProxy?: boolean;
+  } = {},
 ): Promise<ClockedPortal> {
-  const { later = 0, ...more } = options;
+  const { later = 0, trustsProxy = false, ...more } = options;
   const clock = movableClock();
   clock.forward(later);
   const fixture = await portalFixture(t, {
@@ -48,7 +53,10 @@ export async function clockedPortal(
   });
   const server = createPortalServer({
     service: fixture.portal,
-    settings: SETTINGS,
+    settings: {
+      ...SETTINGS,
+      ...(trustsProxy && { forwarded: { anyProxy: true, proxies: [], networks: [], limit: 1 } }),
+    },
     ...{ clock, ids: systemIds, log: SILENT },
     pageRoutes: portalPageRoutes(fixture.portal, { clock, ids: systemIds }),
   });
