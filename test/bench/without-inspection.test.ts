@@ -7,9 +7,9 @@ const LOADER = new URL('../../bench/shards/without-inspection.js', import.meta.u
 const module = (name: string) => import.meta.resolve(`#runtime/${name}.js`);
 
 const SCRIPT = `
-  const { stateMove } = await import(${JSON.stringify(module('step/state-index'))});
-  const { Traffic } = await import(${JSON.stringify(module('host/traffic'))});
-  const { RecentTimes } = await import(${JSON.stringify(module('host/recent-times'))});
+  const { stateMove } = await import(${JSON.stringify(module('step/derive'))});
+  const { Traffic } = await import(${JSON.stringify(module('host/actor-host'))});
+  const { RecentTimes } = await import(${JSON.stringify(module('host/host'))});
   const traffic = new Traffic(() => 0);
   traffic.recordMessage('job', true);
   const times = new RecentTimes();
