@@ -1,20 +1,11 @@
-import type { Millis } from '../../machines/ids.ts';
 /** Signatures and validation results as the portal shows them (docs/portal-values.md §17). */
+import type { ValidationResults } from '../../contracts/portal/signing/validation.ts';
+import type { Millis } from '../../machines/ids.ts';
 
-/** Result of the checks of a signature. */
-export interface ValidationResultsView {
-  readonly isValid: boolean;
-  readonly passedChecks: readonly ValidationItemView[];
-  readonly errors: readonly ValidationItemView[];
-  readonly warnings: readonly ValidationItemView[];
-}
-
-export interface ValidationItemView {
-  readonly type: string;
-  readonly message: string;
-  readonly detail: string | null;
-  readonly innerValidationResults: ValidationResultsView | null;
-}
+export type {
+  ValidationItem as ValidationItemView,
+  ValidationResults as ValidationResultsView,
+} from '../../contracts/portal/signing/validation.ts';
 
 export interface TimestampView {
   readonly displayName: string;
@@ -39,7 +30,7 @@ export interface SignatureView {
   readonly validityEnd: Millis | null;
   readonly signatureTimestamps: readonly TimestampView[];
   readonly archiveTimestamps: readonly TimestampView[];
-  readonly validationResults: ValidationResultsView;
+  readonly validationResults: ValidationResults;
   /** As the wire has it, for electronic signatures made here; null otherwise. */
   readonly evidences: Readonly<Record<string, unknown>> | null;
 }

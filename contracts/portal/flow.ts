@@ -86,15 +86,8 @@ export const newObserver = members({
   }),
 }).meta({ id: 'NewObserver' });
 
-export const newMark = members({
-  type: word(MARK_TYPES).nullish().meta({
-    description:
-      'What is drawn: the signature, initials, or a stamp. Default `SignatureVisualRepresentation`.',
-  }),
-  uploadId: maybeText.meta({
-    description: 'File to which this belongs, where the request has several.',
-    exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
-  }),
+/** Place of a box on a page. */
+export const box = {
   topLeftX: number.meta({
     description: 'Distance of the box from the left edge of the page, points.',
     exampleValue: 72,
@@ -108,6 +101,18 @@ export const newMark = members({
   pageNumber: whole
     .nullish()
     .meta({ description: 'Page of the box, from 1. Absent: the last page.', exampleValue: 1 }),
+};
+
+export const newMark = members({
+  type: word(MARK_TYPES).nullish().meta({
+    description:
+      'What is drawn: the signature, initials, or a stamp. Default `SignatureVisualRepresentation`.',
+  }),
+  uploadId: maybeText.meta({
+    description: 'File to which this belongs, where the request has several.',
+    exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
+  }),
+  ...box,
   fontSize: number
     .nullish()
     .meta({ description: 'Size of the text, points. Absent: it is fitted to the box.', exampleValue: 10 }),

@@ -16,7 +16,6 @@ import {
   maybeText,
   maybeUuid,
   members,
-  number,
   text,
   textUpTo,
   uuid,
@@ -27,7 +26,7 @@ import type { Value } from '../../operation.ts';
 import { reason } from '../documents.ts';
 import { ANA, EXAMPLE_IDS, REASON } from '../examples.ts';
 import { fileForm } from '../files/uploads.ts';
-import { newMark } from '../flow.ts';
+import { box, newMark } from '../flow.ts';
 import { documentParams, keyParams } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
@@ -77,19 +76,7 @@ const signaturePosition = members({
     description: 'Page of the box, from 1. Another spelling of `pageNumber`, which wins.',
     exampleValue: 1,
   }),
-  pageNumber: whole
-    .nullish()
-    .meta({ description: 'Page of the box, from 1. Absent: the last page.', exampleValue: 1 }),
-  topLeftX: number.meta({
-    description: 'Distance of the box from the left edge of the page, points.',
-    exampleValue: 72,
-  }),
-  topLeftY: number.meta({
-    description: 'Distance of the box from the top edge of the page, points.',
-    exampleValue: 600,
-  }),
-  width: number.meta({ description: 'Width of the box, points (1/72 inch).', exampleValue: 180 }),
-  height: number.meta({ description: 'Height of the box, points (1/72 inch).', exampleValue: 60 }),
+  ...box,
 }).transform(({ page, pageNumber, ...rectangle }) => ({
   ...rectangle,
   pageNumber: pageNumber ?? page ?? null,

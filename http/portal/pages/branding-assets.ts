@@ -12,42 +12,38 @@ const params = z.object({ id: z.string() });
 export function brandingAssetRoutes(
   branding: Pick<BrandingService, 'logo' | 'stylesheet'>,
 ): readonly AnyRoute[] {
+  /** @param read returns the asset of an organization; undefined where it has none */
+  const route = (
+    name: string,
+    what: string,
+    summary: string,
+    read: (id: string) => Promise<ReturnType<typeof asset> | undefined>,
+  ) =>
+    portalRoute({
+      method: 'GET',
+      path: `${BRANDING}/{id}/${name}`,
+      group: 'Pages',
+      summary,
+      description: `Part of the pages that everybody with a link sees, so it needs no key. 404 without ${what}.`,
+      auth: 'anonymous',
+      headers: ['if-none-match'],
+      params,
+      responses: { 200: 'asset' },
+      refusals: ['NotFound'],
+      async handle({ params: { id }, header }) {
+        const found = await read(id);
+        if (found === undefined) throw new PortalRefusal('NotFound');
+        return assetReply(found, header('if-none-match'));
+      },
+    });
   return [
-    portalRoute({
-      method: 'GET',
-      path: `${BRANDING}/{id}/logo`,
-      group: 'Pages',
-      summary: 'The logo on the pages of an organization.',
-      description:
-        'Part of the pages that everybody with a link sees, so it needs no key. 404 without a logo.',
-      auth: 'anonymous',
-      headers: ['if-none-match'],
-      params,
-      responses: { 200: 'asset' },
-      refusals: ['NotFound'],
-      async handle({ params: { id }, header }) {
-        const logo = await branding.logo(id);
-        if (logo === undefined) throw new PortalRefusal('NotFound');
-        return assetReply(asset(logo.contentType, logo.bytes), header('if-none-match'));
-      },
+    route('logo', 'a logo', 'The logo on the pages of an organization.', async (id) => {
+      const logo = await branding.logo(id);
+      return logo && asset(logo.contentType, logo.bytes);
     }),
-    portalRoute({
-      method: 'GET',
-      path: `${BRANDING}/{id}/colors.css`,
-      group: 'Pages',
-      summary: 'The colors of the pages of an organization.',
-      description:
-        'Part of the pages that everybody with a link sees, so it needs no key. 404 without colors.',
-      auth: 'anonymous',
-      headers: ['if-none-match'],
-      params,
-      responses: { 200: 'asset' },
-      refusals: ['NotFound'],
-      async handle({ params: { id }, header }) {
-        const rules = await branding.stylesheet(id);
-        if (rules === undefined) throw new PortalRefusal('NotFound');
-        return assetReply(asset('text/css; charset=utf-8', rules), header('if-none-match'));
-      },
+    route('colors.css', 'colors', 'The colors of the pages of an organization.', async (id) => {
+      const rules = await branding.stylesheet(id);
+      return rules === undefined ? undefined : asset('text/css; charset=utf-8', rules);
     }),
   ];
 }
