@@ -6,12 +6,11 @@
  */
 import type { Tenants } from './api/callers.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
-
-import type { PortalValidation } from './api/validation.ts';
 import type { BrandingService } from './branding/branding.ts';
 import type { DocumentOperations } from './documents/document-operations.ts';
 import type { DocumentPackages } from './documents/document-packages.ts';
 import type { DocumentService } from './documents/documents.ts';
+import type { Validation } from './documents/validation.ts';
 import type { Drafts } from './drafts/drafts.ts';
 import type { EditorSessionService } from './drafts/editor-sessions.ts';
 import type { SavedFlowService } from './drafts/saved-flows.ts';
@@ -28,22 +27,16 @@ import type { UserDirectory } from './tenants/users.ts';
 import type { Uploads } from './uploads/uploads.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
-export type {
-  SignatureView,
-  TimestampView,
-  ValidationItemView,
-  ValidationResultsView,
-} from '../shared/signature-view.ts';
 export type * from './api/activity.ts';
 export * from './api/callers.ts';
 export type * from './api/documents.ts';
 export type * from './api/repeatable-requests.ts';
 export * from './api/signing.ts';
-export type * from './api/validation.ts';
 export type { BrandingService } from './branding/branding.ts';
 export type { DocumentOperations } from './documents/document-operations.ts';
 export type { DocumentPackages, TemporaryFile } from './documents/document-packages.ts';
 export type { DocumentService } from './documents/documents.ts';
+export type { Validation } from './documents/validation.ts';
 export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
 export type { SavedFlowService } from './drafts/saved-flows.ts';
@@ -73,7 +66,7 @@ export interface PortalService {
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
   readonly signing: Signing;
-  readonly validation: PortalValidation;
+  readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;
   readonly editorSessions: EditorSessionService;

@@ -12,9 +12,9 @@ import { plainLine } from '../../contracts/plain-text.ts';
 import type {
   SignatureView,
   TimestampView,
-  ValidationItemView,
-  ValidationResultsView,
-} from './signature-view.ts';
+  ValidationItem as ValidationItemView,
+  ValidationResults as ValidationResultsView,
+} from '../../contracts/portal/signing/validation.ts';
 
 /** A signature of a file. */
 export interface DescribedSignature {
@@ -76,6 +76,7 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
       errors: [...results.errors, ...file.errors],
       warnings: [...results.warnings, ...file.warnings],
     }),
+    attributeCertificates: [],
     evidences: null,
   };
 }

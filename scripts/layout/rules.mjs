@@ -57,7 +57,6 @@ export const ZONES = {
       /^actors\/portal\/api\.ts$/,
       // The command line starts without the actors.
       /^actors\/http-client\/index\.ts$/,
-      /^actors\/shared\/signature-view\.ts$/,
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
     imports: {

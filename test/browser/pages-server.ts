@@ -12,13 +12,8 @@ import { externalSigner } from '#crypto/keys/stored-signer.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
-import type {
-  PortalService,
-  Signing,
-  SigningPageView,
-  StoredFile,
-  ValidationRecord,
-} from '../../actors/portal/api.ts';
+import type { PortalService, Signing, SigningPageView, StoredFile } from '../../actors/portal/api.ts';
+import type { ValidationRecord } from '../../contracts/portal/signing/validation.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/page-routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';

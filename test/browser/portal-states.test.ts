@@ -1,5 +1,6 @@
 import test from 'ava';
-import type { SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import type { SigningPageView } from '../../actors/portal/api.ts';
+import type { ValidationRecord } from '../../contracts/portal/signing/validation.ts';
 import type { DocumentId } from '../../machines/ids.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
@@ -138,14 +139,16 @@ const RECORD: ValidationRecord = {
   name: 'Rental agreement',
   filename: 'agreement.pdf',
   mimeType: 'application/pdf',
+  isConcluded: true,
   status: 'Concluded',
   creationDate: Date.UTC(2026, 10, 1),
   updateDate: Date.UTC(2026, 10, 2),
-  createdBy: { id: 'a', type: 'Application', name: 'Leasing' },
+  createdBy: { id: 'a', name: 'Leasing' },
   isEnvelope: false,
   isFile: false,
   type: null,
   signatureType: null,
+  securityContext: null,
   signers: [
     {
       subjectName: 'Ana <María>',
@@ -173,6 +176,7 @@ const RECORD: ValidationRecord = {
           },
         ],
       },
+      attributeCertificates: [],
       evidences: null,
     },
     {
@@ -212,6 +216,7 @@ const RECORD: ValidationRecord = {
           },
         ],
       },
+      attributeCertificates: [],
       evidences: null,
     },
   ],

@@ -1,6 +1,7 @@
 /** Every page template, rendered with hostile text in each field that a caller controls. */
 
-import type { SignedInUser, SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import type { SignedInUser, SigningPageView } from '../../actors/portal/api.ts';
+import type { ValidationRecord } from '../../contracts/portal/signing/validation.ts';
 import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';

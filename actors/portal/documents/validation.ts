@@ -1,8 +1,8 @@
 /**
- * Validation: of documents signed here, by key or id, and of signed files that are uploaded. Implements
- * `PortalValidation`. Source: docs/portal-values.md §17.
+ * Validation: of documents signed here, by key or id, and of signed files that are uploaded.  Source: docs/portal-values.md §17.
  */
 
+import type { SignatureView, ValidationRecord } from '../../../contracts/portal/signing/validation.ts';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
@@ -10,9 +10,7 @@ import type { DocumentContext, DocumentState } from '../../../machines/portal/do
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
-import type { SignatureView } from '../../shared/signature-view.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { PortalValidation, ValidationRecord } from '../api/validation.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { documentOfSignature } from '../document-records/document-index.ts';
 import {
@@ -30,7 +28,7 @@ import type { Uploads } from '../uploads/uploads.ts';
 /** Signatures of a file whose document is searched, newest first. */
 const MAX_NAMES_SEARCHED = 100;
 
-export class Validation implements PortalValidation {
+export class Validation {
   constructor(
     private readonly runtime: ServiceRuntime,
     private readonly documents: DocumentReader,
@@ -38,10 +36,12 @@ export class Validation implements PortalValidation {
     private readonly uploads: Pick<Uploads, 'findUpload'>,
   ) {}
 
+  /** @param tenant undefined for the public check page, which any holder of the key may see */
   async byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord> {
     return this.#record(await documentByKey(this.documents, tenant, key));
   }
 
+  /** Look of the check page of a document; undefined = ours. Refusals: `DocumentInvalidKey`. */
   async brandingByKey(key: string): Promise<PageBranding | undefined> {
     const { system } = this.runtime;
     const { documents } = this;
@@ -53,12 +53,14 @@ export class Validation implements PortalValidation {
     return this.#record(await documentOf(this.documents, tenant, id));
   }
 
+  /** The report of ETSI TS 119 102-2, XML. Refusals: `DocumentHasNoSignatures`, `DocumentUnreadable`, `ServiceBusy`. */
   async reportOf(tenant: Tenant, id: DocumentId): Promise<string> {
     const { context } = await documentOf(this.documents, tenant, id);
     if (!hasSignature(context)) await this.#assertSignedBefore(context);
     return this.described.report(signedFileOf(context));
   }
 
+  /** Refusals: `UploadNotFound`, `DocumentHasNoSignatures`, `DocumentUnreadable`. */
   async ofUpload(tenant: Tenant, fileId: string, mimeType: string): Promise<readonly SignatureView[]> {
     const upload = await this.uploads.findUpload(tenant.organization.id, fileId);
     const uploaded: FileToDescribe = {
@@ -115,12 +117,14 @@ export class Validation implements PortalValidation {
   async #record({ state, context }: ReadDocument): Promise<ValidationRecord> {
     if (!hasSignature(context)) await this.#assertSignedBefore(context);
     const { id, name, file, creationDate, updateDate, createdBy, isEnvelope, type, signatureType } = context;
+    const status = statusOf(state, context);
     return {
       id,
       name,
       filename: file.name,
       mimeType: file.contentType,
-      status: statusOf(state, context),
+      isConcluded: status === 'Concluded',
+      status,
       creationDate,
       updateDate,
       createdBy,
@@ -128,6 +132,7 @@ export class Validation implements PortalValidation {
       isFile: false,
       type,
       signatureType,
+      securityContext: null,
       signers: await documentSignatures(this.described, context),
     };
   }

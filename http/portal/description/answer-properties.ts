@@ -6,31 +6,12 @@ const TIME = '2026-05-26T15:42:11.123Z';
 const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 export const ANSWER_PROPERTIES: PropertyTexts = {
-  archiveTimestamps: 'Time-stamps over the whole file or signature that keep it verifiable for years.',
-  attributeCertificates: 'Attribute certificates that the signature contains.',
   'attributeCertificates.details': ['Attributes as text.', 'role: notary'],
-  'attributeCertificates.issuer': [
-    'Distinguished name of who issued the attributes.',
-    'CN=Attributes, O=Example',
-  ],
-  certificateThumbprint: [
-    'SHA-256 of the certificate, Base64.',
-    'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
-  ],
   code: ['Error code, for programs. It is never renamed.', 'InvalidDocumentStatus'],
-  companyIdentifier: ['Number of the company in the certificate. Null: none.', '11222333000181'],
-  companyName: ['Company in the certificate. Null: none.', 'Example Ltda.'],
   createdBy: 'Application or user that created it.',
   creationDate: ['Time of the creation, UTC.', TIME],
   date: ['Time of the event, UTC.', TIME],
   details: ['Further data of the refusal, as texts by name. Null: none.', { status: 'Concluded' }],
-  'SignatureTimestamp.displayName': ['Name of the authority in its certificate.', 'Example TSA'],
-  'ValidationRecord.status': 'State of the document.',
-  'ValidationRecord.type': ['Kind of document, as given at creation. Null: none.', 'Deed'],
-  'ValidationRecord.signatureType': [
-    'Lowest level that signatures must have, as given at creation. Null: none.',
-    'Advanced',
-  ],
   editFlow: ['Whether the flow can still be edited.', true],
   'Signature.emailAddress': [
     'E-mail address of the signer, from the certificate or the flow. Null: none.',
@@ -43,9 +24,7 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   errorMessage: ['Why the document was not moved. Null: it was.', 'The document was not found.'],
   expirationDateWithoutTime: ['Date of `expirationDate`. Null: never.', '2027-12-31'],
   'FlowAction.allowElectronicSignature': ['Whether the participant may sign without a certificate.', true],
-  filename: ['File name with its extension.', 'contract.pdf'],
   folder: 'Folder that contains it. Null: none.',
-  genTime: ['Time that the authority states.', TIME],
   hash: ['SHA-256 of the entry that the proof is about, lower-case hex.', HASH],
   'MailPreview.subject': ['Subject line of the mail.', 'Please sign: Lease'],
   'template.version': ['Version of the template that was used, from 1.', 2],
@@ -55,12 +34,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
     'National number of the signer in the certificate or the flow. Null: none.',
     '52998224725',
   ],
-  isConcluded: 'Whether all actions are completed and the final file is made.',
-  isElectronic: 'Whether the service signed for the person, who had no certificate.',
-  isFile: 'Always false: the record is of a document.',
-  isTimestamp: 'Whether this is a document time-stamp without a signer.',
-  'ValidationRecord.isEnvelope': 'Whether the document was merged from several files.',
-  issuerName: ['Common name of the issuer of the certificate.', 'Example CA'],
   items: 'Entries of this page of the list.',
   'Document.key': [
     'Validation key printed on the document: 20 characters A-Z and 0-9.',
@@ -87,14 +60,9 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   resourceId: ['Id that was not found. Null: none in the request.', UUID],
   resourceName: ['Kind of the resource that was not found. Null: a path.', 'Ticket'],
   role: 'Access of the application: documents of its organization, monitoring, or also administration.',
-  securityContext: 'Always null.',
   'HistoryCheckpoint.signature': ['Ed25519 signature, Base64.', 'c2lnbmF0dXJl'],
-  signatureTimestamps: 'Time-stamps over the signature value.',
-  signers: 'Signatures, oldest first.',
-  signingTime: ['Time that the signer states. Null: none. Proven only by a time-stamp.', TIME],
   status: 'Current state.',
   subject: ['Name of the person in the other system. Null: none.', 'hr-1042'],
-  subjectName: ['Name of the signer, from the certificate or the flow.', 'Ana Silva'],
   success: ['Whether it was done.', true],
   toSign: ['Bytes that are hashed, Base64. Null: too large to send.', 'MYIBazA='],
   toSignHash: [
@@ -106,14 +74,5 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'HistoryEntry.userId': ['Participant who acted. Null: an application or the service.', UUID],
   userIdentifier: ['National number of the person. Null: none.', '52998224725'],
   userName: ['Full name of the person. Null: none.', 'Ana Silva'],
-  validationResults: 'What the checks of the signature found.',
-  validityEnd: [
-    'Last moment at which the certificate is valid. Null: not known.',
-    '2028-01-31T23:59:59.000Z',
-  ],
-  validityStart: [
-    'First moment at which the certificate is valid. Null: not known.',
-    '2025-02-01T00:00:00.000Z',
-  ],
   'DocumentField.value': ['Value of the field, as text. Null: none yet.', 'Lisbon'],
 };

@@ -28,7 +28,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
     { city: 'Lisbon' },
   ],
-  fileId: ['Upload with the signed file.', EXAMPLE_IDS.upload],
   'files.id': ['Id of the upload.', EXAMPLE_IDS.upload],
   'files.name': ['File name with its extension.', 'contract.pdf'],
   'dataFile.id': ['Id of the upload.', EXAMPLE_IDS.table],
@@ -43,14 +42,12 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   label: ['Text that people read. Absent: the name.', 'City'],
   maximum: ['Greatest number that is accepted. Absent: any.', 1000],
-  mimeType: ['Media type of the file.', 'application/pdf'],
   parentId: 'Folder that contains this one. Null: it is at the top.',
   reason: [
     'Reason, which participants and the history show. At most 2,000 characters.',
     'The price has changed.',
   ],
   role: ['Title of the flow actions of this person.', 'Tenant'],
-  securityContextId: 'Accepted and ignored.',
   signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],
   ticket: [
     'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',

@@ -5,7 +5,8 @@ import { id } from '../../../contracts/fields.ts';
 import { announcedMembers } from '../../../contracts/portal/documents.ts';
 import { createdBy, principal } from '../../../contracts/portal/entities.ts';
 import type { WebhookDescriptions } from '../../core/openapi/webhooks.ts';
-import { timestamp } from '../shapes/shared-shapes.ts';
+
+const timestamp = z.iso.datetime({ precision: 3 });
 
 /** The document of an event. */
 const common = {

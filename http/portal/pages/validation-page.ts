@@ -7,7 +7,7 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { PortalValidation } from '../../../actors/portal/api.ts';
+import type { Validation } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { type ValidationPageResult, validationPage } from '../../../web/pages/portal/validation-view.tsx';
@@ -41,7 +41,7 @@ const STATUSES: { readonly [found in ValidationPageResult['found']]: number } = 
 };
 
 export function validationPageRoutes(
-  validation: Pick<PortalValidation, 'byKey' | 'brandingByKey'>,
+  validation: Pick<Validation, 'byKey' | 'brandingByKey'>,
   clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
   const limiter = createRateLimiter(LIMIT, clock);
@@ -92,7 +92,7 @@ export function validationPageRoutes(
 }
 
 async function find(
-  validation: Pick<PortalValidation, 'byKey' | 'brandingByKey'>,
+  validation: Pick<Validation, 'byKey' | 'brandingByKey'>,
   limiter: RateLimiter,
   client: string,
   key: string,
@@ -106,7 +106,7 @@ async function find(
   if (key.length > 64) return { found: 'unknown' };
   try {
     const record = await validation.byKey(undefined, key);
-    return { found: 'record', record, branding: await validation.brandingByKey?.(key) };
+    return { found: 'record', record, branding: await validation.brandingByKey(key) };
   } catch (error) {
     const { code, retryable } = error as { readonly code?: string; readonly retryable?: boolean };
     const found = FINDINGS[code as PortalRefusalCode];

@@ -3,15 +3,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type {
-  PortalService,
-  SignatureView,
-  StoredFile,
-  Tenant,
-  ValidationResultsView,
-} from '../../../actors/portal/api.ts';
+import type { PortalService, StoredFile, Tenant } from '../../../actors/portal/api.ts';
 import type { DocumentActor } from '../../../actors/portal/document-records/document-index.ts';
 import { documentView } from '../../../actors/portal/documents/document-view.ts';
+import type { SignatureView, ValidationResults } from '../../../contracts/portal/signing/validation.ts';
 import type {
   ApplicationId,
   DocumentId,
@@ -147,7 +142,7 @@ export const STORED = {
 
 export const DOCUMENT = documentView(STORED, null, undefined);
 
-export const GOOD: ValidationResultsView = {
+export const GOOD: ValidationResults = {
   isValid: true,
   passedChecks: [
     {
@@ -177,6 +172,7 @@ export const SIGNATURE: SignatureView = {
   signatureTimestamps: [{ displayName: 'TSA', genTime: THEN, validityStart: null, validityEnd: THEN }],
   archiveTimestamps: [],
   validationResults: GOOD,
+  attributeCertificates: [],
   evidences: null,
 };
 

@@ -154,6 +154,7 @@ test('validation returns the full records, by key, by document and for files', a
     name: 'A',
     filename: 'a.pdf',
     mimeType: 'application/pdf',
+    isConcluded: true,
     status: 'Concluded',
     creationDate: THEN,
     updateDate: THEN,
@@ -162,6 +163,7 @@ test('validation returns the full records, by key, by document and for files', a
     isFile: false,
     type: null,
     signatureType: null,
+    securityContext: null,
     signers: [{ ...SIGNATURE, isElectronic: true, evidences: { ipAddress: '::1', authenticationTypes: [] } }],
   };
   const signature = {

@@ -8,10 +8,10 @@ import type { ComponentChildren } from 'preact';
 import type {
   SignatureView,
   TimestampView,
-  ValidationItemView,
+  ValidationItem,
   ValidationRecord,
-  ValidationResultsView,
-} from '../../../actors/portal/api.ts';
+  ValidationResults,
+} from '../../../contracts/portal/signing/validation.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { Button } from '../../components/controls.tsx';
@@ -166,12 +166,12 @@ function ResultLists({
   words,
   depth,
 }: {
-  readonly results: ValidationResultsView;
+  readonly results: ValidationResults;
   readonly words: PageTexts;
   readonly depth: number;
 }) {
   const { check } = words;
-  const groups: readonly (readonly [string, readonly ValidationItemView[]])[] = [
+  const groups: readonly (readonly [string, readonly ValidationItem[]])[] = [
     [check.errors, results.errors],
     [check.warnings, results.warnings],
     [check.passed, results.passedChecks],

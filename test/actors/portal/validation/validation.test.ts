@@ -2,7 +2,8 @@ import { createHash, createPrivateKey, randomBytes, X509Certificate } from 'node
 import { readFileSync } from 'node:fs';
 import { makeDevelopmentCertificates } from '@sealwright/signatures';
 import test from 'ava';
-import type { SignatureView, Tenant } from '../../../../actors/portal/api.ts';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import type { SignatureView } from '../../../../contracts/portal/signing/validation.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';
