@@ -72,6 +72,7 @@ const entry = z
     hash: z.string().nullable().meta({
       description:
         'Lower-case hex SHA-256 of the JSON array [hash of the entry before or "", "document", document id, id, milliseconds of date, state, message, cause, and, with data, its [name, value] pairs by name].',
+      exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     }),
   })
   .meta({ id: 'HistoryEntry' });
@@ -129,6 +130,12 @@ export const getHistory = operation({
   folderKeys: true,
   params: documentParams,
   query: members({ limit: paging.limit, offset: paging.offset }),
-  reply: pageOf(entry).extend({ proof: proof.nullable() }).meta({ id: 'HistoryPage' }),
+  reply: pageOf(entry)
+    .extend({
+      proof: proof.nullable().meta({
+        description: 'Proof that the newest entry is in a signed checkpoint. Null: not yet in one.',
+      }),
+    })
+    .meta({ id: 'HistoryPage' }),
   refusals: UNKNOWN_DOCUMENT,
 });

@@ -118,9 +118,9 @@ const documentFilterBody = members({
     description: 'Tags that the documents must have, separated by commas.',
     exampleValue: 'lease,office',
   }),
-  externalId: maybeText.describe(EXTERNAL_ID),
-  createdFrom: moment.nullish().describe(CREATED_FROM),
-  createdTo: end.nullish().describe(CREATED_TO),
+  externalId: maybeText.meta({ description: EXTERNAL_ID, exampleValue: 'order-4711' }),
+  createdFrom: moment.nullish().meta({ description: CREATED_FROM, exampleValue: '2026-01-01' }),
+  createdTo: end.nullish().meta({ description: CREATED_TO, exampleValue: '2026-06-30' }),
 }).meta({ id: 'DocumentFilter' });
 
 const filterQuery = members(filterMembers);

@@ -8,7 +8,7 @@ import { id, maybeFlag, maybeText, maybeTextOf, maybeUuid, members, textOf, time
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
 import { createdBy, folder, participant, principal } from './entities.ts';
-import { ANA, REASON } from './examples.ts';
+import { ANA, EXAMPLE_KEY, REASON } from './examples.ts';
 import { flowAction } from './flow.ts';
 import { documentParams } from './ids.ts';
 import { ANNOUNCED_MEMBERS, forKept, KEPT_MEMBERS } from './kept-members.ts';
@@ -60,12 +60,11 @@ export const attachment = z
     updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
     createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
     isPrivate: z.boolean().meta({ description: 'Whether participants do not see the file.' }),
-    signaturesNotInEnvelope: z
-      .int()
-      .nullable()
-      .describe(
+    signaturesNotInEnvelope: z.int().nullable().meta({
+      description:
         'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
-      ),
+      exampleValue: 2,
+    }),
     fieldId: id
       .optional()
       .describe('Field that a participant attached the file in; left out for other attachments.'),
@@ -99,11 +98,15 @@ export const document = z
     id: id.meta({ description: 'Identifier, unique within the instance.' }),
     name: z.string().meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
     status: documentStatus.meta({ description: 'State of the document.' }),
-    key: z.string().describe('The validation key: 20 characters A-Z and 0-9.'),
+    key: z
+      .string()
+      .meta({ description: 'The validation key: 20 characters A-Z and 0-9.', exampleValue: EXAMPLE_KEY }),
     filename: z.string().meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
     fileSize: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
     mimeType: z.string().meta({ description: 'Media type of the file.', exampleValue: 'application/pdf' }),
-    checksumMd5: z.string().describe('Of the original; Base64.'),
+    checksumMd5: z
+      .string()
+      .meta({ description: 'Of the original; Base64.', exampleValue: 'CY9rzUYh03PK3k6DJie09g==' }),
     hasSignature: z.boolean().meta({ description: 'Whether a participant has signed.' }),
     isConcluded: z
       .boolean()
@@ -151,8 +154,12 @@ export const document = z
     }),
     permissions: z
       .strictObject({
-        move: z.boolean().meta({ description: 'Whether the document can be moved to another folder.' }),
-        editFlow: z.boolean().meta({ description: 'Whether the flow can still be edited.' }),
+        move: z
+          .boolean()
+          .meta({ description: 'Whether the document can be moved to another folder.', exampleValue: true }),
+        editFlow: z
+          .boolean()
+          .meta({ description: 'Whether the flow can still be edited.', exampleValue: true }),
       })
       .meta({ description: 'What can still be changed.' }),
     forceCadesSignature: z.boolean().meta({
@@ -179,7 +186,10 @@ export const document = z
     template: z
       .strictObject({
         id: id.describe('Id of the template; it may have been deleted since.'),
-        version: z.int().min(1).describe('The version of the template that was used.'),
+        version: z
+          .int()
+          .min(1)
+          .meta({ description: 'The version of the template that was used.', exampleValue: 2 }),
       })
       .nullable()
       .describe('The template that the document was made of; null: none.'),

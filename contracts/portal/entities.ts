@@ -7,6 +7,12 @@ import { z } from 'zod';
 import { id, text } from '../fields.ts';
 import type { Value } from '../operation.ts';
 
+/** Id and name of what clients name. */
+export const recordNames = {
+  id: id.meta({ description: 'Identifier, unique within the instance.' }),
+  name: z.string().meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
+};
+
 export const createdBy = z
   .strictObject({
     id: id.meta({ description: 'Identifier, unique within the instance.' }),

@@ -10,6 +10,9 @@ export const EXAMPLE_IDS = {
   ticket: '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
 } as const;
 
+/** A validation key. */
+export const EXAMPLE_KEY = 'K3M9Q7W2E5R8T1Y4U6I0';
+
 export const ANA = { name: 'Ana Silva', email: 'ana@example.com', identifier: '52998224725' };
 
 export const FILE = {

@@ -420,8 +420,14 @@ const field = z
     options: z
       .array(z.string())
       .meta({ description: 'Values of a choice; empty for other types.', exampleValue: ['Lisbon', 'Porto'] }),
-    value: z.string().nullable().describe('Filled in by the participant; null until then.'),
-    presetValue: z.string().nullable().describe('Filled in by the sender; null: nothing.'),
+    value: z
+      .string()
+      .nullable()
+      .meta({ description: 'Filled in by the participant; null until then.', exampleValue: 'Lisbon' }),
+    presetValue: z
+      .string()
+      .nullable()
+      .meta({ description: 'Filled in by the sender; null: nothing.', exampleValue: 'Lisbon' }),
     readOnly: z.boolean().describe('True: the participant cannot change the value of the sender.'),
   })
   .meta({ id: 'DocumentField' });
@@ -446,7 +452,7 @@ export const flowAction = z
     }),
     allowElectronicSignature: z
       .boolean()
-      .meta({ description: 'Whether the participant may sign without a certificate.' }),
+      .meta({ description: 'Whether the participant may sign without a certificate.', exampleValue: true }),
     creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
     updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
     pendingDate: time

@@ -28,13 +28,24 @@ const destination = {
 
 const folderAccess = z.strictObject({
   id: id.meta({ description: 'Identifier, unique within the instance.' }),
-  userId: id,
+  userId: id.meta({
+    description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+    exampleValue: EXAMPLE_IDS.flowAction,
+  }),
   folderRoles: z
     .array(z.enum(['Admin', 'Manager', 'Basic']))
     .meta({ description: 'Roles within the folder.' }),
-  organizationRoles: z.array(z.string()),
-  userName: z.string().nullable(),
-  userIdentifier: z.string().nullable(),
+  organizationRoles: z
+    .array(z.string())
+    .meta({ description: 'Roles within the organization.', exampleValue: [] }),
+  userName: z
+    .string()
+    .nullable()
+    .meta({ description: 'Full name of the person. Null: none.', exampleValue: 'Ana Silva' }),
+  userIdentifier: z
+    .string()
+    .nullable()
+    .meta({ description: 'National number of the person. Null: none.', exampleValue: '52998224725' }),
 });
 
 export const createFolder = operation({
@@ -166,10 +177,19 @@ export const moveDocuments = operation({
         code: 'LimitExceeded',
         message: `At most ${MAX_DOCUMENTS_MOVED} documents are moved at once.`,
       },
-    }),
+    }).meta({ description: 'Ids of the documents.' }),
     ...destination,
   }).meta({ id: 'DocumentsMove' }),
-  reply: z.array(z.strictObject({ id, success: z.boolean(), errorMessage: z.string().nullable() })),
+  reply: z.array(
+    z.strictObject({
+      id: id.meta({ description: 'Identifier, unique within the instance.' }),
+      success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
+      errorMessage: z.string().nullable().meta({
+        description: 'Why the document was not moved. Null: it was.',
+        exampleValue: 'The document was not found.',
+      }),
+    }),
+  ),
   examples: { request: { documents: [EXAMPLE_IDS.document], newFolderName: 'Contracts 2026' } },
   refusals: ['FolderNotFound', 'LimitExceeded'],
 });

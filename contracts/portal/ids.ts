@@ -1,6 +1,6 @@
 /** Ids in paths. A malformed id is treated as unknown: handlers parse them. Source: docs/portal-values.md §2 (422). */
 import { z } from 'zod';
-import { EXAMPLE_IDS } from './examples.ts';
+import { EXAMPLE_IDS, EXAMPLE_KEY } from './examples.ts';
 
 export function idIn(description: string) {
   return z.string().meta({
@@ -22,6 +22,6 @@ export const documentParams = z.object({ id: idIn('Id of the document, from `POS
 export const keyParams = z.object({
   key: z.string().meta({
     description: 'The validation key, without regard to case, blanks and dashes.',
-    exampleValue: 'K3M9Q7W2E5R8T1Y4U6I0',
+    exampleValue: EXAMPLE_KEY,
   }),
 });

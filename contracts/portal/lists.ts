@@ -91,14 +91,13 @@ export const cursor = z
 /** One page of a list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
-    items: z.array(item),
-    totalCount: z.int(),
-    nextCursor: z
-      .string()
-      .nullable()
-      .describe(
+    items: z.array(item).meta({ description: 'Entries of this page of the list.' }),
+    totalCount: z.int().meta({ description: 'Entries of the whole list.', exampleValue: 42 }),
+    nextCursor: z.string().nullable().meta({
+      description:
         'The `Cursor` of the next page, for a request with `Cursor`; null: no further page, or a page by number.',
-      ),
+      exampleValue: 'AAABmxlIVQ',
+    }),
   });
 }
 

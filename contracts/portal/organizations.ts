@@ -126,6 +126,7 @@ const newKey = members({
     .meta({ description: 'What the key may do; absent: all that its application may do.' }),
   expirationDate: moment.nullish().meta({
     description: 'From then on it is not accepted; absent: never. Needed if the key of the request expires.',
+    exampleValue: '2027-12-31',
   }),
   folderIds: list(uuid, { least: 1, most: MAX_KEY_FOLDERS })
     .nullish()

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { id, maybeFlag, maybeText, members, text } from '../fields.ts';
 import type { Value } from '../operation.ts';
-import { ANA } from './examples.ts';
+import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { organizationParams } from './ids.ts';
 import { pageOf, paging, queryText } from './lists.ts';
 import { operation } from './operation.ts';
@@ -121,7 +121,9 @@ const listQuery = members({
 });
 export type UserQuery = Value<typeof listQuery>;
 
-const userId = z.string().meta({ description: 'Id of the person, from the list of users.' });
+const userId = z
+  .string()
+  .meta({ description: 'Id of the person, from the list of users.', exampleValue: EXAMPLE_IDS.flowAction });
 
 const memberPage = pageOf(member).meta({ id: 'OrganizationUserPage' });
 
@@ -190,7 +192,11 @@ export const putUser = operation({
     'For keys of the role Administrator. Changes name, address, identifier and phone; organizations and roles stay. `subject` is the id in the other system; a person without one is found by the address. `NameTaken`: the address belongs to another person. A key with scopes needs all of them, and a key that expires cannot, because sign-in links are sent to the address.',
   scope: 'Administer',
   auth: 'administrator',
-  params: z.object({ subject: z.string().meta({ description: 'Id of the person in the other system.' }) }),
+  params: z.object({
+    subject: z
+      .string()
+      .meta({ description: 'Id of the person in the other system.', exampleValue: 'hr-1042' }),
+  }),
   body: members(newProfile).transform(profileOf).meta({ id: 'NewUser' }),
   reply: user,
   examples: { request: PERSON },

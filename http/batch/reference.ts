@@ -69,8 +69,8 @@ export function batchApi(
     version,
     description: DESCRIPTION,
     groups: GROUPS,
-    propertyTexts: {
-      [`?${settings.apiKeyHeader}`]:
+    headers: {
+      [settings.apiKeyHeader]:
         'The key. With it the answer names the checks that an anonymous caller does not see.',
     },
     webhooks: WEBHOOKS,

@@ -2,7 +2,7 @@
  * The route table: one descriptor for each operation. Dispatch, access, rate limits, validation, refusals, the API
  * description, the typed client and tests read it; no other table names an operation.
  *
- * Source: docs/decisions/0131-one-descriptor-per-operation.md.
+ * Source: docs/decisions/0192-contracts.md.
  */
 import type { z } from 'zod';
 import type { Content, Method, OperationExamples } from '../../contracts/operation.ts';

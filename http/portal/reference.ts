@@ -3,10 +3,9 @@
  *
  * Source: docs/portal-values.md §0, §§1 to 3.
  */
+import { PORTAL_WEBHOOKS } from '../../contracts/portal/webhook-events.ts';
 import type { ApiDescription } from '../core/openapi/document.ts';
 import { USER_COOKIE } from './access-check.ts';
-import { PORTAL_PROPERTY_TEXTS } from './description/property-texts.ts';
-import { PORTAL_WEBHOOKS } from './description/webhooks.ts';
 import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
@@ -74,7 +73,10 @@ export function portalApi(version: string): ApiDescription {
     description: DESCRIPTION,
     groups: GROUPS,
     fileTypes: FILE_TYPES,
-    propertyTexts: PORTAL_PROPERTY_TEXTS,
+    headers: {
+      'content-range': 'Bytes of this segment, such as `bytes 0-1048575/3145728`. Required with a ticket.',
+      'user-agent': 'Program of the client, kept as evidence.',
+    },
     webhooks: PORTAL_WEBHOOKS,
     refusals: portalRefusals,
     security: {

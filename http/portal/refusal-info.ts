@@ -3,23 +3,38 @@
  *
  * Source: docs/portal-values.md §2; `problem.ts`, which writes them; `access-check.ts`, which refuses before the handler runs.
  */
+import { EXAMPLE_IDS } from '../../contracts/portal/examples.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
 import { portalCode } from './problem.ts';
 
-const text: Schema = { type: 'string', pattern: '^[ -~]*$' };
+const CODE: Schema = {
+  type: 'string',
+  description: 'Error code, for programs. It is never renamed.',
+  examples: ['InvalidDocumentStatus'],
+};
+
+function message(characters = ''): Schema {
+  return {
+    type: 'string',
+    pattern: '^[ -~]*$',
+    description: `What happened, for people${characters}. The text may change.`,
+    examples: ['The document is already concluded.'],
+  };
+}
 
 const BAD_REQUEST: Schema = {
   type: 'object',
   description: 'A request that is not well formed.',
   properties: {
-    code: { type: 'string' },
-    message: text,
+    code: CODE,
+    message: message(),
     errors: {
       type: 'object',
       additionalProperties: { type: 'array', items: { type: 'string' } },
       description: 'Name of a member, and what is wrong with it.',
+      examples: [{ email: ['must be an e-mail address'] }],
     },
   },
   required: ['code', 'message', 'errors'],
@@ -30,9 +45,17 @@ const NOT_FOUND: Schema = {
   type: 'object',
   description: 'Nothing is at this path, or the ticket is unknown or has expired.',
   properties: {
-    message: text,
-    resourceName: { type: ['string', 'null'] },
-    resourceId: { type: ['string', 'null'] },
+    message: message(),
+    resourceName: {
+      type: ['string', 'null'],
+      description: 'Kind of the resource that was not found. Null: a path.',
+      examples: ['Ticket'],
+    },
+    resourceId: {
+      type: ['string', 'null'],
+      description: 'Id that was not found. Null: none in the request.',
+      examples: [EXAMPLE_IDS.document],
+    },
   },
   required: ['message', 'resourceName', 'resourceId'],
   additionalProperties: false,
@@ -43,11 +66,16 @@ const ERROR: Schema = {
   description: 'Why a request was refused. Programs look at `code`; the texts may change.',
   properties: {
     code: {
-      type: 'string',
+      ...CODE,
       description: 'Says what happened; never renamed, never used for something else.',
     },
-    message: text,
-    details: { type: ['object', 'null'], additionalProperties: { type: 'string' } },
+    message: message(', ASCII'),
+    details: {
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string' },
+      description: 'Further data of the refusal, as texts by name. Null: none.',
+      examples: [{ status: 'Concluded' }],
+    },
   },
   required: ['code', 'message', 'details'],
   additionalProperties: false,
@@ -82,7 +110,7 @@ export const portalRefusals: RefusalInfo = {
     const name = status === 400 ? 'BadRequest' : 'Error';
     return {
       allOf: [{ $ref: `#/components/schemas/${name}` }],
-      properties: { code: { enum: codes } },
+      properties: { code: { description: CODE['description'], enum: codes } },
     };
   },
 };

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { members, withSent } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
-import { recordName } from '../entities.ts';
+import { recordName, recordNames } from '../entities.ts';
 import { CREATION } from '../examples.ts';
 import { idIn } from '../ids.ts';
 import { CREATION_REFUSALS, createdDocument, draftedDocuments } from '../new-documents.ts';
 import { operation } from '../operation.ts';
 import { UNKNOWN_FILES } from '../refusals.ts';
-import { recordNames, recordOperations, recordTimes } from './records.ts';
+import { recordOperations, recordTimes } from './records.ts';
 
 export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;
 
@@ -24,7 +24,9 @@ const draftItem = z
 
 const draft = draftItem
   .extend({
-    document: z.unknown().describe('The body of POST /api/documents, as it was sent.'),
+    document: z
+      .unknown()
+      .meta({ description: 'The body of POST /api/documents, as it was sent.', exampleValue: CREATION }),
     documents: z.array(createdDocument).describe('The documents made of it; empty until it is sent.'),
   })
   .meta({ id: 'DocumentDraft' });

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { id, list, maybeUuid, members, text, textUpTo, time } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
-import { CREATION, EXAMPLE_IDS, FILE } from '../examples.ts';
+import { CREATION, EXAMPLE_IDS, EXAMPLE_KEY, FILE } from '../examples.ts';
 import { upload, uploadForm } from '../files/uploads.ts';
 import { newFile } from '../flow.ts';
 import { createdDocument } from '../new-documents.ts';
@@ -33,8 +33,14 @@ const newEditorSession = members({
 const link = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
-    url: z.url().describe('Page of the editor; it cannot be framed. The link can be used once.'),
-    embedUrl: z.url().describe('The same page for a frame in your application.'),
+    url: z.url().meta({
+      description: 'Page of the editor; it cannot be framed. The link can be used once.',
+      exampleValue: 'https://hooks.example.com/portal',
+    }),
+    embedUrl: z.url().meta({
+      description: 'The same page for a frame in your application.',
+      exampleValue: `https://sign.example.com/document/key/${EXAMPLE_KEY}/sign-embedded?ticket=0f8c1d2e`,
+    }),
     expirationDate: time.meta({ description: 'End of the time in which the link can be used.' }),
   })
   .meta({ id: 'EditorSessionLink' });
@@ -43,7 +49,10 @@ const session = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
     status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
-    document: z.unknown().describe('The body of POST /api/documents, as it was last saved.'),
+    document: z.unknown().meta({
+      description: 'The body of POST /api/documents, as it was last saved.',
+      exampleValue: CREATION,
+    }),
     locations: z.record(z.string(), z.string()).meta({
       description: 'Paths of the files of the draft, by id of the upload.',
       exampleValue: { [EXAMPLE_IDS.upload]: PREVIEW },
@@ -86,9 +95,16 @@ export const openEditorSession = operation({
   description:
     'Sent by the page of the link. Needs no key: the ticket is the credential. An unknown, used or expired ticket is refused with `InvalidTicket`.',
   auth: 'anonymous',
-  body: members({ ticket: text.describe('Ticket of the link.') }).meta({ id: 'EditorSessionOpening' }),
+  body: members({
+    ticket: text.meta({ description: 'Ticket of the link.', exampleValue: EXAMPLE_IDS.ticket }),
+  }).meta({ id: 'EditorSessionOpening' }),
   reply: session
-    .extend({ token: z.string().describe('For the header `X-Editor-Session` of the session’s requests.') })
+    .extend({
+      token: z.string().meta({
+        description: 'For the header `X-Editor-Session` of the session’s requests.',
+        exampleValue: 'c2lnbmluZy10b2tlbg',
+      }),
+    })
     .meta({ id: 'OpenedEditorSession' }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
   refusals: ['InvalidTicket', 'DocumentDraftNotFound'],

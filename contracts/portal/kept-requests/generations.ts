@@ -49,7 +49,7 @@ export const generation = z
     template: z
       .strictObject({
         id: id.describe('Id of the template.'),
-        version: z.int().describe('The version of the template that is used.'),
+        version: z.int().meta({ description: 'The version of the template that is used.', exampleValue: 2 }),
       })
       .nullable()
       .describe('The template that the documents are made of; null: a text.'),
@@ -68,8 +68,11 @@ const generationRow = z
     documentIds: z.array(id).describe('The documents of the row.'),
     error: z
       .strictObject({
-        code: z.string().describe('Code of the refusal.'),
-        message: z.string().describe('What is wrong with the row.'),
+        code: z.string().meta({ description: 'Code of the refusal.', exampleValue: 'InvalidDocumentStatus' }),
+        message: z.string().meta({
+          description: 'What is wrong with the row.',
+          exampleValue: 'The document is already concluded.',
+        }),
       })
       .nullable()
       .describe('Why a row was refused.'),

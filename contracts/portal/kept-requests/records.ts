@@ -1,15 +1,10 @@
 /** The five operations that saved flows, drafts and templates have in common. */
-import { z } from 'zod';
-import { id, members, time } from '../../fields.ts';
+import type { z } from 'zod';
+import { members, time } from '../../fields.ts';
 import type { Operation, Value } from '../../operation.ts';
 import { createdBy } from '../entities.ts';
 import { pageOf, paging, queryText } from '../lists.ts';
 import { operation } from '../operation.ts';
-
-export const recordNames = {
-  id: id.meta({ description: 'Identifier, unique within the instance.' }),
-  name: z.string().meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
-};
 
 export const recordTimes = {
   creationDate: time.meta({ description: 'Time of the creation, UTC.' }),

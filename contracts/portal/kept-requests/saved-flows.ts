@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { asSent, list, maybeFlag, members } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
-import { recordName } from '../entities.ts';
+import { recordName, recordNames } from '../entities.ts';
 import { ANA, FILE, SIGNER } from '../examples.ts';
 import { fieldValues, newFlowAction, newObserver, roles } from '../flow.ts';
 import { idIn } from '../ids.ts';
@@ -17,7 +17,7 @@ import {
 } from '../new-documents.ts';
 import { operation } from '../operation.ts';
 import { UNKNOWN_FILES } from '../refusals.ts';
-import { recordNames, recordOperations, recordTimes } from './records.ts';
+import { recordOperations, recordTimes } from './records.ts';
 
 const ORDERED =
   'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.';

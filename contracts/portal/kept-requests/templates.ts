@@ -64,9 +64,12 @@ const DOCUMENT_EXAMPLE = {
 const templateItem = z
   .strictObject({
     id: id.describe('Id of the template; all of its versions have it.'),
-    version: z.int().min(1).describe('Number of the version, from 1.'),
-    name: z.string().describe('Name of the template.'),
-    description: z.string().nullable().describe('Text for those who choose a template.'),
+    version: z.int().min(1).meta({ description: 'Number of the version, from 1.', exampleValue: 2 }),
+    name: z.string().meta({ description: 'Name of the template.', exampleValue: 'Lease agreement' }),
+    description: z.string().nullable().meta({
+      description: 'Text for those who choose a template.',
+      exampleValue: 'Lease of the office in Rua Augusta',
+    }),
     expirationDays: z.int().nullable().meta({
       description: 'Days from the creation of a document to its expiry; null: documents do not expire by it.',
       exampleValue: 30,
@@ -83,7 +86,11 @@ const templateItem = z
   .meta({ id: 'TemplateItem', description: 'A version of a template.', example: EXAMPLE });
 
 const template = templateItem
-  .extend({ document: z.unknown().describe('The body of POST /api/documents, as it was sent.') })
+  .extend({
+    document: z
+      .unknown()
+      .meta({ description: 'The body of POST /api/documents, as it was sent.', exampleValue: CREATION }),
+  })
   .meta({
     id: 'Template',
     description: 'A version of a template with its request.',
@@ -105,6 +112,7 @@ const settings = {
     .optional()
     .meta({
       description: 'Text for those who choose a template.',
+      exampleValue: 'Lease of the office in Rua Augusta',
       openapi: { anyOf: [{ type: 'string', maxLength: MAX_DESCRIPTION }, { type: 'null' }] },
     }),
   expirationDays: wholeFrom(1, MAX_EXPIRATION_DAYS)
@@ -134,6 +142,7 @@ const templateOfDocument = members({
   documentId: uuid.describe('Document of the organization; it does not change.'),
   name: maybeText.meta({
     description: 'Name of the template; left out: that of the document.',
+    exampleValue: 'Lease agreement',
     openapi: { anyOf: [{ type: 'string', maxLength: MAX_NAME_LENGTH }, { type: 'null' }] },
   }),
   ...settings,
@@ -145,7 +154,9 @@ const templateOfDocument = members({
 /** Members of a request that replace those of the template. */
 const replacements = {
   ...creationMembers,
-  version: wholeFrom(1, MAX_VERSION).nullish().describe('Version of the template; left out: the newest.'),
+  version: wholeFrom(1, MAX_VERSION)
+    .nullish()
+    .meta({ description: 'Version of the template; left out: the newest.', exampleValue: 2 }),
   documentName: maybeText.meta({
     description: 'Name of the document, which mails have in their subject.',
     exampleValue: 'Lease of Rua Augusta 12',

@@ -294,13 +294,19 @@ const smsCodeRequest = members({
 }).meta({ id: 'SmsCodeRequest' });
 
 const startedSignature = z.strictObject({
-  success: z.boolean().meta({ description: 'Whether it was done.' }),
+  success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
   token: z.string().nullable().meta({
     description: 'Token from the call that began this signature. Used once, within 10 minutes.',
     exampleValue: 'c2lnbmluZy10b2tlbg',
   }),
-  toSignHash: z.string().nullable().describe('Base64.'),
-  toSign: z.string().nullable().describe('What the hash is of, Base64; null when it is too large to send.'),
+  toSignHash: z
+    .string()
+    .nullable()
+    .meta({ description: 'Base64.', exampleValue: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=' }),
+  toSign: z.string().nullable().meta({
+    description: 'What the hash is of, Base64; null when it is too large to send.',
+    exampleValue: 'MYIBazA=',
+  }),
   digestAlgorithm: z.string().nullable().meta({
     description: 'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
     exampleValue: 'SHA-256',
@@ -314,9 +320,9 @@ const AGAIN =
   'Present when another signature has changed the file since the start: to sign and complete again.';
 
 const completedSignature = z.strictObject({
-  success: z.boolean().meta({ description: 'Whether it was done.' }),
+  success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
   validationResults: signatureChecks,
-  token: z.string().nullable().optional().describe(AGAIN),
+  token: z.string().nullable().optional().meta({ description: AGAIN, exampleValue: 'c2lnbmluZy10b2tlbg' }),
   toSignHash: startedSignature.shape.toSignHash
     .optional()
     .meta({ description: 'Base64.', exampleValue: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=' }),

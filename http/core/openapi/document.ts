@@ -5,11 +5,10 @@
  */
 import type { AnyRoute } from '../router.ts';
 import { withComposedExamples } from './examples.ts';
-import { RESPONSE_HEADERS } from './headers.ts';
+import { type Descriptions, RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
 import { exemplifyProperties } from './property-examples.ts';
-import { describeProperties, type PropertyTexts } from './property-texts.ts';
 import { SHARED_RESPONSES } from './responses.ts';
 import { SchemaBook } from './schemas.ts';
 import { type WebhookDescriptions, webhooksOf } from './webhooks.ts';
@@ -27,10 +26,10 @@ export interface ApiDescription {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
   readonly security: SecurityInfo;
+  /** Request headers that this service alone reads. @default none */
+  readonly headers?: Descriptions;
   /** Calls that the service makes, by type of event. @default none */
   readonly webhooks?: WebhookDescriptions;
-  /** Texts of properties and parameters whose schema has none. @default none */
-  readonly propertyTexts?: PropertyTexts;
 }
 
 /** An OpenAPI document; its inner objects follow the specification. */
@@ -56,7 +55,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     fileTypes: api.fileTypes,
     refusals: api.refusals,
     security: api.security,
-    propertyTexts: api.propertyTexts ?? {},
+    headers: api.headers ?? {},
   };
   const groups = new Set(api.groups.map(({ name }) => name));
   const paths: { [path: string]: { [method: string]: object } } = {};
@@ -87,22 +86,14 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
       schemas: book.named,
     },
   });
-  describeDocument(document, context.propertyTexts, book);
+  addExamples(document, book);
   return document;
 }
 
-function describeDocument(
-  { paths, components, webhooks = {} }: OpenApiDocument,
-  texts: PropertyTexts,
-  book: SchemaBook,
-): void {
+function addExamples({ paths, components, webhooks = {} }: OpenApiDocument, book: SchemaBook): void {
   const schemas = components['schemas'] ?? {};
-  for (const [name, schema] of Object.entries(schemas)) {
-    describeProperties(schema, name, texts);
-    exemplifyProperties(schema, book.isRequested(name));
-  }
-  for (const [type, { post }] of Object.entries(webhooks)) {
-    describeProperties(post, type, texts);
+  for (const [name, schema] of Object.entries(schemas)) exemplifyProperties(schema, book.isRequested(name));
+  for (const { post } of Object.values(webhooks)) {
     exemplifyProperties(post, false);
     const { requestBody } = post as { readonly requestBody: object };
     withComposedExamples({ 200: requestBody }, schemas);
@@ -110,10 +101,8 @@ function describeDocument(
   for (const methods of Object.values(paths)) {
     for (const operation of Object.values(methods)) {
       const { requestBody, responses } = operation as OperationSchemas;
-      for (const part of [requestBody, responses]) {
-        describeProperties(part, '', texts);
-        exemplifyProperties(part, part === requestBody);
-      }
+      exemplifyProperties(requestBody, true);
+      exemplifyProperties(responses, false);
       withComposedExamples(responses, schemas);
     }
   }

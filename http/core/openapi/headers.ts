@@ -4,8 +4,20 @@
  * Source: RFC 9110; docs/batch-values.md §2 and §10, for the headers beyond it.
  */
 import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
-import type { Parameter } from './property-texts.ts';
 import type { Schema } from './schemas.ts';
+
+/** Source: OpenAPI 3.1.1 §4.8.12 ("Parameter Object"). */
+export interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: object;
+  readonly required: boolean;
+  readonly example?: unknown;
+}
+
+/** By lower-case name of the header. */
+export type Descriptions = { readonly [name: string]: string };
 
 /** Purpose of each request header that handlers read; OpenAPI leaves out those of content and authorization. */
 const REQUEST_HEADERS: { readonly [name: string]: { readonly name: string; readonly description: string } } =
@@ -34,15 +46,20 @@ const ELSEWHERE = new Set([
   ...['cookie', 'origin', 'sec-fetch-site'],
 ]);
 
-export function headerParameters(names: readonly string[]): readonly Parameter[] {
+/** @param own descriptions of headers that one service alone reads */
+export function headerParameters(names: readonly string[], own: Descriptions): readonly Parameter[] {
   return names
     .filter((name) => !ELSEWHERE.has(name))
     .map((name) => ({
       in: 'header',
-      ...(REQUEST_HEADERS[name] ?? { name }),
+      ...(REQUEST_HEADERS[name] ?? described(name, own[name])),
       required: false,
       schema: { type: 'string', maxLength: MAX_HEAD_BYTES },
     }));
+}
+
+function described(name: string, description: string | undefined): Pick<Parameter, 'name' | 'description'> {
+  return description === undefined ? { name } : { name, description };
 }
 
 interface HeaderObject {

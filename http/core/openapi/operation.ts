@@ -7,9 +7,8 @@
 import type { AnyRoute } from '../router.ts';
 import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { withExample } from './examples.ts';
-import { headerParameters } from './headers.ts';
+import { type Descriptions, headerParameters, type Parameter } from './headers.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
-import { describeParameters, type Parameter, type PropertyTexts } from './property-texts.ts';
 import { responsesOf } from './responses.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
 
@@ -19,11 +18,11 @@ export interface OperationContext {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
   readonly security: SecurityInfo;
-  readonly propertyTexts: PropertyTexts;
+  readonly headers: Descriptions;
 }
 
 export function operationOf(route: AnyRoute, context: OperationContext): object {
-  const { book, security, propertyTexts } = context;
+  const { book, security, headers } = context;
   const { description, examples = {} } = route;
   const path = members(book.input(route.params));
   const query = members(book.input(route.query));
@@ -38,7 +37,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
       ...{ in: 'query', name, required },
       ...withDescription(bounded(schema)),
     })),
-    ...headerParameters(route.headers),
+    ...headerParameters(route.headers, headers),
   ];
   const requestBody = bodyOf(route, book, examples.request);
   const asked = { params: path.length > 0, query: query.length > 0 };
@@ -48,7 +47,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
     ...(description !== undefined && { description }),
     tags: [route.group],
     security: security.of(route),
-    ...(parameters.length > 0 && { parameters: describeParameters(parameters, route.path, propertyTexts) }),
+    ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
     responses: exemplified(responsesOf(route, asked, context), examples.responses ?? {}),
   };

@@ -18,7 +18,7 @@ export function systemRoutes(runId: string | undefined): readonly AnyRoute[] {
       exemptFromLoadShedding: true,
       exemptFromEntryRules: true,
       answerHeaders: ['X-Run-Id'],
-      responses: { 200: z.strictObject({ status: z.literal('Healthy') }) },
+      responses: { 200: z.strictObject({ status: z.literal('Healthy').describe('Current state.') }) },
       refusals: [],
       handle: () => answer,
     }),

@@ -5,8 +5,6 @@ import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
 import { EVENT_TYPES } from '../../../contracts/portal/webhooks.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { hasExample } from '../../../http/core/openapi/property-examples.ts';
-import { partsOf } from '../../../http/core/openapi/property-texts.ts';
-import { PORTAL_PROPERTY_TEXTS } from '../../../http/portal/description/property-texts.ts';
 import { portalApi } from '../../../http/portal/reference.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import { batchDocument } from '../answers.ts';
@@ -222,20 +220,4 @@ test('a description that only repeats the name is reported', (t) => {
   t.true(repeats('creationDate', 'The creation date.'));
   t.true(repeats('isEnvelope', 'Whether it is an envelope.'));
   t.false(repeats('creationDate', 'Time at which it was made, UTC.'));
-});
-
-test('every text of the tables has its property or parameter', (t) => {
-  const tables = [[documents.portal, PORTAL_PROPERTY_TEXTS]] as const;
-  const unused: string[] = [];
-  for (const [document, texts] of tables) {
-    const shown = JSON.stringify(document);
-    for (const [key, text] of Object.entries(texts)) {
-      const { description, example } = partsOf(text);
-      const isShown = [description, example].some(
-        (part) => part !== undefined && shown.includes(JSON.stringify(part)),
-      );
-      if (!isShown) unused.push(`${key}: ${description}`);
-    }
-  }
-  t.deepEqual(unused, []);
 });

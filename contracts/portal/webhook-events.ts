@@ -1,37 +1,45 @@
 /** Payloads of the webhooks of the portal. Source: docs/webhooks.md; docs/portal-values.md §19. */
 
 import { z } from 'zod';
-import { id } from '../../../contracts/fields.ts';
-import { announcedMembers } from '../../../contracts/portal/documents.ts';
-import { createdBy, principal } from '../../../contracts/portal/entities.ts';
-import type { WebhookDescriptions } from '../../core/openapi/webhooks.ts';
+import { id, time } from '../fields.ts';
+import { announcedMembers } from './documents.ts';
+import { createdBy, folder, principal, recordNames } from './entities.ts';
+import { EXAMPLE_IDS, REASON } from './examples.ts';
 
-const timestamp = z.iso.datetime({ precision: 3 });
+const identifier = z.string().nullable().meta({
+  description:
+    'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
+  exampleValue: '52998224725',
+});
+
+const actionId = id.nullable().meta({ exampleValue: EXAMPLE_IDS.flowAction });
 
 /** The document of an event. */
 const common = {
   id: id.describe('Id of the document.'),
-  name: z.string().describe('Title of the document.'),
-  creationDate: timestamp,
-  updateDate: timestamp,
+  name: z.string().meta({ description: 'Title of the document.', exampleValue: 'Lease agreement' }),
+  creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
+  updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
   folder: z
     .strictObject({
-      id,
-      name: z.string(),
-      parentId: id.nullable(),
-      organizationName: z.string().nullable().describe('Organization of the folder.'),
+      ...recordNames,
+      parentId: folder.shape.parentId,
+      organizationName: z
+        .string()
+        .nullable()
+        .meta({ description: 'Organization of the folder.', exampleValue: 'Example Ltda.' }),
     })
-    .nullable(),
+    .nullable()
+    .meta({ description: 'Folder that contains it. Null: none.' }),
   organization: z
     .strictObject({
-      id,
-      name: z.string(),
-      identifier: z.string().nullable(),
+      ...recordNames,
+      identifier,
       owner: z.null().describe('Always null.'),
     })
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
-  createdBy: createdBy,
+  createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
   ...announcedMembers,
 };
 
@@ -39,19 +47,31 @@ const documentShape = z.strictObject(common);
 const documents = z.array(documentShape).max(100).describe('The documents, at most 100.');
 
 const turn = {
-  flowActionId: id.nullable().describe('Action of the participant. Null: an application acted.'),
-  date: timestamp,
-  userId: id.nullable().describe('Participant. Null: an application acted.'),
-  name: z.string().nullable().describe('Full name of the participant.'),
-  identifier: z.string().nullable(),
-  emailAddress: z.string().nullable(),
+  flowActionId: actionId.meta({ description: 'Action of the participant. Null: an application acted.' }),
+  date: time.meta({ description: 'Time of the event, UTC.' }),
+  userId: actionId.meta({ description: 'Participant. Null: an application acted.' }),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Full name of the participant.', exampleValue: 'Lease agreement' }),
+  identifier,
+  emailAddress: z
+    .string()
+    .nullable()
+    .meta({ description: 'E-mail address of the participant.', exampleValue: 'ana@example.com' }),
 };
 
-const reason = z.string().nullable().describe('Why. Null: no reason was given.');
+const reason = z
+  .string()
+  .nullable()
+  .meta({ description: 'Why. Null: no reason was given.', exampleValue: REASON.reason });
 
 const expiry = {
-  expirationDate: timestamp.nullable().describe('Time at which participants can no longer act.'),
-  expirationDateWithoutTime: z.iso.date().nullable(),
+  expirationDate: time.nullable().describe('Time at which participants can no longer act.'),
+  expirationDateWithoutTime: z.iso
+    .date()
+    .nullable()
+    .meta({ description: 'Date of `expirationDate`. Null: never.', exampleValue: '2027-12-31' }),
 };
 
 const NAMED_ONLY = 'Only for webhooks whose `events` name it.';
@@ -74,7 +94,7 @@ function documentEvent(type: string, summary: string, own: z.core.$ZodLooseShape
 
 const view = z.strictObject(turn).describe('Who saw the document, and when.');
 
-export const PORTAL_WEBHOOKS: WebhookDescriptions = {
+export const PORTAL_WEBHOOKS = {
   DocumentsCreated: event(
     'DocumentsCreated',
     'Documents were created, once for each call.',
@@ -87,7 +107,10 @@ export const PORTAL_WEBHOOKS: WebhookDescriptions = {
         fieldValues: z
           .record(z.string(), z.string())
           .optional()
-          .describe('Values of the fields by name. Left out where the participant had none.'),
+          .meta({
+            description: 'Values of the fields by name. Left out where the participant had none.',
+            exampleValue: { city: 'Lisbon' },
+          }),
       })
       .describe('Who signed, and when.'),
   }),
@@ -134,7 +157,10 @@ export const PORTAL_WEBHOOKS: WebhookDescriptions = {
     'A pending participant was reminded.',
     {
       reminder: z
-        .strictObject({ flowActionId: id.nullable().describe('Action that is pending.'), date: timestamp })
+        .strictObject({
+          flowActionId: actionId.meta({ description: 'Action that is pending.' }),
+          date: turn.date,
+        })
         .describe('Which action, and when.'),
     },
     NAMED_ONLY,
