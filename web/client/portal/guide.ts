@@ -34,9 +34,10 @@ export function startDock(): void {
   next.addEventListener('click', () => {
     if (dock.dataset['leading'] === undefined) goToActions();
   });
-  // The forms are reached when they fill a good part of the window.
+  // The forms are reached when they fill a good part of the window. The last entry is the present one: a busy page gets
+  // entries of several positions at once.
   const reached = new IntersectionObserver(
-    ([entry]) => dock.toggleAttribute('data-there', entry?.isIntersecting === true),
+    (entries) => dock.toggleAttribute('data-there', entries.at(-1)?.isIntersecting === true),
     { rootMargin: '0px 0px -25%' },
   );
   reached.observe(requireElement('#forms'));
