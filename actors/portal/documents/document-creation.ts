@@ -1,6 +1,6 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
 
-import type { Ids } from '@sealwright/runtime';
+import { durable, type Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { keptOf } from '../../../contracts/portal/kept-members.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
@@ -26,6 +26,7 @@ import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import { documentAddress, seededId } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
 import type { Folders } from '../folders/folders.ts';
+import { busyUnlessMade } from '../shared/records.ts';
 import type { remindersOf } from '../tenants/languages.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import {
@@ -325,14 +326,10 @@ export class DocumentCreation {
     const address = documentAddress(input.id);
     // Deadlines are counted from the moment it is made.
     const made: DocumentInput = { ...input, at: clock.now() };
-    const outcome = await system.create(address, made);
-    if (outcome.accepted) {
-      await outcome.durable;
-      return outcome.actor.context;
-    }
-    const existing = outcome.reason === 'exists' ? await system.read(address) : undefined;
-    if (existing === undefined) throw new PortalRefusal('ServiceBusy');
-    return existing.context;
+    const created =
+      (await durable(system.create(address, made), busyUnlessMade)) ?? (await system.read(address));
+    if (created === undefined) throw new PortalRefusal('ServiceBusy');
+    return created.context;
   }
 }
 

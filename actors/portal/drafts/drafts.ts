@@ -146,10 +146,10 @@ export class Drafts {
   /** Keeps a draft of a link to the editor as if it was saved. */
   async keep(tenant: Tenant, given: string): Promise<void> {
     const { id } = await this.#records.existing(tenant, given);
-    const kept = await this.#records.send(id, { type: 'KEEP' });
     // All other states are kept as they are.
-    if (!kept.accepted && kept.reason !== 'not-accepted')
-      throw new PortalRefusal(kept.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
+    await this.#records.send(id, { type: 'KEEP' }, (refused) =>
+      refused.reason === 'not-accepted' ? undefined : this.#records.refusalOf(refused),
+    );
   }
 
   /** Refusals: `InvalidDocumentStatus` once it is being sent. */

@@ -153,8 +153,8 @@ export class EditorSessionService {
     if (found === undefined || (await this.#ownerOf(found, id)) === undefined)
       throw new PortalRefusal('InvalidTicket');
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
-    const opened = await this.#records.send(id, { type: 'OPEN', sha256: hash('sha256', secret) });
-    if (!opened.accepted) throw new PortalRefusal('InvalidTicket');
+    const opening = { type: 'OPEN', sha256: hash('sha256', secret) } as const;
+    await this.#records.send(id, opening, () => new PortalRefusal('InvalidTicket'));
     const token = `${id}.${secret}`;
     const tenant = await this.session(token);
     if (tenant === undefined) throw new PortalRefusal('InvalidTicket');
@@ -227,8 +227,7 @@ export class EditorSessionService {
 
   /** Lets the session use an upload. Refusals: `LimitExceeded`. */
   async uploaded(tenant: Tenant, id: UploadId): Promise<void> {
-    const kept = await this.#records.send(idOf(tenant), { type: 'UPLOADED', uploadId: id });
-    if (!kept.accepted) throw tooManyUploads();
+    await this.#records.send(idOf(tenant), { type: 'UPLOADED', uploadId: id }, tooManyUploads);
   }
 
   /** As `Drafts.send`. */

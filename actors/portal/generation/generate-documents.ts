@@ -5,7 +5,7 @@
  * Source: docs/portal-values.md §20.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import { durableIfAccepted, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import {
   type GenerateDocumentsEffect,
@@ -29,7 +29,6 @@ import { requestOfRow } from './template-rows.ts';
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 type RowsRefused = Extract<WithoutTime<GenerationMessage>, { readonly type: 'ROWS_REFUSED' }>;
-type Sent = { readonly accepted: true; readonly durable: Promise<unknown> } | { readonly accepted: false };
 
 /** Documents made side by side. */
 const BATCH_SIZE = 4;
@@ -48,7 +47,9 @@ export function generateDocumentsHandler(
       const found = await system.read({ kind: GENERATION, id: actor.id });
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
       const context = found.context;
-      const refusals = new Refusals((message) => system.send({ kind: GENERATION, id: actor.id }, message));
+      const refusals = new Refusals((message) =>
+        durableIfAccepted(system.send({ kind: GENERATION, id: actor.id }, message)),
+      );
       try {
         const { organization, data, source } = context;
         const table = await readGenerationFiles(actor.id, organization.id, data, { pool, blobs });
@@ -93,7 +94,7 @@ export function generateDocumentsHandler(
 class Refusals {
   #rows: RefusedRow[] = [];
 
-  constructor(private readonly send: (message: RowsRefused) => Promise<Sent>) {}
+  constructor(private readonly send: (message: RowsRefused) => Promise<unknown>) {}
 
   get length(): number {
     return this.#rows.length;
@@ -107,8 +108,7 @@ class Refusals {
     const rows = this.#rows;
     if (rows.length === 0) return;
     this.#rows = [];
-    const outcome = await this.send({ type: 'ROWS_REFUSED', rows });
-    if (outcome.accepted) await outcome.durable;
+    await this.send({ type: 'ROWS_REFUSED', rows });
   }
 }
 

@@ -188,8 +188,8 @@ export class Generations {
   /** The documents that exist stay. Refusals: `DocumentOperationEnded`. */
   async cancel(tenant: Tenant, given: string): Promise<GenerationView> {
     const { id } = await this.#records.existing(tenant, given);
-    const outcome = await this.#records.send(id, { type: 'CANCEL' });
-    if (!outcome.accepted && (await this.#records.read(id))?.state !== 'Canceling')
+    const canceled = await this.#records.send(id, { type: 'CANCEL' });
+    if (canceled === undefined && (await this.#records.read(id))?.state !== 'Canceling')
       throw new PortalRefusal('DocumentOperationEnded');
     return this.get(tenant, id);
   }

@@ -2,14 +2,15 @@
  * Records of organizations that clients name by id: saved flows, drafts, templates, generations, sessions of the editor
  * and for marks. Each is one actor, whose context names its organization.
  */
-import type {
-  ActorView,
-  CommittedActor,
-  ContextOf,
-  InputOf,
-  MessageOf,
-  Row,
-  StepOutcome,
+import {
+  type ActorView,
+  type CommittedActor,
+  type ContextOf,
+  durable,
+  type InputOf,
+  type MessageOf,
+  type Refused,
+  type Row,
 } from '@sealwright/runtime';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
@@ -36,6 +37,11 @@ export interface RecordKind<Kind extends string> {
   readonly notAccepted?: { readonly code: PortalRefusalCode; readonly message: string };
   /** True for a record that counts as removed although its actor has not ended. @default never */
   readonly isOver?: (actor: ActorView<ContextOf<Kind>>, now: Millis) => boolean;
+}
+
+/** For creations: an actor that exists already was made by the same request. */
+export function busyUnlessMade({ reason }: Refused): PortalRefusal | undefined {
+  return reason === 'exists' ? undefined : new PortalRefusal('ServiceBusy');
 }
 
 export class Records<Kind extends string> {
@@ -98,15 +104,10 @@ export class Records<Kind extends string> {
       if (existing === undefined) throw error;
       return existing;
     }
-    const outcome = await system.create(address, input);
-    if (outcome.accepted) {
-      await outcome.durable;
-      return outcome.actor;
-    }
-    // The same request is executed on another node.
-    const existing = outcome.reason === 'exists' ? await find() : undefined;
-    if (existing === undefined) throw new PortalRefusal('ServiceBusy');
-    return existing;
+    // The same request may be executed on another node.
+    const created = (await durable(system.create(address, input), busyUnlessMade)) ?? (await find());
+    if (created === undefined) throw new PortalRefusal('ServiceBusy');
+    return created;
   }
 
   async #assertRoom(organization: string): Promise<void> {
@@ -149,18 +150,29 @@ export class Records<Kind extends string> {
   /** Changes a record of the organization, durably, and returns it. */
   async change(tenant: Tenant, given: string, message: MessageOf<Kind>): Promise<ActorView<ContextOf<Kind>>> {
     const { id } = await this.existing(tenant, given);
-    const outcome = await this.send(id, message);
-    if (outcome.accepted) return outcome.actor;
-    const { notFound, notAccepted } = this.kind;
-    if (outcome.reason === 'not-accepted' && notAccepted !== undefined)
-      throw new PortalRefusal(notAccepted.code, notAccepted.message);
-    throw new PortalRefusal(outcome.reason === 'unknown-actor' ? notFound : 'ServiceBusy');
+    return durable(this.runtime.system.send({ kind: this.kind.kind, id }, message), (refused) =>
+      this.refusalOf(refused),
+    );
   }
 
-  /** Resolves once an accepted message is durable. */
-  async send(id: string, message: MessageOf<Kind>): Promise<StepOutcome<ContextOf<Kind>>> {
-    const outcome = await this.runtime.system.send({ kind: this.kind.kind, id }, message);
-    if (outcome.accepted) await outcome.durable;
-    return outcome;
+  /** The refusal of a message that was not accepted. */
+  refusalOf({ reason }: Refused): PortalRefusal {
+    const { notFound, notAccepted } = this.kind;
+    if (reason === 'not-accepted' && notAccepted !== undefined)
+      return new PortalRefusal(notAccepted.code, notAccepted.message);
+    return new PortalRefusal(reason === 'unknown-actor' ? notFound : 'ServiceBusy');
+  }
+
+  /**
+   * Sends a message, durably.
+   * @param refusal error of a message that is not accepted. @default none
+   * @returns undefined when it is not accepted and that is no error
+   */
+  send(
+    id: string,
+    message: MessageOf<Kind>,
+    refusal: (refused: Refused) => Error | undefined = () => undefined,
+  ): Promise<ActorView<ContextOf<Kind>> | undefined> {
+    return durable(this.runtime.system.send({ kind: this.kind.kind, id }, message), refusal);
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type ActorAddress, actorKind, defineActor } from '@sealwright/runtime';
+import { type ActorAddress, actorKind, defineActor, durable } from '@sealwright/runtime';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
 import {
   codesInLastHour,
@@ -61,17 +61,17 @@ export class SigningCodes {
     const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    const outcome = await system.send(address, { type: 'SEND', resend, notice: mail });
-    if (outcome.accepted) return outcome.durable;
-    if (!('actor' in outcome)) throw new PortalRefusal('ServiceBusy');
-    const context = outcome.actor.context;
-    if (wrongCodes(context) >= MAX_WRONG_CODES) throw new PortalRefusal('TooManyWrongCodes');
-    const now = clock.now();
-    if (!resend && isCodeGood(context, now)) return;
-    const lately = codesInLastHour(context, now);
-    if (lately.length < MAX_CODES_PER_HOUR) throw new PortalRefusal('ServiceBusy');
-    const wait = Math.max(1, Math.ceil(((lately[0] ?? now) + 3_600_000 - now) / 1000));
-    throw new PortalRefusal('TooManyRequests', 'Too many codes were sent.', { retryAfterSeconds: wait });
+    await durable(system.send(address, { type: 'SEND', resend, notice: mail }), (refused) => {
+      if (!('actor' in refused)) return new PortalRefusal('ServiceBusy');
+      const context = refused.actor.context;
+      if (wrongCodes(context) >= MAX_WRONG_CODES) return new PortalRefusal('TooManyWrongCodes');
+      const now = clock.now();
+      if (!resend && isCodeGood(context, now)) return undefined;
+      const lately = codesInLastHour(context, now);
+      if (lately.length < MAX_CODES_PER_HOUR) return new PortalRefusal('ServiceBusy');
+      const wait = Math.max(1, Math.ceil(((lately[0] ?? now) + 3_600_000 - now) / 1000));
+      return new PortalRefusal('TooManyRequests', 'Too many codes were sent.', { retryAfterSeconds: wait });
+    });
   }
 
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */

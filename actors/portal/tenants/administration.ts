@@ -5,7 +5,7 @@
  * Source: docs/portal-values.md §0, §20.
  */
 
-import type { StepOutcome } from '@sealwright/runtime';
+import { durable, type MessageOf, type Refused } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
@@ -93,8 +93,7 @@ export class Administration {
       createdAt: clock.now(),
       applications: [],
     };
-    const made = await system.create({ kind: ORGANIZATION, id }, context);
-    await settle(made, 'NameTaken');
+    await durable(system.create({ kind: ORGANIZATION, id }, context), orElse('NameTaken'));
     return viewOf(id, context, this.#runtime.clock.now());
   }
 
@@ -105,11 +104,7 @@ export class Administration {
     by?: string,
   ): Promise<OrganizationView> {
     await this.#read(id);
-    const outcome = await this.#runtime.system.send(
-      { kind: ORGANIZATION, id },
-      { type: 'CONFIGURE', settings, by },
-    );
-    await settle(outcome, 'ServiceBusy');
+    await this.#send(id, { type: 'CONFIGURE', settings, by }, orElse('ServiceBusy'));
     return this.organization(id);
   }
 
@@ -123,7 +118,7 @@ export class Administration {
     secret?: string,
     by?: string,
   ): Promise<ApplicationView> {
-    const { system, ids } = this.#runtime;
+    const { ids } = this.#runtime;
     const { name: organizationOf, applications } = await this.#read(organization);
     const name = cleanName(input.name, 'Name');
     if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION) {
@@ -131,19 +126,16 @@ export class Administration {
       throw new PortalRefusal('BadRequest', message, { errors: { Role: [message] } });
     }
     const id = ids.uuid() as ApplicationId;
-    const outcome = await system.send(
-      { kind: ORGANIZATION, id: organization },
-      {
-        type: 'ADD_APPLICATION',
-        by,
-        id,
-        name,
-        role: input.role,
-        secret: secret === undefined ? null : { id: ids.uuid(), ...existingOf(secret) },
-      },
-    );
     const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
-    await settle(outcome, isTaken ? 'NameTaken' : 'LimitExceeded');
+    const addition = {
+      type: 'ADD_APPLICATION',
+      by,
+      id,
+      name,
+      role: input.role,
+      secret: secret === undefined ? null : { id: ids.uuid(), ...existingOf(secret) },
+    } as const;
+    await this.#send(organization, addition, orElse(isTaken ? 'NameTaken' : 'LimitExceeded'));
     const made = (await this.organization(organization)).applications.find((found) => found.id === id);
     return made ?? { id, name, role: input.role, keys: [] };
   }
@@ -182,20 +174,24 @@ export class Administration {
     secret: string,
     options: KeyLimits & { readonly retiresOldest: boolean; readonly by?: string | undefined },
   ): Promise<{ readonly id: string; readonly key: string }> {
-    const { system, ids } = this.#runtime;
+    const { ids } = this.#runtime;
     const { applications } = await this.#read(organization);
     const found = applications.find(({ id }) => id === application);
     if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
     const id = ids.uuid();
-    const outcome = await system.send(
-      { kind: ORGANIZATION, id: organization },
-      { type: 'ADD_SECRET', applicationId: application, id, ...options, ...existingOf(secret) },
-    );
-    if (!outcome.accepted && outcome.reason === 'not-accepted') {
-      const now = (await this.#read(organization)).applications.find(({ id: one }) => one === application);
-      if (now !== undefined) throw keyLimitReached(now.secrets);
-    }
-    await settle(outcome, 'ApplicationNotFound');
+    const addition = {
+      type: 'ADD_SECRET',
+      applicationId: application,
+      id,
+      ...options,
+      ...existingOf(secret),
+    } as const;
+    await this.#send(organization, addition, (refused) => {
+      const context: OrganizationContext | undefined =
+        refused.reason === 'not-accepted' ? refused.actor.context : undefined;
+      const now = context?.applications.find(({ id: one }) => one === application);
+      return now === undefined ? orElse('ApplicationNotFound')(refused) : keyLimitReached(now.secrets);
+    });
     return { id, key: `${found.name}|${secret}` };
   }
 
@@ -220,17 +216,21 @@ export class Administration {
     by?: string,
   ): Promise<void> {
     await this.#read(organization);
-    const outcome = await this.#runtime.system.send(
-      { kind: ORGANIZATION, id: organization },
-      { type: 'REVOKE_SECRET', applicationId: application, id: secretId, by },
-    );
-    await settle(outcome, 'ApplicationNotFound');
+    const revocation = { type: 'REVOKE_SECRET', applicationId: application, id: secretId, by } as const;
+    await this.#send(organization, revocation, orElse('ApplicationNotFound'));
   }
 
   /** Adds a line to the journal of the organization, for actions that change nothing stored. */
   async record(id: OrganizationId, note: string, by: string): Promise<void> {
-    const outcome = await this.#runtime.system.send({ kind: ORGANIZATION, id }, { type: 'RECORD', note, by });
-    await settle(outcome, 'ServiceBusy');
+    await this.#send(id, { type: 'RECORD', note, by }, orElse('ServiceBusy'));
+  }
+
+  async #send(
+    id: OrganizationId,
+    message: MessageOf<typeof ORGANIZATION>,
+    refusal: (refused: Refused) => PortalRefusal,
+  ): Promise<void> {
+    await durable(this.#runtime.system.send({ kind: ORGANIZATION, id }, message), refusal);
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {
@@ -252,14 +252,10 @@ function keyLimitReached(secrets: readonly ApplicationSecret[]): PortalRefusal {
   return new PortalRefusal('KeyLimitReached', message, { details: { keyId: id, prefix } });
 }
 
-/** Resolves once the step is durable. */
-async function settle(
-  outcome: StepOutcome,
-  refusal: 'NameTaken' | 'LimitExceeded' | 'ApplicationNotFound' | 'ServiceBusy',
-): Promise<void> {
-  if (outcome.accepted) return outcome.durable;
-  if (outcome.reason === 'taken') throw new PortalRefusal('NameTaken');
-  throw new PortalRefusal(outcome.reason === 'not-accepted' ? refusal : 'ServiceBusy');
+/** @param code for a message that the state of the organization does not accept */
+function orElse(code: 'NameTaken' | 'LimitExceeded' | 'ApplicationNotFound' | 'ServiceBusy') {
+  return ({ reason }: Refused): PortalRefusal =>
+    new PortalRefusal(reason === 'taken' ? 'NameTaken' : reason === 'not-accepted' ? code : 'ServiceBusy');
 }
 
 /** Stored form of a secret. */

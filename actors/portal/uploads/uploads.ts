@@ -15,7 +15,6 @@ import {
   durable,
   durableIfAccepted,
   type Json,
-  type Refused,
 } from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
 import type { upload } from '../../../contracts/portal/files/uploads.ts';
@@ -29,6 +28,7 @@ import {
 } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
+import { busyUnlessMade } from '../shared/records.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { BlobSink } from './blob-sink.ts';
 import { type Blobs, blobCounters, type StoredBlob, type StoredFile } from './blobs.ts';
@@ -348,9 +348,4 @@ function isOf(upload: UploadContext, participant: UploadParticipant | undefined)
 function notFound(id: string): PortalRefusal {
   const shown = id.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
   return new PortalRefusal('UploadNotFound', undefined, { details: { uploadId: shown } });
-}
-
-/** No error when the upload exists already. */
-function busyUnlessMade({ reason }: Refused): Error | undefined {
-  return reason === 'exists' ? undefined : new PortalRefusal('ServiceBusy');
 }

@@ -8,10 +8,10 @@ import {
   actorKind,
   contextOf,
   defineActor,
+  durableIfAccepted,
   jsonType,
   type MessageOf,
   type Step,
-  type StepOutcome,
 } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import {
@@ -22,7 +22,7 @@ import {
   type WebhookView,
 } from '../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
@@ -132,8 +132,7 @@ export class WebhookRegistry {
     const id = this.#runtime.ids.uuid() as WebhookId;
     const target = this.#encrypted(id, input);
     await this.#runtime.system.create(addressOf(organization), null);
-    const outcome = await this.#send(organization, { type: 'ADD', id, target, by });
-    if (!outcome.accepted) throw new PortalRefusal('MaxWebhooksLimitReached');
+    await this.#send(organization, { type: 'ADD', id, target, by }, 'MaxWebhooksLimitReached');
     return this.#viewed(organization, id);
   }
 
@@ -145,8 +144,7 @@ export class WebhookRegistry {
     by?: string,
   ): Promise<RegisteredWebhook> {
     const target = this.#encrypted(id, input);
-    const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
-    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+    await this.#send(organization, { type: 'REPLACE', id, target, by }, 'WebhookNotFound');
     return this.#viewed(organization, id);
   }
 
@@ -166,15 +164,13 @@ export class WebhookRegistry {
       URL.canParse(input.url) && new URL(input.url).origin === new URL(existing.url).origin;
     const kept = { secret: existing.secret, token: isSameOrigin ? existing.token : null };
     const target = this.#encrypted(id, input, { kept });
-    const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
-    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+    await this.#send(organization, { type: 'REPLACE', id, target, by }, 'WebhookNotFound');
     return this.#viewed(organization, id);
   }
 
   /** Refusals: `WebhookNotFound`. */
   async remove(organization: OrganizationId, id: WebhookId, by?: string): Promise<void> {
-    const outcome = await this.#send(organization, { type: 'REMOVE', id, by });
-    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+    await this.#send(organization, { type: 'REMOVE', id, by }, 'WebhookNotFound');
   }
 
   /** Stops deliveries to it until it is replaced. */
@@ -233,17 +229,22 @@ export class WebhookRegistry {
     return view(webhook);
   }
 
-  async #send(organization: OrganizationId, event: MessageOf<typeof WEBHOOK_SET>): Promise<StepOutcome> {
+  /** @param code for an event that is not accepted. @default it has no effect */
+  async #send(
+    organization: OrganizationId,
+    event: MessageOf<typeof WEBHOOK_SET>,
+    code?: PortalRefusalCode,
+  ): Promise<void> {
+    let sent: object | undefined;
     try {
-      const outcome = await this.#runtime.system.send(addressOf(organization), event);
-      if (outcome.accepted) await outcome.durable;
-      return outcome;
+      sent = await durableIfAccepted(this.#runtime.system.send(addressOf(organization), event));
     } catch (error) {
       // It may be stored, without a call of an observer.
       this.#steps += 1;
       this.#withoutAny.delete(organization);
       throw error;
     }
+    if (sent === undefined && code !== undefined) throw new PortalRefusal(code);
   }
 
   #encrypted(
