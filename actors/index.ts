@@ -21,6 +21,7 @@ export { canSign, certificateProblem, evidenceOver } from './shared/certificate-
 export { ACTOR_FAULTS } from './shared/faults.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
 export type {
+  AppearanceChoice,
   CertificateProblem,
   LocalProfile,
   Profile,

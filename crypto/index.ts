@@ -92,6 +92,7 @@ export { validationReportXml } from './validation/validation-report-xml.ts';
 export { certificatesIn, readCertificate } from './x509/certificate.ts';
 export { makeDevelopmentCertificates } from './x509/development.ts';
 export { companyNumber, holderIdentifiers } from './x509/holder.ts';
+export { nameFields } from './x509/names.ts';
 export { assertElementPath } from './xades/elements/element-path.ts';
 export { ZipError } from './zip/zip-error.ts';
 export { assertUnpacksWithin } from './zip/zip-member.ts';

@@ -2,7 +2,10 @@
  * Maps the configuration to signing profiles whose keys are not loaded yet.
  * Source: docs/batch-values.md §6.1 and §6.2.
  */
-import type { LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
+import { readFileSync } from 'node:fs';
+import { isPicture } from '@sealwright/signatures';
+import type { AppearanceChoice, LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
+import { overrideName, PARAMETER_NAMES } from '../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../machines/ids.ts';
 import { type CertificateSettings, digestIn, type ProfileSettings, type Settings } from '../settings.ts';
 
@@ -15,23 +18,30 @@ export interface DeclaredSigner {
   readonly certificateKey: string;
   readonly validateCertificate: boolean;
   readonly choices: SigningChoices;
-  readonly base: Pick<LocalProfile, 'format' | 'verify' | 'verifyIndependently' | 'encrypt' | 'form'>;
+  readonly base: Pick<
+    LocalProfile,
+    'format' | 'verify' | 'verifyIndependently' | 'encrypt' | 'form' | 'overrides'
+  >;
 }
 
 type Form = NonNullable<LocalProfile['form']>;
 
 type DeclaredProfile = DeclaredSigner | { readonly method: 'RemoteSigner'; readonly profile: RemoteProfile };
 
-/** Returns the profiles; without any, one named `default`, whose format depends on each file's name. */
-export function declaredProfiles({
-  signing,
-  encryption,
-  remoteSigner,
-}: Settings): readonly DeclaredProfile[] {
+/**
+ * Returns the profiles; without any, one named `default`, whose format depends on each file's name.
+ * @param faults receives a sentence for each image that cannot be read
+ */
+export function declaredProfiles(
+  { signing, encryption, remoteSigner }: Settings,
+  faults: string[],
+): readonly DeclaredProfile[] {
   if (signing.profiles.length > 0)
-    return signing.profiles.map((profile, index) =>
-      declaredProfile(profile, index, encryption.enabled, remoteSigner.compareContent),
-    );
+    return signing.profiles.map((profile, index) => {
+      const declared = declaredProfile(profile, index, encryption.enabled, remoteSigner.compareContent);
+      const key = `Signing:Profiles:${index}:Pades:Appearance:ImagePath`;
+      return declared.method === 'Local' ? withImage(declared, profile, key, faults) : declared;
+    });
   return [
     {
       method: 'Local',
@@ -59,6 +69,7 @@ function declaredProfile(
     verifyIndependently,
     encrypt,
     form: formOf(settings),
+    overrides: PARAMETER_NAMES.filter((parameter) => settings.overrides.includes(overrideName(parameter))),
   };
   if (settings.method === 'RemoteSigner') {
     const {
@@ -92,6 +103,40 @@ function formOf({ preserveFileExtension, saveAsPem, detached, container }: Profi
 const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as const;
 const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
 
+/** Reads the image of the visible signature once, at start. */
+function withImage(
+  declared: DeclaredSigner,
+  {
+    pades: {
+      appearance: { imagePath },
+    },
+  }: ProfileSettings,
+  key: string,
+  faults: string[],
+): DeclaredSigner {
+  const { appearance } = declared.choices;
+  if (imagePath === undefined || appearance === undefined) return declared;
+  try {
+    const image = readFileSync(imagePath);
+    if (isPicture(image))
+      return { ...declared, choices: { ...declared.choices, appearance: { ...appearance, image } } };
+    faults.push(`${key}: ${imagePath} is no PNG or JPEG that can be drawn.`);
+  } catch (error) {
+    faults.push(
+      `${key}: ${imagePath} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`,
+    );
+  }
+  return declared;
+}
+
+function appearanceOf({ pades: { appearance } }: ProfileSettings): {
+  readonly appearance?: AppearanceChoice;
+} {
+  const { page, left, top, width, height, lines, timeZone } = appearance;
+  if (width === undefined || height === undefined) return {};
+  return { appearance: { page, left, top, width, height, lines, timeZone } };
+}
+
 function choicesOf(settings: ProfileSettings): SigningChoices {
   const { level = 'B', digestAlgorithm, includeChain, timestamp, policy, pades, xades } = settings;
   const { url, username, password, timeoutSeconds } = timestamp;
@@ -101,6 +146,7 @@ function choicesOf(settings: ProfileSettings): SigningChoices {
   return {
     level,
     includeChain,
+    ...(settings.rsaPadding === 'Pss' && { padding: 'pss' as const }),
     ...(digestAlgorithm !== undefined && { digest: DIGESTS[digestAlgorithm] }),
     ...(url !== undefined && {
       timestamp: {
@@ -119,7 +165,13 @@ function choicesOf(settings: ProfileSettings): SigningChoices {
       ...(pades.location !== undefined && { location: pades.location }),
       ...(pades.contactInfo !== undefined && { contactInfo: pades.contactInfo }),
       ...(pades.fieldName !== undefined && { fieldName: pades.fieldName }),
+      ...certificationOf(pades.certification),
     },
+    ...appearanceOf(settings),
     ...(elementId !== undefined && { xades: { packaging: 'element', elementId } as const }),
   };
+}
+
+function certificationOf(level: number | undefined): { readonly certification?: 1 | 2 | 3 } {
+  return level === 1 || level === 2 || level === 3 ? { certification: level } : {};
 }

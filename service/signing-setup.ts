@@ -92,12 +92,13 @@ export async function loadSigning(
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<SigningSetup & { readonly faults: readonly string[] }> {
   const now = parts.clock.now();
-  const { trust, faults } = readTrust(settings);
+  const { trust, faults: unread } = readTrust(settings);
+  const faults = [...unread];
   const warnings: string[] = [];
   const expiring: string[] = [];
   const profiles: Profile[] = [];
   const paths = new Map<Profile, CertificateSource>();
-  for (const declared of declaredProfiles(settings)) {
+  for (const declared of declaredProfiles(settings, faults)) {
     if (declared.method === 'RemoteSigner') {
       profiles.push(declared.profile);
       continue;

@@ -50,7 +50,7 @@ interface ScalarOptions<Value> {
 }
 
 /** A value written as one text. */
-function scalar<Value>(options: ScalarOptions<Value>): Kind<Value> {
+export function scalar<Value>(options: ScalarOptions<Value>): Kind<Value> {
   const { schema, rule, secret = false } = options;
   const row = (key: string, value: Value, origin: string | null): Resolved => {
     const shown = options.format ? options.format(value) : String(value);

@@ -6,6 +6,12 @@
  * Names the signing profile that seals the documents of the portal, and at which level. Source: docs/configuration.md,
  * `Portal:SealProfile` and `Level`.
  */
+import {
+  formatOfParameter,
+  MAX_LINES,
+  overrideName,
+  PARAMETER_NAMES,
+} from '../machines/batch/signing-parameters.ts';
 import type { Fault, Warning } from './report.ts';
 import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
 import type { Settings } from './table.ts';
@@ -238,6 +244,10 @@ function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findi
     ['Detached', profile.detached],
     ['Container', profile.container !== 'None'],
     ['Level', (profile.level ?? 'B') !== 'B'],
+    ['RsaPadding', profile.rsaPadding !== 'Pkcs1'],
+    ['Overrides', profile.overrides.length > 0],
+    ['Pades:Certification', profile.pades.certification !== undefined],
+    ['Pades:Appearance', isAppearanceGiven(profile)],
   ] as const;
   for (const [name, given] of promised) {
     if (given)
@@ -270,6 +280,10 @@ function checkForm(
   }
   if (format !== 'Xades' && profile.xades.elementId !== undefined)
     faults.push({ key: `${prefix}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
+  if (format !== 'Pades' && profile.pades.certification !== undefined)
+    faults.push({ key: `${prefix}:Pades:Certification`, rule: `is for the format Pades, not ${format}` });
+  checkAppearance(prefix, profile, faults);
+  checkOverrides(prefix, profile, faults);
   if (profile.container !== 'None') checkContainer(prefix, profile, faults);
   if (profile.encrypt === true && !encryption.enabled)
     faults.push({ key: `${prefix}:Encrypt`, rule: 'needs Encryption:Enabled' });
@@ -280,6 +294,45 @@ function checkForm(
       key: `${prefix}:Verify`,
       text: `is false: profile ${name} publishes without checking what was signed`,
     });
+  }
+}
+
+function isAppearanceGiven({ pades: { appearance } }: ProfileSettings): boolean {
+  const { width, height, lines, imagePath } = appearance;
+  return width !== undefined || height !== undefined || lines.length > 0 || imagePath !== undefined;
+}
+
+/** A signature that was meant to be visible must not be invisible. */
+function checkAppearance(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
+  if (!isAppearanceGiven(profile)) return;
+  const { format, pades, overrides } = profile;
+  const { width, height, lines, imagePath } = pades.appearance;
+  const key = `${prefix}:Pades:Appearance`;
+  if (format !== 'Pades') faults.push({ key, rule: `is for the format Pades, not ${format}` });
+  for (const [name, value] of [
+    ['Width', width],
+    ['Height', height],
+  ] as const) {
+    if (value === undefined || Number.parseFloat(String(value)) === 0)
+      faults.push({ key: `${key}:${name}`, rule: 'is required for a visible signature, and more than 0' });
+  }
+  if (lines.length === 0 && imagePath === undefined && !overrides.includes('Lines'))
+    faults.push({ key: `${key}:Lines`, rule: 'or ImagePath is required: there is nothing to show' });
+  if (lines.length > MAX_LINES) faults.push({ key: `${key}:Lines`, rule: `must be at most ${MAX_LINES}` });
+}
+
+function checkOverrides(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
+  const { format, method, overrides } = profile;
+  const places = ['Page', 'Left', 'Top', 'Width', 'Height', 'Lines'];
+  for (const name of PARAMETER_NAMES) {
+    const index = overrides.indexOf(overrideName(name));
+    if (index < 0 || method !== 'Local') continue;
+    const key = `${prefix}:Overrides:${index}`;
+    const wanted = formatOfParameter(name);
+    if (wanted !== format)
+      faults.push({ key, rule: `${overrideName(name)} is for the format ${wanted}, not ${format}` });
+    else if (places.includes(overrideName(name)) && !isAppearanceGiven(profile))
+      faults.push({ key, rule: `${overrideName(name)} needs a Pades:Appearance that it changes` });
   }
 }
 

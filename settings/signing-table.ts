@@ -4,6 +4,15 @@
  * Source: docs/batch-values.md §§6.1, 6.2, 6.5 and 9; docs/configuration.md, `Signing:AllowSelfSigned`.
  */
 import { z } from 'zod';
+import {
+  EXTENT_RULE,
+  type Extent,
+  isLine,
+  OVERRIDE_NAMES,
+  PLACEHOLDERS,
+  parseExtent,
+  parsePage,
+} from '../machines/batch/signing-parameters.ts';
 import { type ProfileName, parseProfileName } from '../machines/ids.ts';
 import { below, computed, key, optional, records, required, type Shape } from './keys.ts';
 import {
@@ -13,6 +22,7 @@ import {
   parsedBy,
   path,
   pattern,
+  scalar,
   secretText,
   secretVariable,
   text,
@@ -56,6 +66,39 @@ const hostName = pattern(
     const { hostname, port } = new URL(url);
     // In the form in which certificates' addresses are compared: lower case, internationalized names in ASCII.
     return port === '' ? hostname : undefined;
+  }),
+);
+
+const extent = scalar<Extent>({
+  type: 'points or per cent',
+  rule: EXTENT_RULE,
+  schema: parsedBy(parseExtent),
+});
+
+const pageNumber = scalar<number | 'last'>({
+  type: 'page number or `last`',
+  rule: 'must be a page number, or last',
+  schema: parsedBy((value) => {
+    const page = parsePage(value);
+    return page === null ? 'last' : page;
+  }),
+});
+
+const line = pattern(
+  'text',
+  `must be at most 250 characters, with these placeholders only: ${PLACEHOLDERS.map((name) => `{${name}}`).join(' ')}`,
+  z.string().refine(isLine),
+);
+
+const timeZone = pattern(
+  'time zone',
+  'must be a time zone such as UTC or America/Sao_Paulo',
+  parsedBy((value) => {
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    } catch {
+      return undefined;
+    }
   }),
 );
 
@@ -141,6 +184,9 @@ export const PROFILE_KEYS = {
   DigestAlgorithm: optional(digest, {
     says: 'Digest of content and signature. If absent, SHA256 (SHA512 for Ed25519 keys).',
   }),
+  RsaPadding: key(choice(['Pkcs1', 'Pss']), 'Pkcs1', {
+    says: 'Padding of signatures by RSA keys: PKCS#1 v1.5, which TS 119 312 calls legacy until 2028, or PSS. Keys for PSS only always use it.',
+  }),
   Level: {
     ...optional(choice(['B', 'T', 'LT', 'LTA']), {
       says: 'Baseline level of the signatures; above `B` they contain time-stamps, which require `Timestamp:Url`. If absent, the portal uses `LTA` where `Timestamp:Url` and `Signing:Trust:Roots` are set.',
@@ -171,6 +217,30 @@ export const PROFILE_KEYS = {
   }),
   'Pades:FieldName': optional(text('text'), {
     says: 'Name of the signature field. An empty field with this name is used; otherwise it is created.',
+  }),
+  'Pades:Certification': optional(whole(1, 3), {
+    says: 'Certify: readers report later changes, except (1) none, (2) filled forms and signatures, (3) comments too. A file that is signed or certified already fails with `pdf.change-forbidden`.',
+  }),
+  'Pades:Appearance:Page': key(pageNumber, 'last', {
+    says: 'Page of the visible signature; one beyond the end means the last.',
+  }),
+  'Pades:Appearance:Left': key(extent, 0, {
+    says: 'Distance from the left edge of the page as shown: points, or a part of the width (`50%`). What does not fit is moved onto the page.',
+  }),
+  'Pades:Appearance:Top': key(extent, 0, { says: 'The same from the upper edge.' }),
+  'Pades:Appearance:Width': optional(extent, {
+    says: 'Width; with `Height` and a line or an image, the signature is visible.',
+  }),
+  'Pades:Appearance:Height': optional(extent, { says: 'Height.' }),
+  'Pades:Appearance:Lines': key(list(line), [], {
+    says: `Lines of text. ${PLACEHOLDERS.map((name) => `\`{${name}}\``).join(', ')} are replaced; a line all of whose placeholders are empty is left out.`,
+  }),
+  'Pades:Appearance:ImagePath': optional(path(), {
+    says: 'PNG (also with transparency) or JPEG at the left of the lines; read once at start.',
+  }),
+  'Pades:Appearance:TimeZone': key(timeZone, 'UTC', { says: 'Time zone of `{date}`.' }),
+  Overrides: key(list(choice(OVERRIDE_NAMES)), [], {
+    says: `What an upload may set by form fields of these names (\`reason\`, \`page\`, …): ${OVERRIDE_NAMES.map((name) => `\`${name}\``).join(', ')}. Any other is refused.`,
   }),
   'Xades:ElementId': optional(text('text'), {
     says: 'Sign the element with this Id instead of the whole document.',

@@ -11,6 +11,7 @@ import type {
   StagedInput,
   UploadedFile,
 } from '../../machines/batch/job-context.ts';
+import type { SigningParameters } from '../../machines/batch/signing-parameters.ts';
 import type { PortalResults, PortalTask } from './portal-tasks.ts';
 
 /** Working folder and input of a job. */
@@ -46,6 +47,8 @@ export interface SignTask extends JobTask, OutputPlace, TaskContent {
   readonly originalPath: string;
   readonly format: JobFormat;
   readonly profile: string;
+  /** Set by the upload in place of the profile. */
+  readonly parameters?: SigningParameters;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
 }

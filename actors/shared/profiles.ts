@@ -8,6 +8,7 @@ import type {
   XadesFormat,
 } from '@sealwright/signatures';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
+import type { Extent, ParameterName } from '../../machines/batch/signing-parameters.ts';
 import type { Millis, ProfileName } from '../../machines/ids.ts';
 import { type OutputFormat, PLAIN_FORM } from './file-names.ts';
 
@@ -25,6 +26,23 @@ interface ProfileBase {
   readonly anchors: readonly Buffer[];
   /** @default as the document names and forms outputs */
   readonly form?: Omit<OutputFormat, 'encrypted'>;
+  /** `Overrides`: what an upload may set. @default nothing */
+  readonly overrides?: readonly ParameterName[];
+}
+
+/** Visible signature of a profile; its texts depend on the job. */
+export interface AppearanceChoice {
+  /** 1-based; `last` for the last one. */
+  readonly page: number | 'last';
+  readonly left: Extent;
+  readonly top: Extent;
+  readonly width: Extent;
+  readonly height: Extent;
+  /** With placeholders. */
+  readonly lines: readonly string[];
+  /** PNG or JPEG. */
+  readonly image?: Uint8Array;
+  readonly timeZone: string;
 }
 
 /** A time-stamp authority as configured. */
@@ -44,11 +62,14 @@ export interface SigningChoices {
   /** Needed above level B. */
   readonly timestamp?: TimestampSettings;
   readonly digest?: DigestName;
+  /** @default 'pkcs1' */
+  readonly padding?: 'pkcs1' | 'pss';
   readonly includeChain?: boolean;
   readonly policy?: SignaturePolicy;
   /** `Pades:Password`: opens encrypted PDFs. */
   readonly password?: string;
-  readonly pades?: PadesFormat;
+  readonly pades?: Omit<PadesFormat, 'appearance' | 'content'>;
+  readonly appearance?: AppearanceChoice;
   readonly xades?: XadesFormat;
 }
 

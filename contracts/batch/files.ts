@@ -24,6 +24,17 @@ const seconds = single
   })
   .meta({ openapi: { type: 'integer', minimum: 1, maximum: MAX_WAIT } });
 
+/** A member of the profile that `Overrides` may leave to the upload. */
+function parameter(name: string, says: string, example: string) {
+  return single
+    .max(FIELD_BYTES)
+    .optional()
+    .meta({
+      description: `${says}, where the profile's \`Overrides\` list \`${name}\`.`,
+      exampleValue: example,
+    });
+}
+
 /** The handler reads the parts; this schema says which it takes. */
 const uploadForm = z.object({
   file: z
@@ -47,6 +58,18 @@ const uploadForm = z.object({
       'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
     exampleValue: 'Sign',
   }),
+  reason: parameter('Reason', 'Reason of a PDF signature', 'Approved'),
+  location: parameter('Location', 'Place of a PDF signature', 'Lisboa'),
+  contactInfo: parameter('ContactInfo', 'Contact information of the signer in a PDF', 'accounts@example.org'),
+  fieldName: parameter('FieldName', 'Field of the PDF that is signed, or made', 'Approval'),
+  certification: parameter('Certification', 'Changes that a certified PDF permits: 1, 2 or 3', '2'),
+  page: parameter('Page', 'Page of the visible signature, or `last`', 'last'),
+  left: parameter('Left', 'Its distance from the left: points, or a part of the page', '50%'),
+  top: parameter('Top', 'Its distance from the top', '700'),
+  width: parameter('Width', 'Its width', '200'),
+  height: parameter('Height', 'Its height', '60'),
+  lines: parameter('Lines', 'Its lines, with the placeholders of the profile', 'Signed by {signer}'),
+  elementId: parameter('ElementId', 'Id of the XML element that is signed', 'invoice-7'),
 });
 
 const accepted = z
@@ -73,7 +96,7 @@ export const uploadFile = operation({
   group: 'Files',
   summary: 'Takes one file and queues it for signing.',
   description:
-    'With `wait` the answer is 200 with the job when that has ended within so many seconds (at most 60), else 202 as without it. A form with one part `file`. `format`, `profile` and `operation` may be fields of the form or members of the query, which win. The file is stored under a name of its own below `input/`; `fileName` keeps the one it was sent with. With an `Idempotency-Key` (at most 24 hours old) the same upload sent again is answered with the job of the first; another one under the same key (content, file name, format, profile or operation differ) is refused with 422 `idempotency.mismatch`.',
+    'With `wait` the answer is 200 with the job when that has ended within so many seconds (at most 60), else 202 as without it. A form with one part `file`. `format`, `profile` and `operation` may be fields of the form or members of the query, which win. Further fields set what the `Overrides` of the profile list, and are refused otherwise. The file is stored under a name of its own below `input/`; `fileName` keeps the one it was sent with. With an `Idempotency-Key` (at most 24 hours old) the same upload sent again is answered with the job of the first; another one under the same key (content, file name, format, profile, operation or another field differs) is refused with 422 `idempotency.mismatch`.',
   rate: 'upload',
   bodyPolicy: 'stream',
   headers: ['content-type', 'content-length', UPLOAD_KEY_HEADER, PASSWORD_HEADER],

@@ -104,6 +104,9 @@ export interface PadesFormat {
   readonly content?: PageContent;
 }
 
+/** Points, or a part of the width or height of the page. */
+type Extent = number | `${number}%`;
+
 /**
  * A visible signature: a rectangle on one page with an image, lines of text, or both (image left, text right).
  * Coordinates are in the page as shown, with rotation: points from its lower left corner.
@@ -129,10 +132,10 @@ export interface SignatureAppearance {
   readonly place?: {
     /** 1-based; null = the last. */
     readonly page: number | null;
-    readonly left: number;
-    readonly top: number;
-    readonly width: number;
-    readonly height: number;
+    readonly left: Extent;
+    readonly top: Extent;
+    readonly width: Extent;
+    readonly height: Extent;
   };
   /** 12 points, shrunk together until they fit; a character that the bundled font lacks is shown as a box. */
   readonly lines?: readonly string[];

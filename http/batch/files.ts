@@ -7,6 +7,11 @@ import type { Jobs, UploadKey } from '../../actors/batch/api/jobs.ts';
 import { PASSWORD_HEADER, UPLOAD_KEY_HEADER, uploadFile } from '../../contracts/batch/files.ts';
 import { JOB_FORMATS } from '../../contracts/batch/words.ts';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
+import {
+  brokenRule,
+  PARAMETER_NAMES,
+  type SigningParameters,
+} from '../../machines/batch/signing-parameters.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
@@ -29,13 +34,14 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
           format: parseFormat(query.format ?? fields.get('format')),
           profile: blankIsNone(query.profile ?? fields.get('profile')),
           operation: parseOperation(query.operation ?? fields.get('operation')),
+          parameters: readParameters(fields),
         }),
         read: (rules) =>
           readUploadForm(stream, {
             contentType: header('content-type'),
             contentLength: header('content-length'),
             maxBytes: limits.maxUploadBytes,
-            fields: ['format', 'profile', 'operation'],
+            fields: ['format', 'profile', 'operation', ...PARAMETER_NAMES],
             ...rules,
           }),
       });
@@ -113,6 +119,18 @@ function parseOperation(text: string | undefined): 'Extend' | undefined {
   throw new Refusal('validation.body-invalid', 'The operation is not known.', {
     errors: { operation: ['must be Sign or Extend'] },
   });
+}
+
+/** Reads the parameters that the form sets in place of the profile; undefined for nothing. Refusals: `validation.body-invalid`. */
+function readParameters(fields: ReadonlyMap<string, string>): SigningParameters | undefined {
+  const given = PARAMETER_NAMES.flatMap((name) => {
+    const text = blankIsNone(fields.get(name));
+    if (text === undefined) return [];
+    const rule = brokenRule(name, text);
+    if (rule === undefined) return [[name, text] as const];
+    throw new Refusal('validation.body-invalid', `${name} ${rule}`, { errors: { [name]: [rule] } });
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 /** Forms send a blank field as an empty value. */

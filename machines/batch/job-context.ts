@@ -5,6 +5,7 @@
  */
 import type { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../contracts/batch/words.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
+import type { SigningParameters } from './signing-parameters.ts';
 import type { RecordEffect } from './system-event.ts';
 
 export type JobFormat = (typeof JOB_FORMATS)[number];
@@ -103,6 +104,8 @@ export interface JobInput {
   readonly sealedPassword?: string;
   /** `Extend`: the input is a signed file to be raised to the level of the profile. Absent: it is signed. */
   readonly operation?: 'Extend';
+  /** Parameters that the upload set in place of the profile, as the texts of its form. */
+  readonly parameters?: SigningParameters;
   /** The files in the input, in their order; absent: the input is one file. Only with `Container: AsicE`. */
   readonly files?: readonly UploadedFile[];
   readonly parentJobId: JobId | null;
@@ -251,6 +254,8 @@ export type JobEffect =
       readonly sealedPassword?: string;
       /** As in `JobInput`. */
       readonly operation?: 'Extend';
+      /** As in `JobInput`. */
+      readonly parameters?: SigningParameters;
       /** As in `JobInput`. */
       readonly files?: readonly UploadedFile[];
       /** Of the output folder, as in `JobInput`. */

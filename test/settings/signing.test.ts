@@ -24,6 +24,11 @@ function profiles(...all: readonly Members[]): readonly string[] {
 const PORTAL = ['--RemoteSigner:Endpoint=https://portal.example.org', '--RemoteSigner:ApiKey=app|secret'];
 const REMOTE = { Method: 'RemoteSigner' };
 const MISSING = 'LEFT OUT';
+const SHOWN = 'Pades:Appearance';
+const VISIBLE = {
+  ...{ Format: 'Pades', [`${SHOWN}:Width`]: '200', [`${SHOWN}:Height`]: '10%' },
+  [`${SHOWN}:Lines:0`]: 'by {signer}',
+};
 
 /** One broken rule, and the one key it is reported at. Source: docs/batch-values.md §6.1 and §1 rows 5 and 6. */
 const REFUSED: readonly (readonly [what: string, members: Members, key: string])[] = [
@@ -69,6 +74,22 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     'ValidateCertificate',
   ],
   ['a form the portal decides', { ...REMOTE, Detached: 'true' }, 'Detached'],
+  ['a padding the portal decides', { ...REMOTE, RsaPadding: 'Pss' }, 'RsaPadding'],
+  ['uploads that set what the portal decides', { ...REMOTE, 'Overrides:0': 'Reason' }, 'Overrides'],
+  ['a padding that is none', { RsaPadding: 'Oaep' }, 'RsaPadding'],
+  ['a certification that is none', { Format: 'Pades', 'Pades:Certification': '4' }, 'Pades:Certification'],
+  ['a certification for another format', { 'Pades:Certification': '2' }, 'Pades:Certification'],
+  ['a visible signature without width', { ...VISIBLE, [`${SHOWN}:Width`]: MISSING }, `${SHOWN}:Width`],
+  ['a visible signature without extent', { ...VISIBLE, [`${SHOWN}:Height`]: '0%' }, `${SHOWN}:Height`],
+  ['a visible signature that shows nothing', { ...VISIBLE, [`${SHOWN}:Lines:0`]: MISSING }, `${SHOWN}:Lines`],
+  ['a placeholder that is none', { ...VISIBLE, [`${SHOWN}:Lines:0`]: 'by {singer}' }, `${SHOWN}:Lines:0`],
+  ['a place off the scale', { ...VISIBLE, [`${SHOWN}:Left`]: '101%' }, `${SHOWN}:Left`],
+  ['a page that is none', { ...VISIBLE, [`${SHOWN}:Page`]: '0' }, `${SHOWN}:Page`],
+  ['a time zone that is none', { ...VISIBLE, [`${SHOWN}:TimeZone`]: 'Atlantis' }, `${SHOWN}:TimeZone`],
+  ['a visible signature in another format', { ...VISIBLE, Format: 'Xades' }, SHOWN],
+  ['an upload that sets no member', { Format: 'Pades', 'Overrides:0': 'Level' }, 'Overrides:0'],
+  ['an upload that sets a member of another format', { 'Overrides:0': 'Reason' }, 'Overrides:0'],
+  ['an upload that moves what is not shown', { Format: 'Pades', 'Overrides:0': 'Page' }, 'Overrides:0'],
 ];
 for (const [what, members, key] of REFUSED) {
   test(`a profile with ${what} refuses the start`, (t) => {

@@ -3,6 +3,7 @@
 import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { FailureReport } from '../../../contracts/batch/statistics.ts';
 import type { JobFormat, JobSource, JobState, UploadedFile } from '../../../machines/batch/job-context.ts';
+import type { SigningParameters } from '../../../machines/batch/signing-parameters.ts';
 import type { JobId, Millis, ProfileName } from '../../../machines/ids.ts';
 
 export interface JobFilter {
@@ -68,6 +69,8 @@ export interface UploadOptions {
   readonly profile: string | undefined;
   /** `Extend`: the file is signed already and is raised to the level of the profile. */
   readonly operation?: 'Extend' | undefined;
+  /** Set in place of the profile, where its `Overrides` allow it. */
+  readonly parameters?: SigningParameters | undefined;
 }
 
 export interface UploadRequest extends UploadOptions {
@@ -90,6 +93,7 @@ export interface UploadJob {
   /** The files concatenated in the bytes. @default one file */
   readonly files?: readonly UploadedFile[] | undefined;
   readonly operation?: 'Extend' | undefined;
+  readonly parameters?: SigningParameters | undefined;
   readonly password?: string | undefined;
   readonly key?: UploadKey | undefined;
 }

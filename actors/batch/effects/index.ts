@@ -126,6 +126,7 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
             subfolder: effect.subfolder ?? '',
             ...passwordOf(effect, secrets),
             ...(effect.operation && { operation: effect.operation }),
+            ...(effect.parameters && { parameters: effect.parameters }),
             ...(effect.files && { files: effect.files }),
             collision: outputCollision,
             at: clock.now(),

@@ -42,6 +42,7 @@ export class JobFactory {
       ...(job.subfolder && { subfolder: job.subfolder }),
       ...(job.sealedPassword && { sealedPassword: job.sealedPassword }),
       ...(job.operation && { operation: job.operation }),
+      ...(job.parameters && { parameters: job.parameters }),
       ...(job.files && { files: job.files.map(({ name, length }) => ({ name, length })) }),
       ...(job.remoteDocument && { remoteDocument: { ...job.remoteDocument } }),
       ...(announceEnds && { webhooksPending: true }),

@@ -1,6 +1,12 @@
 /** Turns uploads into jobs: plans them by their profile, keeps their files, and finds the job of a repeated one. */
 import { accepted, Fatal, isRetryable, Retryable, type StepOutcome } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
+import {
+  formatOfParameter,
+  overrideName,
+  PARAMETER_NAMES,
+  type SigningParameters,
+} from '../../../machines/batch/signing-parameters.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { formatByName } from '../../shared/file-names.ts';
 import type { Profile, Profiles } from '../../shared/profiles.ts';
@@ -39,6 +45,7 @@ export class JobUploads {
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
     const format = request.format ?? profile.format ?? formatByName(request.fileName);
+    if (request.parameters) assertOverridable(profile, request, format);
     const container = profile.form?.container;
     if (request.operation === 'Extend') return { profile: profile.name, format };
     if (container !== undefined && format === 'Pades') {
@@ -77,6 +84,7 @@ export class JobUploads {
       parentJobId: null,
       ...(job.files && { files: job.files }),
       ...(job.operation && { operation: job.operation }),
+      ...(job.parameters && { parameters: job.parameters }),
       ...(job.password && { sealedPassword: this.#encrypted(job.password) }),
       ...(sha256 !== undefined && { uploadSha256: sha256 }),
       seen,
@@ -162,4 +170,35 @@ function assertExtends(profile: Profile): void {
   throw new Refusal('validation.body-invalid', text, {
     errors: { operation: ['needs a profile of Level T, LT or LTA that signs here'] },
   });
+}
+
+/** Refusals: `validation.body-invalid` for a parameter that the profile keeps to itself, or that the signature has not. */
+function assertOverridable(
+  { name: profile, overrides = [] }: Profile,
+  {
+    parameters = {},
+    operation,
+  }: { parameters?: SigningParameters | undefined; operation?: 'Extend' | undefined },
+  format: string,
+): void {
+  const refuse = (name: string, text: string, rule: string): never => {
+    throw new Refusal('validation.body-invalid', text, { errors: { [name]: [rule] } });
+  };
+  for (const name of PARAMETER_NAMES.filter((one) => parameters[one] !== undefined)) {
+    const wanted = formatOfParameter(name);
+    if (!overrides.includes(name))
+      refuse(
+        name,
+        `The profile ${profile} does not let an upload set ${name}. Leave the field out, or add ${overrideName(name)} to the Overrides of the profile.`,
+        `is not among the Overrides of the profile ${profile}`,
+      );
+    if (operation === 'Extend')
+      refuse(name, `${name} has no effect on a file that is extended.`, 'is for operation Sign');
+    if (wanted !== format)
+      refuse(
+        name,
+        `${name} is for the format ${wanted}; this file gets ${format}.`,
+        `is for the format ${wanted}`,
+      );
+  }
 }

@@ -160,6 +160,7 @@ export class JobService implements Jobs {
       ...(context.files && { files: context.files }),
       ...remoteDocumentOf(id, context),
       ...(context.operation && { operation: context.operation }),
+      ...(context.parameters && { parameters: context.parameters }),
       ...(context.sealedPassword && { sealedPassword: context.sealedPassword }),
       parentJobId: id,
       seen: { size: file.size, mtimeMs: file.mtimeMs },

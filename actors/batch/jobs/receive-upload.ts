@@ -31,7 +31,7 @@ export async function receiveUpload<Sink extends UploadSink>(
     },
   });
   try {
-    const { format, profile, operation, takesSeveral } = plan(fileName, fields);
+    const { format, profile, operation, parameters, takesSeveral } = plan(fileName, fields);
     if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
     const { password, key } = incoming;
     const parts = files.length > 1 ? files : undefined;
@@ -41,6 +41,7 @@ export async function receiveUpload<Sink extends UploadSink>(
       profile,
       files: parts,
       operation,
+      parameters,
       password,
       key,
     });

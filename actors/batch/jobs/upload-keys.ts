@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JobContext, JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
+import { PARAMETER_NAMES, type SigningParameters } from '../../../machines/batch/signing-parameters.ts';
 import type { Millis, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { UploadKey } from '../api/jobs.ts';
@@ -35,6 +36,7 @@ export interface UploadContent {
   readonly format: JobFormat;
   readonly profile: ProfileName;
   readonly operation?: 'Extend' | undefined;
+  readonly parameters?: SigningParameters | undefined;
   readonly files?: readonly UploadedFile[] | undefined;
   /** Lower-case hex. */
   readonly sha256: string | undefined;
@@ -53,6 +55,7 @@ export function assertSameUpload(job: JobContext, upload: UploadContent): void {
     ...(job.format === upload.format ? [] : ['format']),
     ...(job.profileName === upload.profile ? [] : ['profile']),
     ...(job.operation === upload.operation ? [] : ['operation']),
+    ...PARAMETER_NAMES.filter((name) => job.parameters?.[name] !== upload.parameters?.[name]),
     ...(sameFiles(job.files, upload.files) ? [] : ['files']),
   ];
   if (differing.length === 0) return;

@@ -42,6 +42,7 @@ import { type OutputCheck, verifyOutput } from '../verify-output.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
 import { possibleOutput } from './quarantine.ts';
+import { signingRequest } from './signing-request.ts';
 
 /** Data of a job needed for its release. */
 type ReleaseRequest = Omit<ReleaseTask, 'task'>;
@@ -265,31 +266,6 @@ function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime): void {
     'output.name-too-long',
     `The signed file would be called ${bytes} bytes long; the file system takes ${NAME_LIMIT}. Give the input a shorter name.`,
   );
-}
-
-function signingRequest(
-  { format, profile: name, at, password }: SignTask,
-  { signer, choices, form }: WorkerProfileRuntime,
-  input: string,
-  output: string,
-): SignFileRequest {
-  if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
-  const { timestamp: _, pades, xades, ...parameters } = choices;
-  return {
-    ...parameters,
-    format,
-    input,
-    output,
-    signer,
-    at,
-    sync: false,
-    ...(password !== undefined && { password }),
-    ...(format === 'Pades' && pades && { pades }),
-    ...(format === 'Xades' && xades && { xades }),
-    ...(format === 'Cades' && {
-      cades: { detached: form.detached, armor: form.saveAsPem ? 'pem' : 'der' } as const,
-    }),
-  };
 }
 
 function digests(

@@ -62,7 +62,7 @@ function signSeries(
 ): Promise<SignedFile> {
   const { rebuild, output, content } = task;
   removeIfPresent(output);
-  const { digest, includeChain, policy, level = 'B' } = choices;
+  const { digest, padding, includeChain, policy, level = 'B' } = choices;
   const all = [...rebuild.earlier, { at: task.at, words: task.words }];
   const steps = all.map(({ at, words }, index) => {
     const [, ...plainer] = simplerParameters(formatParameters('Pades', words));
@@ -74,6 +74,7 @@ function signSeries(
   const request = {
     ...{ input: rebuild.original, output, signer, level },
     ...(digest !== undefined && { digest }),
+    ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),
     ...(policy !== undefined && { policy }),
   };
@@ -92,7 +93,7 @@ function sign(
   form: FormatParameters,
 ): SignedFile | Promise<SignedFile> {
   removeIfPresent(output);
-  const { digest, includeChain, policy } = choices;
+  const { digest, padding, includeChain, policy } = choices;
   const level = levelOf(choices.level ?? 'B', form, services);
   const parameters = {
     signer,
@@ -100,6 +101,7 @@ function sign(
     level,
     sync: false,
     ...(digest !== undefined && { digest }),
+    ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),
     ...(policy !== undefined && { policy }),
   };

@@ -174,7 +174,16 @@ function fitted(pdf: PdfDocument, place: Required<SignatureAppearance>['place'])
     page = one;
     if (++count === place.page) break;
   }
-  return fittedOn(pdf, page, place);
+  const view = page && viewOf(pdf, page);
+  const points = (given: number | string, whole = 0): number =>
+    typeof given === 'number' ? given : (Number.parseFloat(given) / 100) * whole;
+  return fittedOn(pdf, page, {
+    page: place.page,
+    left: points(place.left, view?.width),
+    top: points(place.top, view?.height),
+    width: points(place.width, view?.width),
+    height: points(place.height, view?.height),
+  });
 }
 
 /**

@@ -1,0 +1,110 @@
+/** Builds the request to sign the file of a job: the profile, and what the upload set in its place. */
+import {
+  nameFields,
+  type PadesFormat,
+  readCertificate,
+  type Signer,
+  type SignFileRequest,
+  type XadesFormat,
+} from '@sealwright/signatures';
+import {
+  type Extent,
+  filledLines,
+  linesOf,
+  parseExtent,
+  parsePage,
+} from '../../../machines/batch/signing-parameters.ts';
+import type { AppearanceChoice, SigningChoices } from '../../shared/profiles.ts';
+import { TaskFailure } from '../task-failure.ts';
+import type { SignTask } from '../tasks.ts';
+import type { WorkerProfileRuntime } from '../worker-profiles.ts';
+
+/** Builds the request to the engine. @throws {TaskFailure} `profile.not-found` without a certificate */
+export function signingRequest(
+  task: SignTask,
+  { signer, choices, form }: WorkerProfileRuntime,
+  input: string,
+  output: string,
+): SignFileRequest {
+  const { format, profile: name, at, password } = task;
+  if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
+  const { timestamp: _, pades: _pades, appearance: _appearance, xades, ...shared } = choices;
+  return {
+    ...shared,
+    format,
+    input,
+    output,
+    signer,
+    at,
+    sync: false,
+    ...(password !== undefined && { password }),
+    ...(format === 'Pades' && { pades: padesForm(task, choices, signer) }),
+    ...(format === 'Xades' && { xades: xadesForm(task, xades) }),
+    ...(format === 'Cades' && {
+      cades: { detached: form.detached, armor: form.saveAsPem ? 'pem' : 'der' } as const,
+    }),
+  };
+}
+
+function xadesForm({ parameters }: SignTask, xades: XadesFormat = {}): XadesFormat {
+  const { elementId } = parameters ?? {};
+  return elementId === undefined ? xades : { ...xades, packaging: 'element', elementId };
+}
+
+/** The form of the profile with what the upload set. */
+function padesForm(task: SignTask, { pades, appearance }: SigningChoices, signer: Signer): PadesFormat {
+  const { certification, ...given } = task.parameters ?? {};
+  const texts = (['reason', 'location', 'contactInfo', 'fieldName'] as const).map((name) => [
+    name,
+    given[name],
+  ]);
+  const form: PadesFormat = {
+    ...pades,
+    ...Object.fromEntries(texts.filter(([, text]) => text !== undefined)),
+    ...(certification !== undefined && { certification: CERTIFICATION_LEVELS[certification] }),
+  };
+  return appearance === undefined ? form : { ...form, appearance: shownBy(appearance, task, form, signer) };
+}
+
+function shownBy(
+  choice: AppearanceChoice,
+  { parameters = {}, jobId, fileName, profile, at }: SignTask,
+  { reason = '', location = '', contactInfo = '' }: PadesFormat,
+  { certificate }: Signer,
+): NonNullable<PadesFormat['appearance']> {
+  const extent = (name: 'left' | 'top' | 'width' | 'height'): Extent =>
+    parseExtent(parameters[name] ?? '') ?? choice[name];
+  const page = parsePage(parameters.page ?? String(choice.page));
+  const lines = parameters.lines === undefined ? choice.lines : linesOf(parameters.lines);
+  const { commonName, text } = nameFields(readCertificate(certificate).subject);
+  return {
+    place: {
+      page: page ?? null,
+      left: extent('left'),
+      top: extent('top'),
+      width: extent('width'),
+      height: extent('height'),
+    },
+    lines: filledLines(lines, {
+      ...{ reason, location, contactInfo, profile },
+      signer: commonName ?? text,
+      date: shownTime(at, choice.timeZone),
+      file: fileName,
+      job: jobId,
+    }),
+    ...(choice.image && { image: Buffer.from(choice.image) }),
+  };
+}
+
+const CERTIFICATION_LEVELS: { readonly [text: string]: 1 | 2 | 3 } = { 1: 1, 2: 2, 3: 3 };
+
+/** `2026-11-26 10:07:48 -03:00`, in the time zone. */
+function shownTime(at: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    ...{ timeZone, dateStyle: 'short', timeStyle: 'medium' },
+  }).format(at);
+  const zone = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName')?.value;
+  return `${parts} ${zone === 'GMT' ? 'UTC' : (zone ?? timeZone).replace('GMT', '')}`;
+}

@@ -1,0 +1,310 @@
+/**
+ * What a profile says of its signatures, and what an upload may set in its place.
+ * Source: docs/decisions/0242-what-uploads-may-set.md.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { validateFile } from '@sealwright/signatures';
+import test, { type ExecutionContext } from 'ava';
+import { samplePdf } from '../../../bench/samples.ts';
+import { declaredProfiles } from '../../../service/declared-profiles.ts';
+import { FOUR_COLOURS } from '../../crypto/pades/appearance/appearance-pictures.ts';
+import { pki } from '../../pki/pki.ts';
+import { reached } from '../../project/waiting.ts';
+import { accepted } from '../../settings/load.ts';
+import { opensslCms, pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { Service, temporaryRoot } from '../service.ts';
+import { localProfile, profile, type Settings } from './profiles.ts';
+
+const PLACE: Settings = {
+  'Pades:Appearance:Page': 'last',
+  'Pades:Appearance:Left': '50%',
+  'Pades:Appearance:Top': '80%',
+  'Pades:Appearance:Width': 220,
+  'Pades:Appearance:Height': '10%',
+};
+
+interface Options {
+  readonly service: Service;
+  readonly root: string;
+  upload(
+    name: string,
+    content: Uint8Array | string,
+    profileName: string,
+    fields?: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{
+    readonly status: number;
+    readonly body: { jobId: string; code: string; title: string; errors?: unknown };
+  }>;
+  /** Path of the output. */
+  signed(...upload: Parameters<Options['upload']>): Promise<string>;
+}
+
+async function start(t: ExecutionContext, settings: Settings, root: string): Promise<Options> {
+  const service = await Service.start(t, {
+    root,
+    faults: 'pool.sign.staged/again.pdf=throw:1',
+    settings: {
+      ...settings,
+      'RateLimiting:Enabled': false,
+      'Signing:Trust:Roots:0': pki().rootFile,
+      'Signing:Trust:Revocation': 'None',
+    },
+  });
+  const upload: Options['upload'] = async (name, content, profileName, fields = {}, headers = {}) => {
+    const form = new FormData();
+    for (const [field, text] of Object.entries(fields)) form.set(field, text);
+    form.set('file', new Blob([content as string]), name);
+    const answer = await service.fetch(`/api/files?profile=${profileName}`, {
+      method: 'POST',
+      body: form,
+      headers,
+    });
+    return {
+      status: answer.status,
+      body: (await answer.json()) as Awaited<ReturnType<Options['upload']>>['body'],
+    };
+  };
+  return {
+    service,
+    root,
+    upload,
+    async signed(...parts) {
+      const { status, body } = await upload(...parts);
+      t.is(status, 202, JSON.stringify(body));
+      const job = await service.finished(body.jobId);
+      t.is(job.errorMessage, null, parts[0]);
+      return join(root, 'output', job.outputFileName ?? '');
+    },
+  };
+}
+
+async function textOf(path: string, page: number): Promise<string> {
+  const { stdout } = await runTool('pdftotext', [
+    '-f',
+    String(page),
+    '-l',
+    String(page),
+    '-layout',
+    path,
+    '-',
+  ]);
+  return stdout;
+}
+
+const TRUST = () => ({ anchors: [pki().root.certificate], intermediates: [], revocation: 'none' }) as const;
+
+test.serial('a visible signature shows the lines of its profile in its place, with a picture', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const root = await temporaryRoot(t);
+  const image = join(root, 'seal.png');
+  await writeFile(image, FOUR_COLOURS);
+  const signer = pki().signer('rsa-2048');
+  const { signed, upload, service } = await start(
+    t,
+    {
+      ...(await localProfile(root, 0, 'stamp', signer, {
+        Format: 'Pades',
+        'Pades:Location': 'Lisboa',
+        ...PLACE,
+        'Pades:Appearance:Lines:0': 'Signed by {signer}',
+        'Pades:Appearance:Lines:1': 'Reason: {reason}',
+        'Pades:Appearance:Lines:2': '{location}, {date}',
+        'Pades:Appearance:Lines:3': '{file} / {profile}',
+        'Pades:Appearance:ImagePath': image,
+        'Pades:Appearance:TimeZone': 'America/Sao_Paulo',
+        'Overrides:0': 'Reason',
+        'Overrides:1': 'Page',
+      })),
+      ...(await localProfile(root, 1, 'strict', pki().signer('p-256'), {
+        Format: 'Pades',
+        ...PLACE,
+        'Pades:Appearance:Lines:0': 'Also by {signer}',
+      })),
+    },
+    root,
+  );
+  const plain = await signed('año.pdf', samplePdf(4000, 'p', 3), 'stamp');
+  const last = await textOf(plain, 3);
+  t.regex(last, /Signed by \S+/);
+  t.regex(last, /Lisboa, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d -03:00/);
+  t.regex(last, /año\.pdf \/ stamp/);
+  t.notRegex(last, /Reason:/, 'a line whose placeholder is empty is left out');
+  t.notRegex(await textOf(plain, 1), /Signed by/);
+
+  const first = await signed('b.pdf', samplePdf(4000, 'p', 3), 'stamp', { page: '1', reason: 'Preço {x}' });
+  t.regex(await textOf(first, 1), /Reason: Preço \{x\}/, 'a text is not read for placeholders');
+  t.deepEqual(
+    (await pdfsig(first, pki())).map(({ ok }) => ok),
+    [true],
+  );
+
+  // Two signatures: the second one moves to a free place, and both stay valid.
+  const again = await upload('twice.pdf', await readFile(plain), 'strict');
+  const twice = join(root, 'output', (await service.finished(again.body.jobId)).outputFileName ?? '');
+  t.deepEqual(
+    (await pdfsig(twice, pki())).map(({ okEarlier }) => okEarlier),
+    [true, true],
+  );
+  const report = await validateFile({ format: 'Pades', path: twice, trust: TRUST(), at: Date.now() });
+  t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
+  const both = await textOf(twice, 3);
+  t.regex(both, /Signed by/);
+  t.regex(both, /Also by/);
+
+  for (const [name, fields, profileName, message] of [
+    [
+      'location',
+      { location: 'Porto' },
+      'stamp',
+      /does not let an upload set location\. .*Location to the Overrides/,
+    ],
+    ['reason', { reason: 'x' }, 'strict', /does not let an upload set reason/],
+    ['page', { page: '0' }, 'stamp', /page must be a page number, or last/],
+    ['reason', { reason: 'x'.repeat(251) }, 'stamp', /at most 250 characters/],
+    [
+      'reason',
+      { reason: 'x', format: 'Cades' },
+      'stamp',
+      /reason is for the format Pades; this file gets Cades/,
+    ],
+    ['reason', { reason: 'x', operation: 'Extend' }, 'stamp', /cannot extend/],
+  ] as const) {
+    const jobs = (await service.jobs()).length;
+    const { status, body } = await upload('c.pdf', samplePdf(), profileName, fields);
+    t.is(status, 400, name);
+    t.is(body.code, 'validation.body-invalid');
+    t.regex(JSON.stringify(body), message);
+    t.is((await service.jobs()).length, jobs, 'nothing is queued');
+  }
+});
+
+test.serial(
+  'a profile certifies the first signature at each level, on every page, and pads with PSS',
+  async (t) => {
+    if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
+    const root = await temporaryRoot(t);
+    const certified = { Format: 'Pades', ...PLACE, 'Pades:Appearance:Lines:0': '{signer}' };
+    const { signed, upload, service } = await start(
+      t,
+      {
+        ...(await localProfile(root, 0, 'certify', pki().signer('rsa-2048'), {
+          ...certified,
+          'Pades:Certification': 2,
+          RsaPadding: 'Pss',
+          VerifyIndependently: true,
+          'Overrides:0': 'Certification',
+          'Overrides:1': 'Page',
+        })),
+        ...(await localProfile(root, 1, 'approve', pki().signer('p-256'), { Format: 'Pades' })),
+        ...(await localProfile(root, 2, 'pss', pki().signer('rsa-2048'), {
+          Format: 'Cades',
+          RsaPadding: 'Pss',
+        })),
+      },
+      root,
+    );
+    for (const certification of ['1', '2', '3']) {
+      for (const page of ['1', '2', '7', 'last']) {
+        const name = `${certification}-${page}.pdf`;
+        const path = await signed(name, samplePdf(4000, 'p', 3), 'certify', { certification, page });
+        t.deepEqual(
+          (await pdfsig(path, pki())).map(({ ok }) => ok),
+          [true],
+          name,
+        );
+        const bytes = (await readFile(path)).toString('latin1');
+        t.regex(bytes, new RegExp(`/DocMDP.*/P ${certification}`, 's'), name);
+        const report = await validateFile({ format: 'Pades', path, trust: TRUST(), at: Date.now() });
+        t.is(report.indication, 'TOTAL-PASSED', name);
+        t.regex(JSON.stringify(report.signatures[0]), /rsa-pss/, name);
+      }
+    }
+    const level1 = join(root, 'output', '1-1.signed.pdf');
+    const level2 = join(root, 'output', '2-1.signed.pdf');
+    for (const [name, source, profileName, allowed] of [
+      ['forbidden.pdf', level1, 'approve', false],
+      ['allowed.pdf', level2, 'approve', true],
+      ['certified-twice.pdf', level2, 'certify', false],
+    ] as const) {
+      const { body } = await upload(name, await readFile(source), profileName);
+      const job = await service.finished(body.jobId);
+      t.is(job.status, allowed ? 'Completed' : 'Failed', name);
+      t.is(job.errorCode, allowed ? null : 'pdf.change-forbidden', name);
+    }
+    const cms = await signed('a.bin', 'content', 'pss');
+    t.true((await opensslCms({ signature: cms, ca: pki().rootFile })).ok);
+  },
+);
+
+test.serial(
+  'a retry and a repeated upload keep what the first upload set, a watched folder signs as its profile says',
+  async (t) => {
+    if (!requireTool(t, 'pdftotext')) return;
+    const root = await temporaryRoot(t);
+    const folder = join(root, 'watched');
+    await mkdir(folder);
+    const { upload, service } = await start(
+      t,
+      {
+        ...(await localProfile(root, 0, 'stamp', pki().signer('p-256'), {
+          Format: 'Pades',
+          ...PLACE,
+          'Pades:Reason': 'Routine',
+          'Pades:Appearance:Lines:0': 'Reason: {reason}',
+          'Overrides:0': 'Reason',
+        })),
+        ...{
+          'Storage:Inputs:0:Name': 'in',
+          'Storage:Inputs:0:Path': folder,
+          'Storage:Inputs:0:Profile': 'stamp',
+        },
+      },
+      root,
+    );
+    const send = (reason: string) =>
+      upload('again.pdf', samplePdf(), 'stamp', { reason }, { 'Idempotency-Key': 'one' });
+    const first = await send('Exception');
+    t.is((await service.finished(first.body.jobId)).status, 'Failed');
+    t.is((await send('Exception')).body.jobId, first.body.jobId);
+    const other = await send('Another');
+    t.deepEqual([other.status, other.body.code], [422, 'idempotency.mismatch']);
+    const { newJobId } = await service.json<{ newJobId: string }>(`/api/jobs/${first.body.jobId}/retry`, {
+      method: 'POST',
+    });
+    const retried = await service.finished(newJobId);
+    t.regex(await textOf(join(root, 'output', retried.outputFileName ?? ''), 1), /Reason: Exception/);
+
+    await writeFile(join(folder, 'dropped.pdf'), samplePdf());
+    const isSigned = async () =>
+      (await service.jobs()).some(
+        ({ fileName, status }) => fileName === 'dropped.pdf' && status === 'Completed',
+      );
+    await reached(isSigned);
+    t.regex(await textOf(join(root, 'output', 'dropped.signed.pdf'), 1), /Reason: Routine/);
+  },
+);
+
+test('an image that cannot be drawn is a fault of the start, with its key', async (t) => {
+  const root = await temporaryRoot(t);
+  const files = { 'good.png': FOUR_COLOURS, 'torn.png': FOUR_COLOURS.subarray(0, 20) };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(root, name), content);
+  const faultsOf = (image: string): readonly string[] => {
+    const faults: string[] = [];
+    const members = { Name: 'a', Format: 'Pades', 'Certificate:Pfx:Path': 'a.pfx', ...PLACE };
+    const settings = profile(0, { ...members, 'Pades:Appearance:ImagePath': join(root, image) });
+    const argv = Object.entries(settings).map(([key, value]) => `--${key}=${value}`);
+    declaredProfiles(accepted({ argv }), faults);
+    return faults;
+  };
+  t.deepEqual(faultsOf('good.png'), []);
+  t.regex(
+    faultsOf('torn.png').join(),
+    /^Signing:Profiles:0:Pades:Appearance:ImagePath: .*torn\.png is no PNG or JPEG/,
+  );
+  t.regex(
+    faultsOf('none.png').join(),
+    /^Signing:Profiles:0:Pades:Appearance:ImagePath: .*can't be read: ENOENT/,
+  );
+});
