@@ -33,12 +33,12 @@ import { InspectionService } from './inspection.ts';
 import { EventLog } from './job-records/events.ts';
 import { type BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { BulkService } from './jobs/bulk-jobs.ts';
+import { JobColumns } from './jobs/job-columns.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { JobFactory } from './jobs/job-factory.ts';
 import { JobRetention } from './jobs/job-retention.ts';
 import { JobUploads } from './jobs/job-uploads.ts';
 import { JobService } from './jobs/jobs.ts';
-import { NameIndex } from './jobs/name-index.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
 import { Uploads } from './jobs/uploads.ts';
@@ -90,9 +90,10 @@ export async function planBatch(
   const maker = new JobFactory(runtime, order, webhooks.areConfigured);
   const ends = new JobEnds(clock);
   const keys = new UploadKeys(runtime);
+  const columns = new JobColumns(store, counts);
   const jobs = new JobService(
     runtime,
-    new NameIndex(store, () => counts.count()),
+    columns,
     ends,
     maker,
     profiles,
@@ -120,7 +121,10 @@ export async function planBatch(
       for (const observe of observers) observe(step, isOwn);
     },
     async open(host) {
-      await store.nodes?.countersInOrder('jobs/', (counters) => counts.reset(counters));
+      await store.nodes?.countersInOrder('jobs/', (counters) => {
+        counts.reset(counters);
+        columns.reset();
+      });
       const recovery = await recover(runtime, layout);
       if (recovery.failed + recovery.orphans > 0) await events.record(recoveryEvent(recovery, clock.now()));
       const health = new HealthModel();

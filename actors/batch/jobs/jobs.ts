@@ -22,12 +22,12 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
+import type { JobColumns } from './job-columns.ts';
 import type { JobEnds } from './job-ends.ts';
 import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { listJobs } from './job-list.ts';
 import type { JobUploads } from './job-uploads.ts';
-import type { NameIndex } from './name-index.ts';
 import { receiveUpload } from './receive-upload.ts';
 
 /** Jobs with cached details, about five kilobytes each. */
@@ -41,7 +41,7 @@ export class JobService implements Jobs {
 
   constructor(
     private readonly runtime: BatchRuntime,
-    private readonly names: NameIndex,
+    private readonly columns: JobColumns,
     private readonly ends: JobEnds,
     private readonly maker: JobFactory,
     private readonly profiles: Profiles,
@@ -60,7 +60,7 @@ export class JobService implements Jobs {
 
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
     const { store, counts, system } = this.runtime;
-    const { ids, totalCount } = await listJobs(store, counts, query, this.names);
+    const { ids, totalCount } = await listJobs(store, counts, query, this.columns);
     const actors = await Promise.all(ids.map((id) => system.read({ kind: JOB, id })));
     return { items: actors.filter((actor) => actor !== undefined).map(jobView), totalCount };
   }
@@ -91,7 +91,7 @@ export class JobService implements Jobs {
   observe(step: Step): void {
     const { address } = step.actor;
     if (address.kind !== JOB) return;
-    this.names.observe(step);
+    this.columns.observe(step);
     this.ends.observe(step);
     this.#steps += 1;
     this.#details.delete(address.id as JobId);

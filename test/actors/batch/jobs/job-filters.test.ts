@@ -6,9 +6,9 @@ import test from 'ava';
 import type { JobFilter } from '../../../../actors/batch/api/jobs.ts';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
+import { JobColumns } from '../../../../actors/batch/jobs/job-columns.ts';
 import { JobFactory, type NewJob } from '../../../../actors/batch/jobs/job-factory.ts';
 import { findOldest, listJobs } from '../../../../actors/batch/jobs/job-list.ts';
-import { NameIndex } from '../../../../actors/batch/jobs/name-index.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { firstOrderNumberAt, OrderNumbers } from '../../../../actors/shared/order-numbers.ts';
 import { JOB_FORMATS } from '../../../../contracts/batch/words.ts';
@@ -27,9 +27,9 @@ async function manyJobs(
   const clock = new SimulatedClock(START);
   const ids = seededIds(5);
   const counts = new JobCounts({});
-  const names = new NameIndex(store, () => counts.count());
+  const columns = new JobColumns(store, counts);
   // Built while there is nothing: it learns of every job by its steps.
-  await names.matching('file');
+  await columns.page({ statuses: [], fileName: 'file' }, { offset: 0, limit: 1 });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const never = { after: 'visible' as const, run: () => new Promise<never>(() => {}) };
   const { system } = createRuntime({
@@ -42,7 +42,7 @@ async function manyJobs(
     handlers: { sign: never, quarantine: never, recordEvent: never },
     onCommitted: (step) => {
       counts.move(step.counters);
-      names.observe(step);
+      columns.observe(step);
     },
   });
   const maker = new JobFactory({ system, ids }, new OrderNumbers(clock, 0));
@@ -73,7 +73,7 @@ async function manyJobs(
     clock.advance(index % 9 === 0 ? HOUR : 0);
     clock.setWallClock(-setBack(index));
   }
-  return { jobs, counts, names };
+  return { jobs, counts, columns };
 }
 
 function matches(
@@ -103,8 +103,8 @@ for (const [what, setBack] of [
   test(`every filter and every pair of filters finds the same jobs as a full scan, page by page and in total${what}`, async (t) => {
     const store = openLmdbStore({ folder: folderFor(t) });
     t.teardown(() => store.close());
-    const { jobs, counts, names } = await manyJobs(store, setBack);
-    const late = new NameIndex(store, () => counts.count());
+    const { jobs, counts, columns } = await manyJobs(store, setBack);
+    const late = new JobColumns(store, counts);
     const single: Partial<JobFilter>[] = [
       { statuses: ['Queued'] },
       { statuses: ['Failed', 'Canceled'] },
@@ -133,7 +133,7 @@ for (const [what, setBack] of [
           .filter((job) => matches(filter, job))
           .map(({ id }) => id)
           .reverse();
-        for (const index of filter.fileName === undefined ? [undefined] : [undefined, names, late]) {
+        for (const index of [undefined, columns, late]) {
           const found: JobId[] = [];
           for (let page = 1; ; page += 1) {
             const { ids, totalCount } = await listJobs(
