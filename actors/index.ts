@@ -1,5 +1,6 @@
 /** Public interface of the actors for `service/` and `commands/`. HTTP uses `batch/api/` and `portal/api.ts`. */
 
+export { createHttpClient } from '@sealwright/signatures/http';
 export type { Batch } from './batch/batch.ts';
 export type { BatchOptions } from './batch/batch-options.ts';
 export type { FolderOptions } from './batch/folders/folders.ts';
@@ -7,7 +8,6 @@ export { licenseCheck } from './batch/health-probes.ts';
 export { exportJobs } from './batch/jobs/job-export.ts';
 export { createRemotePortal } from './batch/remote/remote-portal.ts';
 export { createHistory, type History } from './history/history.ts';
-export { createHttpClient } from './http-client/index.ts';
 export { createMailFolder } from './portal/mail/mail-folder.ts';
 export type { Mailer } from './portal/mail/mail-port.ts';
 export { createSmtpMailer, verifyRelay } from './portal/mail/smtp.ts';

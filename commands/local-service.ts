@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime/core';
-import { createHttpClient, type OutgoingRequest } from '../actors/http-client/index.ts';
+import { createHttpClient, type OutgoingRequest } from '@sealwright/signatures/http';
 import { storageLayout } from '../actors/shared/storage-layout.ts';
 import { API_KEY_FILE } from '../service/key-folder.ts';
 import { readServiceFile } from '../service/service-file.ts';

@@ -1,6 +1,10 @@
 /** Public API of the signature engine: paths, bytes and keys in; signed files and reports out. */
+/// <reference types="node" preserve="true" />
+
+export { addAsicSignature } from './asic/add-signature.ts';
 export { augmentAsic } from './asic/augment.ts';
 export { asicDataObjects } from './asic/container.ts';
+export { counterSignAsic } from './asic/counter-sign.ts';
 export { signAsic } from './asic/sign.ts';
 export { addCadesSigner, addCadesSignerAtLevel, joinCadesSigners } from './cades/add-signer.ts';
 export { counterSignCades } from './cades/counter-sign.ts';
@@ -10,17 +14,23 @@ export {
   type BegunSigning,
   type Check,
   CryptoError,
+  type CryptoErrorCode,
   type DigestName,
   type Fingerprint,
+  type InputFile,
+  MemoryOutput,
+  type OutputFile,
   type PadesFormat,
   type PageContent,
   type PagePlace,
+  type RemoteSigner,
   type SignatureFormat,
   type SignatureLevel,
   type SignaturePolicy,
   type SignedFile,
   type Signer,
   type SignFileRequest,
+  type ToBeSigned,
   type XadesFormat,
 } from './core/types.ts';
 export type {
@@ -42,6 +52,11 @@ export type {
   TimestampAuthority,
 } from './evidence/authorities.ts';
 export { createEvidenceSource } from './evidence/evidence-source.ts';
+export {
+  createHttpTransport,
+  type HttpTransport,
+  type HttpTransportOptions,
+} from './evidence/http-transport.ts';
 export { createTimestampAuthority } from './evidence/timestamp-authority.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export type { LoadedSigner } from './keys/loaded-signer.ts';
@@ -93,6 +108,7 @@ export { certificatesIn, readCertificate } from './x509/certificate.ts';
 export { makeDevelopmentCertificates } from './x509/development.ts';
 export { companyNumber, holderIdentifiers } from './x509/holder.ts';
 export { nameFields } from './x509/names.ts';
+export { counterSignXades } from './xades/counter-sign.ts';
 export { assertElementPath } from './xades/elements/element-path.ts';
 export { ZipError } from './zip/zip-error.ts';
 export { assertUnpacksWithin } from './zip/zip-member.ts';

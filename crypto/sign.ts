@@ -4,7 +4,7 @@
  */
 import { augmentCades } from './cades/augment.ts';
 import { signCades, signCadesAtLevel } from './cades/sign.ts';
-import { beginCades, finishCadesAtLevel } from './cades/two-step.ts';
+import { beginCades, finishCades } from './cades/two-step.ts';
 import { verifyCades } from './cades/verify.ts';
 import {
   type AugmentFileRequest,
@@ -12,6 +12,9 @@ import {
   type BegunSigning,
   CryptoError,
   type FinishSigningRequest,
+  type InputFile,
+  type OutputFile,
+  type SignAtLevelRequest,
   type SignatureFormat,
   type SignedFile,
   type SignFileRequest,
@@ -31,14 +34,20 @@ import { verifyXades } from './xades/verify.ts';
 
 /** Operations of one format. */
 interface Format {
-  sign(request: SignFileRequest): SignedFile;
-  signAtLevel(request: SignFileRequest, services: SigningServices): Promise<SignedFile>;
-  augment(request: AugmentFileRequest, services: SigningServices): Promise<SignedFile>;
-  begin(request: BeginSigningRequest, services: SigningServices): BegunSigning;
+  sign(request: SignFileRequest<InputFile, OutputFile>): SignedFile;
+  signAtLevel(
+    request: SignFileRequest<InputFile, OutputFile>,
+    services: SigningServices,
+  ): Promise<SignedFile>;
+  augment(request: AugmentFileRequest<InputFile, OutputFile>, services: SigningServices): Promise<SignedFile>;
+  begin(request: BeginSigningRequest<InputFile>, services: SigningServices): BegunSigning;
   /** Throws as `begin` does. */
-  tryOut(request: BeginSigningRequest, services: SigningServices): void;
-  finish(request: FinishSigningRequest, services: SigningServices): Promise<SignedFile>;
-  verify(request: VerifyFileRequest): VerificationReport;
+  tryOut(request: BeginSigningRequest<InputFile>, services: SigningServices): void;
+  finish(
+    request: FinishSigningRequest<InputFile, OutputFile>,
+    services: SigningServices,
+  ): Promise<SignedFile>;
+  verify(request: VerifyFileRequest<InputFile>): VerificationReport;
 }
 
 const FORMATS: { readonly [format in SignatureFormat]: Format } = {
@@ -57,7 +66,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
     augment: augmentCades,
     begin: beginCades,
     tryOut: beginCades,
-    finish: finishCadesAtLevel,
+    finish: finishCades,
     verify: verifyCades,
   },
   Xades: {
@@ -76,7 +85,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
  * (unless `sync` is false; the caller syncs its folder entry); when it throws, there is no output.
  * @throws {CryptoError} `request.invalid` for another level
  */
-export function signFile(request: SignFileRequest): SignedFile {
+export function signFile(request: SignFileRequest<InputFile, OutputFile>): SignedFile {
   const { level = 'B' } = request;
   if (level !== 'B') {
     throw new CryptoError('request.invalid', `Level ${level} needs authorities; signFileAtLevel asks them.`);
@@ -85,16 +94,22 @@ export function signFile(request: SignFileRequest): SignedFile {
 }
 
 /**
- * Signs as `signFile`, at any level.
- * @throws {CryptoError} also `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`;
+ * Signs as `signFile`, at any level, also with a key that is elsewhere: the file is then read twice.
+ * @throws {CryptoError} also `signature.mismatch` when such a key did not make the value; `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`;
  * `request.invalid` when a service that the level needs is missing
  */
 export async function signFileAtLevel(
-  request: SignFileRequest,
-  services: SigningServices,
+  request: SignAtLevelRequest<InputFile, OutputFile>,
+  services: SigningServices = {},
 ): Promise<SignedFile> {
-  if ((request.level ?? 'B') === 'B') return signFile(request);
-  return FORMATS[request.format].signAtLevel(request, services);
+  const { signer, format, level = 'B' } = request;
+  if ('key' in signer) {
+    if (level === 'B') return signFile({ ...request, signer });
+    return FORMATS[format].signAtLevel({ ...request, signer }, services);
+  }
+  const { state, ...data } = beginSigning(request, services);
+  const value = Buffer.from(await signer.sign(data));
+  return finishSigning({ ...request, state, value }, services);
 }
 
 /**
@@ -107,7 +122,7 @@ export async function signFileAtLevel(
  * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the services
  */
 export async function augmentFile(
-  request: AugmentFileRequest,
+  request: AugmentFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   return FORMATS[request.format].augment(request, services);
@@ -119,7 +134,10 @@ export async function augmentFile(
  * @throws {CryptoError} `input.*`, `pdf.*`, `xml.*`, `key.unsupported`; `request.invalid` also without a service that
  * the level needs
  */
-export function beginSigning(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
+export function beginSigning(
+  request: BeginSigningRequest<InputFile>,
+  services: SigningServices = {},
+): BegunSigning {
   return FORMATS[request.format].begin(request, services);
 }
 
@@ -127,7 +145,7 @@ export function beginSigning(request: BeginSigningRequest, services: SigningServ
  * Checks that `beginSigning` would succeed, with less work where the format allows.
  * @throws {CryptoError} as `beginSigning`
  */
-export function trySigning(request: BeginSigningRequest, services: SigningServices = {}): void {
+export function trySigning(request: BeginSigningRequest<InputFile>, services: SigningServices = {}): void {
   FORMATS[request.format].tryOut(request, services);
 }
 
@@ -136,7 +154,7 @@ export function trySigning(request: BeginSigningRequest, services: SigningServic
  * @throws {CryptoError} `signature.mismatch`, `input.changed`, `request.invalid` and those of signing
  */
 export async function finishSigning(
-  request: FinishSigningRequest & { readonly format: SignatureFormat },
+  request: FinishSigningRequest<InputFile, OutputFile> & { readonly format: SignatureFormat },
   services: SigningServices = {},
 ): Promise<SignedFile> {
   return FORMATS[request.format].finish(request, services);
@@ -147,6 +165,6 @@ export async function finishSigning(
  * that is not ok; `validateFile` gives the full report for signatures of any origin.
  * @throws {CryptoError} `input.*` when the file can't be read at all, or changes meanwhile
  */
-export function verifyFile(request: VerifyFileRequest): VerificationReport {
+export function verifyFile(request: VerifyFileRequest<InputFile>): VerificationReport {
   return FORMATS[request.format].verify(request);
 }

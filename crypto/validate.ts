@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import { inspectAsic, mayBeContainer } from './asic/validate.ts';
 import { inspectCades } from './cades/validate.ts';
 import { openSource, type Source, SourceRange } from './core/files.ts';
-import { CryptoError } from './core/types.ts';
+import { CryptoError, type InputFile } from './core/types.ts';
 import type {
   Finding,
   SignatureRecord,
@@ -114,13 +114,13 @@ async function collectFor(
   }
 }
 
-export interface ValidateFileRequest extends ValidationRequest {
+export interface ValidateFileRequest<Input extends InputFile = string> extends ValidationRequest {
   /** Format of the file; `Cades` or `Xades` also accepts a container, which is recognised by its first bytes. */
   readonly format: ValidationReport['format'];
-  /** Path of the signed file, or of the detached signature. Read from disk. */
-  readonly path: string;
-  /** Paths of the content of detached signatures: one file, or several, which references select by name. */
-  readonly content?: string | readonly string[];
+  /** The signed file, or the detached signature. */
+  readonly path: Input;
+  /** The content of detached signatures: one file, or several, which references select by name. */
+  readonly content?: Input | readonly Input[];
   /**
    * Files that follow each other in the file at `path`: the signed file first, then its content. @default the file is
    * the signed one
@@ -137,7 +137,7 @@ export interface ValidateFileRequest extends ValidationRequest {
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
  * anchor that can't be read
  */
-export async function validateFile(request: ValidateFileRequest): Promise<ValidationReport> {
+export async function validateFile(request: ValidateFileRequest<InputFile>): Promise<ValidationReport> {
   const { format, facts } = inspectFiles(request);
   const { trust } = request;
   const report = validateSignatures(format, facts, request);
@@ -157,20 +157,29 @@ export async function validateFile(request: ValidateFileRequest): Promise<Valida
 }
 
 /** Opens and inspects the files; closes them before any service is called. */
-function inspectFiles({ format: requested, path, content, files, password }: ValidateFileRequest): {
+function inspectFiles({
+  format: requested,
+  path,
+  content,
+  files,
+  password,
+}: ValidateFileRequest<InputFile>): {
   readonly format: ValidationReport['format'];
   readonly facts: FileSignatures;
 } {
   const sources: Source[] = [];
   try {
-    const open = (name: string): Source => {
+    const open = (name: InputFile): Source => {
       const source = openSource(name, password);
       sources.push(source);
       return source;
     };
     const whole = open(path);
     const [source = whole, ...parts] = files === undefined || files.length < 2 ? [] : partsOf(whole, files);
-    const contents = [...parts, ...(typeof content === 'string' ? [content] : (content ?? [])).map(open)];
+    const contents = [
+      ...parts,
+      ...(content === undefined ? [] : Array.isArray(content) ? content : [content]).map(open),
+    ];
     const format = requested !== 'Pades' && mayBeContainer(source) ? 'Asic' : requested;
     const facts = READERS[format](source, contents);
     for (const one of sources) one.assertUnchanged();
@@ -185,7 +194,7 @@ function inspectFiles({ format: requested, path, content, files, password }: Val
 }
 
 /** @throws {CryptoError} `input.changed` when the file ends before its parts do */
-function partsOf(whole: Source, files: NonNullable<ValidateFileRequest['files']>): Source[] {
+function partsOf(whole: Source, files: NonNullable<ValidateFileRequest<InputFile>['files']>): Source[] {
   let start = 0;
   return files.map(({ name, length }) => {
     const part = new SourceRange(whole, name, start, length);

@@ -20,7 +20,7 @@ import {
   UNSENT_VIEW,
 } from '@sealwright/runtime';
 import type { TimestampAuthority } from '@sealwright/signatures';
-import type { HttpClient } from '../http-client/index.ts';
+import type { HttpClient } from '@sealwright/signatures/http';
 
 export interface HistoryPublisherOptions {
   readonly store: Pick<ActorStore, 'rows'>;

@@ -13,7 +13,7 @@ import {
   type Step,
 } from '@sealwright/runtime';
 import { createTimestampAuthority } from '@sealwright/signatures';
-import { createHttpClient } from '../http-client/index.ts';
+import { createHttpClient } from '@sealwright/signatures/http';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import { HistoryPublisher } from './history-publisher.ts';
 

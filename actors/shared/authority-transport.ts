@@ -1,159 +1,20 @@
-/** HTTP to time-stamp authorities, OCSP responders and CRL servers, with connections kept open between requests. */
-import type { IncomingMessage } from 'node:http';
+/** HTTP to time-stamp authorities, OCSP responders and CRL servers. */
 import type { Clock } from '@sealwright/runtime';
-import { type AuthorityRequest, type AuthorityTransport, CryptoError } from '@sealwright/signatures';
-import {
-  AddressNotAllowed,
-  type AddressPolicy,
-  createHttpClient,
-  type HttpClientOptions,
-} from '../http-client/index.ts';
+import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '@sealwright/signatures';
 
-export interface HttpTransport extends AuthorityTransport {
-  /** Closes idle connections; requests in progress fail. */
-  close(): void;
-}
-
-export interface HttpTransportOptions extends Pick<HttpClientOptions, 'resolve'> {
+interface AuthorityTransportOptions extends Omit<HttpTransportOptions, 'clock' | 'remedy'> {
   readonly clock: Pick<Clock, 'after'>;
-  /** Connections open to one authority at once. @default 8 */
-  readonly connections?: number;
-  /** `Signing:Trust:AllowPrivate`: addresses that certificates name need not be public. */
+  /** `Signing:Trust:AllowPrivate`. */
   readonly allowPrivate: boolean;
-  /** Hosts that an operator listed: their addresses need not be public. */
+  /** Hosts that an operator listed. */
   readonly issuerHosts: readonly string[];
 }
 
-const MAX_REDIRECTS = 3;
-
-/** HTTP statuses of a redirect; 303 turns into a GET, which none of these protocols means. */
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-
-export function createAuthorityTransport(options: HttpTransportOptions): HttpTransport {
-  const { clock, connections = 8, resolve, allowPrivate, issuerHosts } = options;
-  const client = createHttpClient({ connections, idleConnections: connections, ...(resolve && { resolve }) });
-  /** Redirects are refused: they lead to addresses that the operator did not configure. */
-  const policyOf = (request: AuthorityRequest, url: URL, start: URL): AddressPolicy => {
-    const fromOperator =
-      (request.urlFrom === 'operator' && url.origin === start.origin) || issuerHosts.includes(url.hostname);
-    return allowPrivate || fromOperator ? 'any' : 'public';
-  };
-  const send = (request: AuthorityRequest, url: URL, start: URL, signal: AbortSignal) => {
-    const { authorization, ...others } = request.headers;
-    // Credentials are sent to the configured authority only, not to the target of a redirect.
-    const sendsCredentials = authorization !== undefined && url.origin === start.origin;
-    return client.send({
-      url,
-      method: request.method,
-      headers: { ...others, ...(sendsCredentials && { authorization }) },
-      body: request.body,
-      policy: policyOf(request, url, start),
-      repeatable: true,
-      signal,
-    });
-  };
-  return {
-    async exchange(request) {
-      const controller = new AbortController();
-      const stop = clock.after(request.timeout, () => controller.abort());
-      try {
-        return await follow(request, (url, start) => send(request, url, start, controller.signal));
-      } catch (error) {
-        throw translated(error, request, controller.signal);
-      } finally {
-        stop();
-      }
-    },
-    close: () => client.close(),
-  };
-}
-
-async function follow(
-  request: AuthorityRequest,
-  send: (url: URL, start: URL) => Promise<IncomingMessage>,
-): Promise<Buffer> {
-  let url = addressOf(request.url, request.url);
-  const start = url;
-  for (let redirects = 0; ; redirects++) {
-    const response = await send(url, start);
-    const { statusCode = 0 } = response;
-    if (statusCode === 200) return await bodyOf(response, request, url);
-    response.destroy();
-    const location = response.headers.location;
-    if (!REDIRECTS.has(statusCode) || location === undefined) throw statusError(statusCode, url);
-    if (redirects >= MAX_REDIRECTS) {
-      throw new CryptoError(
-        'authority.refused',
-        `${nameOf(start)} redirects more than ${MAX_REDIRECTS} times.`,
-      );
-    }
-    const next = addressOf(location, url.href);
-    if (next.protocol !== start.protocol) {
-      throw new CryptoError(
-        'authority.refused',
-        `${nameOf(start)} redirects to another scheme, ${next.protocol}`,
-      );
-    }
-    url = next;
-  }
-}
-
-/** @param location absolute, or relative to `base` */
-function addressOf(location: string, base: string): URL {
-  const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new CryptoError('authority.refused', 'The address of an authority is not an http or https URL.');
-  }
-  // RFC 2606 §2: reserved names, as in development certificates, are not resolved.
-  if (url.hostname.endsWith('.invalid')) {
-    throw new CryptoError(
-      'authority.unreachable',
-      `${nameOf(url)} ends in .invalid, a reserved name that no server has.`,
-    );
-  }
-  return url;
-}
-
-async function bodyOf(response: IncomingMessage, request: AuthorityRequest, url: URL): Promise<Buffer> {
-  const tooLong = () =>
-    new CryptoError('authority.refused', `${nameOf(url)} answers with more than ${request.maxBytes} bytes.`);
-  if (Number(response.headers['content-length'] ?? 0) > request.maxBytes) {
-    response.destroy();
-    throw tooLong();
-  }
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    length += piece.length;
-    // Leaving the loop destroys the response, and with it the connection.
-    if (length > request.maxBytes) throw tooLong();
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
-
-function statusError(status: number, url: URL): CryptoError {
-  const passing = status >= 500 || status === 429;
-  const code = passing ? 'authority.unreachable' : 'authority.refused';
-  return new CryptoError(code, `${nameOf(url)} answers with HTTP status ${status}.`);
-}
-
-function translated(error: unknown, request: AuthorityRequest, signal: AbortSignal): CryptoError {
-  if (error instanceof CryptoError) return error;
-  if (error instanceof AddressNotAllowed) {
-    return new CryptoError(
-      'authority.refused',
-      `${error.host} has no public address. Where it is an authority of this network, list it in Signing:Trust:AiaHosts or set Signing:Trust:AllowPrivate.`,
-    );
-  }
-  const name = nameOf(addressOf(request.url, request.url));
-  const reason = signal.aborted
-    ? `no answer within ${request.timeout} milliseconds`
-    : ((error as NodeJS.ErrnoException).code ?? 'the connection broke');
-  return new CryptoError('authority.unreachable', `${name} can't be reached: ${reason}.`);
-}
-
-/** Without user, password, query and fragment. */
-function nameOf(url: URL): string {
-  return `${url.origin}${url.pathname}`;
+/** Refusals name the settings that permit the address. */
+export function createAuthorityTransport(options: AuthorityTransportOptions): HttpTransport {
+  return createHttpTransport({
+    ...options,
+    remedy:
+      'Where it is an authority of this network, list it in Signing:Trust:AiaHosts or set Signing:Trust:AllowPrivate.',
+  });
 }

@@ -15,6 +15,7 @@ import {
   checkSigningCertificate,
   createEvidenceSource,
   type EvidenceSource,
+  type HttpTransport,
   type LocalSigner,
   type SigningCertificateVerdict,
   type TrustSettings,
@@ -22,7 +23,7 @@ import {
 } from '@sealwright/signatures';
 import type { Millis } from '../../machines/ids.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
+import { createAuthorityTransport } from './authority-transport.ts';
 import type { CertificateProblem, LocalProfile, Profile, Profiles } from './profiles.ts';
 import { NO_TRUST, type TrustOptions } from './trust.ts';
 

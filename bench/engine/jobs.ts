@@ -1,10 +1,14 @@
 /** Runs one benchmark case and refuses figures of invalid signatures. */
 import { copyFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SignFileRequest, signFile, signFileAtLevel, validateFile } from '@sealwright/signatures';
+import {
+  MemoryOutput,
+  type SignFileRequest,
+  signFile,
+  signFileAtLevel,
+  validateFile,
+} from '@sealwright/signatures';
 import { envelopBytes } from '#crypto/cades/sign.js';
-import { signPdfBytes } from '#crypto/pades/sign.js';
-import { signXml } from '#crypto/xades/sign.js';
 import { verifyIndependently } from '../../independent/index.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';
@@ -122,16 +126,18 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     // Preallocates memory for kept outputs, so that calls do not allocate it.
     const kept = Buffer.alloc(CACHE_SIZE + contentOf(one).length + ADDED, 1);
     const ends: number[] = [];
+    const signed = (): Buffer[] => {
+      const output = new MemoryOutput();
+      signFile({ ...options, format: one.format, input: content, output });
+      return [output.bytes];
+    };
     const sign = {
-      Pades: () => [signPdfBytes(content, options)],
+      Pades: signed,
       Cades: () => {
         const { head, tail } = envelopBytes(content, options);
         return [head, content, tail];
       },
-      Xades: () => {
-        const { before, inserted, content: inner, closing, after } = signXml(content, options);
-        return [before, inserted, inner, closing, after];
-      },
+      Xades: signed,
     }[one.format];
     const keep = (): void => {
       let at = ends.at(-1) ?? 0;

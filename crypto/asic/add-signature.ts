@@ -3,6 +3,9 @@
 import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
+  type RemoteSigner,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -15,11 +18,11 @@ import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { type ContainerEdit, writeContainer } from './write-container.ts';
 
 interface AddAsicSignatureRequest extends SignatureParameters {
-  /** Path of the container. */
-  readonly input: string;
-  /** Path of the container with the new signature. Must not exist. */
-  readonly output: string;
-  readonly signer: Signer;
+  /** The container. */
+  readonly input: InputFile;
+  /** The container with the new signature. */
+  readonly output: OutputFile;
+  readonly signer: Signer | RemoteSigner;
   /** Level of the new signature; existing ones are unchanged. @default 'B' */
   readonly level?: SignatureLevel;
   /** @default the format of the existing signatures; XAdES when it has both or none */
@@ -59,7 +62,10 @@ export async function addAsicSignature(
 }
 
 /** Opens a container and checks that all members are intact. */
-export async function withContainer<T>(path: string, work: (container: Container) => Promise<T>): Promise<T> {
+export async function withContainer<T>(
+  path: InputFile,
+  work: (container: Container) => Promise<T>,
+): Promise<T> {
   const source: Source = openSource(path);
   try {
     const container = new Container(source);
@@ -74,7 +80,7 @@ export async function withContainer<T>(path: string, work: (container: Container
 export function rewritten(
   container: Container,
   edit: ContainerEdit,
-  request: { readonly output: string; readonly sync?: boolean; readonly at: number },
+  request: { readonly output: OutputFile; readonly sync?: boolean; readonly at: number },
 ): SignedFile {
   const { source } = container;
   const output = writeContainer(request, edit, container);

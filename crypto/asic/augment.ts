@@ -2,7 +2,13 @@
 
 import { augmented } from '../cades/augment.ts';
 import type { Source } from '../core/files.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import {
+  type AugmentFileRequest,
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { augmentedChunks } from '../xades/augment.ts';
 import { nameOfUri } from '../zip/zip-names.ts';
@@ -12,7 +18,7 @@ import type { Container } from './container.ts';
 import { MAX_MANIFEST, readManifest } from './manifest.ts';
 import { type AddedMember, bytesMember, type ContainerEdit } from './write-container.ts';
 
-type AugmentAsicRequest = Omit<AugmentFileRequest, 'format' | 'content'>;
+type AugmentAsicRequest = Omit<AugmentFileRequest<InputFile, OutputFile>, 'format' | 'content'>;
 
 /**
  * Augments every signature of a container that can still change. `LTA` always adds an archive time-stamp: inside each
@@ -31,7 +37,10 @@ export async function augmentAsic(
     const byManifest = container.kind === 'E' && all.some((name) => name.endsWith('.p7s'));
     const renewed = request.to === 'LTA' && byManifest;
     if (all.length === 0 || (files.length === 0 && !renewed)) {
-      throw new CryptoError('request.invalid', `${request.input} has no signature that could be augmented.`);
+      throw new CryptoError(
+        'request.invalid',
+        `${container.source.path} has no signature that could be augmented.`,
+      );
     }
     const added: AddedMember[] = [];
     for (const name of files) {

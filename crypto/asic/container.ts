@@ -1,7 +1,7 @@
 /** An existing container: its members and their roles. */
 import { hashSource } from '../cades/content-digests.ts';
 import { openSource, type Source } from '../core/files.ts';
-import { CryptoError } from '../core/types.ts';
+import { CryptoError, type InputFile } from '../core/types.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from '../zip/zip-directory.ts';
 import { ZipError } from '../zip/zip-error.ts';
 import { memberSource } from '../zip/zip-member.ts';
@@ -171,7 +171,7 @@ interface AsicDataObject {
  * Lists every data object of a container file, in file order.
  * @throws {CryptoError} `input.unreadable`; `asic.malformed` when the file is no container
  */
-export function asicDataObjects(path: string): readonly AsicDataObject[] {
+export function asicDataObjects(path: InputFile): readonly AsicDataObject[] {
   const source = openSource(path);
   try {
     const container = new Container(source);

@@ -3,6 +3,8 @@
 import { counterSigned } from '../cades/counter-sign.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -15,10 +17,10 @@ import { archivedNames } from './archive.ts';
 import { bytesMember } from './write-container.ts';
 
 interface CounterSignAsicRequest extends SignatureParameters {
-  /** Path of the container. */
-  readonly input: string;
-  /** Path of the container with the counter-signatures. Must not exist. */
-  readonly output: string;
+  /** The container. */
+  readonly input: InputFile;
+  /** The container with the counter-signatures. */
+  readonly output: OutputFile;
   readonly signer: Signer;
   /** Level of the counter-signature; above B for XAdES only. @default 'B' */
   readonly level?: SignatureLevel;
@@ -42,7 +44,10 @@ export async function counterSignAsic(
   return withContainer(request.input, async (container) => {
     const files = container.named('xades', 'cades').filter((name) => file === undefined || name === file);
     if (files.length === 0) {
-      throw new CryptoError('request.invalid', `${request.input} has no such signature to counter-sign.`);
+      throw new CryptoError(
+        'request.invalid',
+        `${container.source.path} has no such signature to counter-sign.`,
+      );
     }
     const archived = archivedNames(container);
     if (files.some((name) => archived.has(name))) {

@@ -5,7 +5,13 @@ import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
 import { signedDigests } from '../cades/sign.ts';
 import type { Source } from '../core/files.ts';
-import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
+import {
+  CryptoError,
+  type RemoteSigner,
+  type SignatureLevel,
+  type SignatureParameters,
+  type Signer,
+} from '../core/types.ts';
 import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { DS } from '../xades/elements/identifiers.ts';
@@ -25,7 +31,7 @@ export type AsicSignatureFormat = 'Cades' | 'Xades';
 const CMS_TYPE = 'application/pkcs7-signature';
 
 interface NewSignatureRequest extends SignatureParameters {
-  readonly signer: Signer;
+  readonly signer: Signer | RemoteSigner;
   /** @default 'B' */
   readonly level?: SignatureLevel;
 }

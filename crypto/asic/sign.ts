@@ -4,6 +4,9 @@ import { openSource, type Source, SourceRange } from '../core/files.ts';
 import {
   CryptoError,
   type Fingerprint,
+  type InputFile,
+  type OutputFile,
+  type RemoteSigner,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -19,8 +22,8 @@ import { textMember, writeContainer } from './write-container.ts';
 
 /** One file that goes into the container. */
 export interface AsicInput {
-  /** Opened without following a symbolic link. */
-  readonly path: string;
+  /** Path, opened without following a symbolic link, or the bytes, which take a `name`. */
+  readonly path: InputFile;
   /** The bytes of the file that are signed. @default all of it */
   readonly range?: { readonly start: number; readonly length: number };
   /** Name in the container, folders separated by `/`. @default the last part of `path` */
@@ -34,9 +37,9 @@ export interface SignAsicRequest extends SignatureParameters {
   readonly kind: AsicKind;
   readonly format: AsicSignatureFormat;
   readonly inputs: readonly AsicInput[];
-  /** Path of the container. Must not exist; removed again when signing fails. */
-  readonly output: string;
-  readonly signer: Signer;
+  /** The container. */
+  readonly output: OutputFile;
+  readonly signer: Signer | RemoteSigner;
   /** @default 'B' */
   readonly level?: SignatureLevel;
   /** As in `SignFileRequest`. */
@@ -103,7 +106,7 @@ function namesOf(inputs: readonly AsicInput[], kind: AsicKind): string[] {
     throw new CryptoError('request.invalid', `A container of one file can't hold ${inputs.length}.`);
   }
   const seen = new Set<string>();
-  return inputs.map(({ path, name = basename(path) }) => {
+  return inputs.map(({ path, name = typeof path === 'string' ? basename(path) : 'content' }) => {
     const fault =
       nameFault(name) ??
       placeFault(name, kind) ??

@@ -1,7 +1,7 @@
 /** Writes a container: new, or an existing one with members added and replaced. */
 import { createHash } from 'node:crypto';
 import { createTarget, memorySource, type Source } from '../core/files.ts';
-import type { SignedFile } from '../core/types.ts';
+import type { OutputFile, SignedFile } from '../core/types.ts';
 import { ZipWriter } from '../zip/zip-writer.ts';
 import type { Container } from './container.ts';
 import { HashingSource } from './hashing-source.ts';
@@ -18,7 +18,7 @@ export interface ContainerEdit {
 }
 
 interface ContainerOutput {
-  readonly output: string;
+  readonly output: OutputFile;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;
   /** Modification time of the new members, milliseconds since the epoch. */

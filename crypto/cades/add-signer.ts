@@ -5,12 +5,17 @@ import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
+  type RemoteSigner,
+  type SignatureAlgorithm,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
   type Signer,
 } from '../core/types.ts';
 import { type LevelServices, type SigningServices, servicesFor } from '../evidence/authorities.ts';
+import { signatureValue } from '../keys/stored-signer.ts';
 import { algorithmOf, digestIdentifier } from '../x509/signature-algorithms.ts';
 import {
   amended,
@@ -23,10 +28,12 @@ import { raiseLevel } from './raise-level.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
 
 /** One more signature for an existing CAdES file. */
-export interface AddCadesSignerRequest extends SignatureParameters, FileNames {
+export interface AddCadesSignerRequest<Input extends InputFile = string, Output extends OutputFile = string>
+  extends SignatureParameters,
+    FileNames<Input, Output> {
   readonly signer: Signer;
-  /** Path of the content of a detached signature; required for one. */
-  readonly content?: string;
+  /** The content of a detached signature; required for one. */
+  readonly content?: Input;
   /** Level of the new signature; the others stay unchanged. @default 'B' */
   readonly level?: SignatureLevel;
   /** As in `CadesFormat`. */
@@ -38,20 +45,25 @@ export interface AddCadesSignerRequest extends SignatureParameters, FileNames {
  * @throws {CryptoError} as `augmentCades` without services; `key.unsupported`; `request.invalid` for a level above B
  * (`addCadesSignerAtLevel`)
  */
-export function addCadesSigner(request: AddCadesSignerRequest): SignedFile {
+export function addCadesSigner(request: AddCadesSignerRequest<InputFile, OutputFile>): SignedFile {
   const { level = 'B' } = request;
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, 'as-input', (source, output) => {
-    const { existing, der } = withSigner(source, request);
-    existing.write(der, output);
+    const { existing, toBeSigned, algorithm, complete } = prepareSigner(source, request);
+    existing.write(complete(request.signer.key.sign(toBeSigned, algorithm)), output);
     return { sha256: existing.sha256 };
   });
 }
 
+/** As `AddCadesSignerRequest`, with a key that may be elsewhere. */
+interface AddCadesSignerAtLevelRequest extends Omit<AddCadesSignerRequest<InputFile, OutputFile>, 'signer'> {
+  readonly signer: Signer | RemoteSigner;
+}
+
 /** Adds a signature as `addCadesSigner`, at any level. @throws {CryptoError} also those of the services */
 export async function addCadesSignerAtLevel(
-  request: AddCadesSignerRequest,
-  services: SigningServices,
+  request: AddCadesSignerAtLevelRequest,
+  services: SigningServices = {},
 ): Promise<SignedFile> {
   const { level = 'B' } = request;
   const levelServices = servicesFor(level, services);
@@ -62,9 +74,12 @@ export async function addCadesSignerAtLevel(
   });
 }
 
-/** `AddCadesSignerRequest` for open files. */
-type AddedSignerRequest = Omit<AddCadesSignerRequest, keyof FileNames | 'content'> & {
-  readonly content?: string | Source;
+/** `AddCadesSignerAtLevelRequest` for open files. */
+type AddedSignerRequest = Omit<
+  AddCadesSignerAtLevelRequest,
+  keyof FileNames<InputFile, OutputFile> | 'content'
+> & {
+  readonly content?: InputFile | Source;
 };
 
 /** Returns the DER of a detached signature with one more signer. @throws {CryptoError} as `addCadesSignerAtLevel` */
@@ -81,9 +96,11 @@ async function raisedSigner(
   source: Source,
   request: AddedSignerRequest,
   services: LevelServices | undefined,
-): Promise<Pick<WithSigner, 'existing' | 'der'>> {
+): Promise<{ readonly existing: ExistingSignature; readonly der: Buffer }> {
   const { level: to = 'B', at } = request;
-  const { existing, der, signature } = withSigner(source, request);
+  const { existing, toBeSigned, algorithm, complete } = prepareSigner(source, request);
+  const signature = await signatureValue(request.signer, toBeSigned, algorithm);
+  const der = complete(signature);
   const { contentDigest } = existing;
   return {
     existing,
@@ -91,15 +108,15 @@ async function raisedSigner(
   };
 }
 
-interface WithSigner {
+interface PreparedSigner {
   readonly existing: ExistingSignature;
-  /** The SignedData with the new signature and without content. */
-  readonly der: Buffer;
-  /** Value of the new signature. */
-  readonly signature: Buffer;
+  readonly toBeSigned: Buffer;
+  readonly algorithm: SignatureAlgorithm;
+  /** Returns the SignedData with the new signature and without content. */
+  complete(signature: Buffer): Buffer;
 }
 
-function withSigner(source: Source, request: AddedSignerRequest): WithSigner {
+function prepareSigner(source: Source, request: AddedSignerRequest): PreparedSigner {
   const { signer, at, content, includeChain = true } = request;
   const { digest } = algorithmOf(signer, request);
   const existing = readExisting(source, content, [digest]);
@@ -112,21 +129,25 @@ function withSigner(source: Source, request: AddedSignerRequest): WithSigner {
   const { contentType } = existing.data;
   const signedData = { ...request, messageDigest, signingTime: at, contentType };
   const { toBeSigned, algorithm } = prepareSignedData(signedData);
-  const signature = signer.key.sign(toBeSigned, algorithm);
-  const der = amended(source, existing.der, {
-    digestAlgorithms: [digestIdentifier(digest)],
-    certificates: includeChain ? [signer.certificate, ...signer.chain] : [signer.certificate],
-    signers: [completeSignerInfo(signedData, toBeSigned, signature)],
-  });
-  return { existing, der, signature };
+  return {
+    existing,
+    toBeSigned,
+    algorithm,
+    complete: (signature) =>
+      amended(source, existing.der, {
+        digestAlgorithms: [digestIdentifier(digest)],
+        certificates: includeChain ? [signer.certificate, ...signer.chain] : [signer.certificate],
+        signers: [completeSignerInfo(signedData, toBeSigned, signature)],
+      }),
+  };
 }
 
 /** Joins the signers of two detached CAdES files over the same content (RFC 5652 §5.1). */
-interface JoinCadesSignersRequest extends FileNames {
+interface JoinCadesSignersRequest extends FileNames<InputFile, OutputFile> {
   /** The detached signature file whose signers are added to those of `input`. */
-  readonly added: string;
+  readonly added: InputFile;
   /** The content of both. */
-  readonly content: string;
+  readonly content: InputFile;
 }
 
 /**

@@ -4,7 +4,13 @@ import { OID } from '../asn1/oids.ts';
 import { Asn1Error } from '../asn1/read.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import {
+  type AugmentFileRequest,
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { evidenceInData } from '../evidence/embedded-evidence.ts';
 import { revocationStatus } from '../evidence/revocation-status.ts';
@@ -28,7 +34,7 @@ import { withFilesMeanwhile } from './signature-files.ts';
  * content that LTA needs is missing, or when an older archive time-stamp would break; the errors of the services
  */
 export async function augmentCades(
-  request: AugmentFileRequest,
+  request: AugmentFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   return withFilesMeanwhile(request, 'as-input', async (source, output) => {
@@ -39,8 +45,8 @@ export async function augmentCades(
 }
 
 /** `AugmentFileRequest` for open files. */
-type AugmentedRequest = Pick<AugmentFileRequest, 'to' | 'at'> & {
-  readonly content?: string | Source;
+type AugmentedRequest = Pick<AugmentFileRequest<InputFile, OutputFile>, 'to' | 'at'> & {
+  readonly content?: InputFile | Source;
 };
 
 /** Returns a signature file at the level, as DER without the content. @throws {CryptoError} as `augmentCades` */
@@ -71,7 +77,7 @@ export async function augmented(
 function isReached(
   { data }: ExistingSignature,
   signers: readonly SignerInfo[],
-  { to, at }: Pick<AugmentFileRequest, 'to' | 'at'>,
+  { to, at }: Pick<AugmentFileRequest<InputFile, OutputFile>, 'to' | 'at'>,
 ): boolean {
   const everywhere = (type: string) =>
     signers.every(({ unsignedAttributes }) => unsignedAttributes?.values.has(type) === true);

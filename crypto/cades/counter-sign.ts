@@ -4,7 +4,14 @@ import { OID } from '../asn1/oids.ts';
 import { unsignedAttribute } from '../cms/attributes-template.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import type { Source } from '../core/files.ts';
-import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../core/types.ts';
+import {
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignatureParameters,
+  type SignedFile,
+  type Signer,
+} from '../core/types.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import {
   amended,
@@ -15,7 +22,9 @@ import {
 } from './existing-signature.ts';
 import { type FileNames, withFiles } from './signature-files.ts';
 
-export interface CounterSignCadesRequest extends SignatureParameters, FileNames {
+export interface CounterSignCadesRequest<Input extends InputFile = string, Output extends OutputFile = string>
+  extends SignatureParameters,
+    FileNames<Input, Output> {
   readonly signer: Signer;
   /** Index of the signature to counter-sign, from 0; all signatures when left out. */
   readonly of?: number;
@@ -25,7 +34,7 @@ export interface CounterSignCadesRequest extends SignatureParameters, FileNames 
  * Counter-signs signatures of a CAdES file at level B, as unsigned attributes. The file keeps its encoding.
  * @throws {CryptoError} as `addCadesSigner`; `request.invalid` when there is no such signature
  */
-export function counterSignCades(request: CounterSignCadesRequest): SignedFile {
+export function counterSignCades(request: CounterSignCadesRequest<InputFile, OutputFile>): SignedFile {
   return withFiles(request, 'as-input', (source, output) => {
     const { existing, der } = counterSigned(source, request);
     existing.write(der, output);
@@ -34,7 +43,10 @@ export function counterSignCades(request: CounterSignCadesRequest): SignedFile {
 }
 
 /** `CounterSignCadesRequest` for an open file. */
-type CounterSignedRequest = Omit<CounterSignCadesRequest, keyof FileNames>;
+type CounterSignedRequest = Omit<
+  CounterSignCadesRequest<InputFile, OutputFile>,
+  keyof FileNames<InputFile, OutputFile>
+>;
 
 /**
  * Returns a signature file with its counter-signatures, as DER without the content. @throws {CryptoError} as

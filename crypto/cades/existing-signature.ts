@@ -5,7 +5,7 @@ import { Asn1Error } from '../asn1/read.ts';
 import { amendSignedData } from '../cms/amend.ts';
 import { parseSignedData, type SignedData, type SignerInfo } from '../cms/parse.ts';
 import { openSource, type Source } from '../core/files.ts';
-import { CryptoError, type DigestName } from '../core/types.ts';
+import { CryptoError, type DigestName, type InputFile } from '../core/types.ts';
 import { inspectParsedSignedData } from '../validation/signed-data/signed-data-report.ts';
 import { integrityFailure } from '../validation/soundness.ts';
 import { DIGEST_LENGTH, type HashName } from '../x509/signature-algorithms.ts';
@@ -35,7 +35,7 @@ export interface ExistingSignature {
  */
 export function readExisting(
   file: Source,
-  beside: string | Source | undefined,
+  beside: InputFile | Source | undefined,
   digests: readonly DigestName[] = [],
 ): ExistingSignature {
   const source = signatureSource(file);
@@ -68,12 +68,12 @@ export function orMalformed<T>({ path }: Pick<Source, 'path'>, read: () => T): T
 }
 
 function digestsOf(
-  beside: string | Source,
+  beside: InputFile | Source,
   { signers }: SignedData,
   digests: readonly DigestName[],
 ): ReadonlyMap<DigestName, Buffer> {
   const named = signers.flatMap(({ digestAlgorithm }) => DIGEST_BY_OID.get(digestAlgorithm) ?? []);
-  const source = typeof beside === 'string' ? openSource(beside) : beside;
+  const source = typeof beside === 'string' || beside instanceof Uint8Array ? openSource(beside) : beside;
   try {
     const { all } = hashSource(source, [...named, ...digests]);
     source.assertUnchanged();

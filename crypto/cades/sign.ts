@@ -7,6 +7,9 @@ import { buildSignedData, completeSignedData, prepareSignedData } from '../cms/b
 import { IN_MEMORY_BYTES, type Source } from '../core/files.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
+  type RemoteSigner,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -14,6 +17,7 @@ import {
   type SignFileRequest,
 } from '../core/types.ts';
 import { type LevelServices, type SigningServices, servicesFor } from '../evidence/authorities.ts';
+import { signatureValue } from '../keys/stored-signer.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import {
@@ -33,7 +37,7 @@ import { type FilesDone, type SignatureOutput, withFiles, withFilesMeanwhile } f
  * `certificate.revoked`; `request.invalid` when a service that the level needs is not given
  */
 export async function signCadesAtLevel(
-  request: SignFileRequest,
+  request: SignFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const { signer, level = 'B', cades = {} } = request;
@@ -50,7 +54,7 @@ export async function signCadesAtLevel(
 
 /** Signer, parameters and level. */
 interface SignedDigestsRequest extends SignatureParameters {
-  readonly signer: Signer;
+  readonly signer: Signer | RemoteSigner;
   /** @default 'B' */
   readonly level?: SignatureLevel;
   /** As in `CadesFormat`. */
@@ -71,7 +75,7 @@ export async function signedDigests(
   const { digest } = algorithmOf(signer, request);
   const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
   const { toBeSigned, algorithm } = prepareSignedData(signedData);
-  const value = signer.key.sign(toBeSigned, algorithm);
+  const value = await signatureValue(signer, toBeSigned, algorithm);
   const baseline = completeSignedData(signedData, toBeSigned, value);
   return raiseLevel(baseline, { to, at, contentDigest: (name) => digests.all.get(name) }, services);
 }
@@ -83,7 +87,7 @@ export async function signedDigests(
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`,
  * `key.unsupported`; `request.invalid` for a level above B (`signCadesAtLevel`) or a policy that can't be written
  */
-export function signCades(given: SignFileRequest): SignedFile {
+export function signCades(given: SignFileRequest<InputFile, OutputFile>): SignedFile {
   const { level = 'B', cades = {} } = given;
   const request = { ...given, contentIdentifier: cades.contentIdentifier };
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);

@@ -1,7 +1,13 @@
 /** Input and output files of signing and augmenting in CAdES. */
 import { createHash } from 'node:crypto';
 import { createTarget, openSource, type Source, type Target } from '../core/files.ts';
-import { type CadesFormat, CryptoError, type SignedFile } from '../core/types.ts';
+import {
+  type CadesFormat,
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import { textEncoding } from './armor-reader.ts';
 
 export type Armor = NonNullable<CadesFormat['armor']>;
@@ -15,9 +21,9 @@ export interface SignatureOutput {
 }
 
 /** The two files of one request. */
-export interface FileNames {
-  readonly input: string;
-  readonly output: string;
+export interface FileNames<Input extends InputFile = string, Output extends OutputFile = string> {
+  readonly input: Input;
+  readonly output: Output;
   readonly sync?: boolean;
 }
 
@@ -34,7 +40,7 @@ export interface FilesDone {
  * the errors of `work`
  */
 export function withFiles(
-  names: FileNames,
+  names: FileNames<InputFile, OutputFile>,
   armor: ArmorChoice,
   work: (source: Source, output: SignatureOutput) => FilesDone,
 ): SignedFile {
@@ -51,7 +57,7 @@ export function withFiles(
 
 /** Asynchronous form of `withFiles`, for work that calls services. */
 export async function withFilesMeanwhile(
-  names: FileNames,
+  names: FileNames<InputFile, OutputFile>,
   armor: ArmorChoice,
   work: (source: Source, output: SignatureOutput) => Promise<FilesDone>,
 ): Promise<SignedFile> {
@@ -72,10 +78,13 @@ interface Files {
   finish(done: FilesDone): SignedFile;
 }
 
-function openFiles({ input, output: path, sync = true }: FileNames, choice: ArmorChoice): Files {
+function openFiles(
+  { input, output: path, sync = true }: FileNames<InputFile, OutputFile>,
+  choice: ArmorChoice,
+): Files {
   const source = openSource(input);
   try {
-    if (source.size === 0) throw new CryptoError('input.empty', `${input} is empty.`);
+    if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
     const armor = choice === 'as-input' ? encodingOf(source) : choice;
     const output = new HashingOutput(createTarget(path), armor);
     return {

@@ -10,6 +10,8 @@ import {
   CryptoError,
   type DigestName,
   type FinishSigningRequest,
+  type InputFile,
+  type OutputFile,
   type SignatureLevel,
   type SignedFile,
 } from '../core/types.ts';
@@ -28,7 +30,7 @@ import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { orMalformed } from './existing-signature.ts';
 import { raiseLevel } from './raise-level.ts';
-import { type Armor, type SignatureOutput, withFiles, withFilesMeanwhile } from './signature-files.ts';
+import { type Armor, type SignatureOutput, withFilesMeanwhile } from './signature-files.ts';
 
 const KIND = 'cades/1';
 
@@ -48,12 +50,12 @@ interface State {
  * Reads the file and returns the bytes that the key has to sign. Keeps no other state.
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `key.unsupported`, `request.invalid`
  */
-export function beginCades(request: BeginSigningRequest): BegunSigning {
+export function beginCades(request: BeginSigningRequest<InputFile>): BegunSigning {
   const { signer, at, level = 'B', cades = {} } = request;
   const { digest } = algorithmOf(signer, request);
   const source = openSource(request.input);
   try {
-    if (source.size === 0) throw new CryptoError('input.empty', `${request.input} is empty.`);
+    if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
     const digests = hashSource(source, [digest]);
     source.assertUnchanged();
     const { contentIdentifier } = cades;
@@ -75,27 +77,14 @@ export function beginCades(request: BeginSigningRequest): BegunSigning {
 }
 
 /**
- * Writes the signature of level B with this value. The output is synced when this returns (unless `sync` is false)
- * and removed when it throws.
+ * Writes the signature with this value. The output is synced when this returns (unless `sync` is false) and removed
+ * when it throws.
  * @throws {CryptoError} `signature.mismatch` when the value doesn't match; `input.changed` when the file differs from
- * the first step; `request.invalid` for an invalid state, or one of a level above B (`finishCadesAtLevel`); those
- * of `signCades`
+ * the first step; `request.invalid` for an invalid state, or without a service; those of `signCadesAtLevel`
  */
-export function finishCades(request: FinishSigningRequest): SignedFile {
-  const made = completed(request);
-  const { state, baseline } = made;
-  const { level } = state;
-  if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
-  return withFiles(request, state.armor, (source, output) => {
-    const digests = assertSameInput(source, made);
-    return write(state, baseline, source, digests, output);
-  });
-}
-
-/** Finishes as `finishCades`, at any level. @throws {CryptoError} also those of `signCadesAtLevel` */
-export async function finishCadesAtLevel(
-  request: FinishSigningRequest,
-  services: SigningServices,
+export async function finishCades(
+  request: FinishSigningRequest<InputFile, OutputFile>,
+  services: SigningServices = {},
 ): Promise<SignedFile> {
   const made = completed(request);
   const { state, baseline, parameters } = made;
@@ -117,7 +106,7 @@ interface Completed {
 }
 
 /** Checks the value before any file is read or written. */
-function completed({ state: text, value }: FinishSigningRequest): Completed {
+function completed({ state: text, value }: FinishSigningRequest<InputFile, OutputFile>): Completed {
   const state = readState<State>(text, KIND, ['signer', 'level', 'detached', 'armor', 'input', 'toBeSigned']);
   const parameters = signerFromStored(state.signer);
   const toBeSigned = Buffer.from(String(state.toBeSigned), 'base64');

@@ -1,7 +1,7 @@
 /** Quick check of CAdES files just made, read from disk in bounded memory (EN 319 122-1 §6.3). */
 
 import { openSource, type Source } from '../core/files.ts';
-import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
+import type { Check, InputFile, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import { inspectSignedData } from '../validation/signed-data/verify.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
@@ -13,10 +13,10 @@ import { type ContentDigests, readSignatureFile, type SignatureFile } from './si
  * digest); and those of `verifySignedData`.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function verifyCades(request: VerifyFileRequest): VerificationReport {
+export function verifyCades(request: VerifyFileRequest<InputFile>): VerificationReport {
   const { path, contentPath } = request;
   const sources: Source[] = [];
-  const open = (name: string): Source => {
+  const open = (name: InputFile): Source => {
     const source = openSource(name);
     sources.push(source);
     return source;
@@ -42,7 +42,10 @@ function unreadable(reason: string): VerificationReport {
   return { ok: false, signatures: 0, checks: [structure] };
 }
 
-function reportOn({ der, content }: SignatureFile, request: VerifyFileRequest): VerificationReport {
+function reportOn(
+  { der, content }: SignatureFile,
+  request: VerifyFileRequest<InputFile>,
+): VerificationReport {
   const { at, anchors, signer } = request;
   const { checks: found, signers } = inspectSignedData(der, {
     contentDigest: (digest) => content.of(digest),

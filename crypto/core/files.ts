@@ -11,7 +11,7 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
-import { CryptoError } from './types.ts';
+import { CryptoError, type InputFile, type MemoryOutput, type OutputFile } from './types.ts';
 
 /** The output file of a signature: new, without access for others, synced before success is reported. */
 export interface Target {
@@ -33,10 +33,11 @@ export interface Target {
 }
 
 /**
- * Creates a file that must not exist yet, mode 0640.
+ * Creates a file that must not exist yet, mode 0640; or collects the bytes.
  * @throws {CryptoError} `output.exists`; `output.unwritable` with the system's error code in the message
  */
-export function createTarget(path: string): Target {
+export function createTarget(path: OutputFile): Target {
+  if (typeof path !== 'string') return new MemoryTarget(path);
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
   try {
     return new FileTarget(path, openSync(path, flags, 0o640));
@@ -152,6 +153,52 @@ class FileTarget implements Target {
   }
 }
 
+class MemoryTarget implements Target {
+  readonly path = 'the output';
+  readonly #output: MemoryOutput;
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+
+  constructor(output: MemoryOutput) {
+    this.#output = output;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  write(...parts: readonly Uint8Array[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, this.#length);
+    if (length > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(length, 2 * this.#bytes.length));
+      larger.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = larger;
+    }
+    for (const part of parts) {
+      this.#bytes.set(part, this.#length);
+      this.#length += part.length;
+    }
+  }
+
+  writeAt(position: number, bytes: Uint8Array): void {
+    this.#bytes.set(bytes, position);
+  }
+
+  truncate(length: number): void {
+    this.#length = Math.min(length, this.#length);
+  }
+
+  sync(): void {}
+
+  close(): void {
+    this.#output.bytes = this.#bytes.subarray(0, this.#length);
+  }
+
+  discard(): void {
+    this.#bytes = Buffer.alloc(0);
+  }
+}
+
 function unwritable(path: string, error: unknown): CryptoError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   return new CryptoError('output.unwritable', `${path} can't be written: ${code}.`);
@@ -189,10 +236,13 @@ export interface Source {
 }
 
 /**
- * Opens a regular file without following a symbolic link in the last path component.
+ * Opens a regular file without following a symbolic link in the last path component; bytes are read where they are.
  * @throws {CryptoError} `input.unreadable` with the system's error code in the message
  */
-export function openSource(path: string, password?: string): Source {
+export function openSource(path: InputFile, password?: string): Source {
+  if (typeof path !== 'string') {
+    return { ...memorySource('content', Buffer.from(path.buffer, path.byteOffset, path.length)), password };
+  }
   // O_NONBLOCK: opening a named pipe must fail at once and not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const fd = guarded(path, () => openSync(path, flags));

@@ -63,6 +63,24 @@ export interface Signer extends SignerIdentity {
   readonly key: SigningKey;
 }
 
+/** Bytes for a key to sign. */
+export interface ToBeSigned {
+  /** Bytes that the key signs, hashed with `algorithm.digest` (Ed25519: the whole bytes). */
+  readonly toBeSigned: Buffer;
+  /** Digest of `toBeSigned` with `algorithm.digest`, for keys that take a hash. */
+  readonly hash: Buffer;
+  readonly algorithm: SignatureAlgorithm;
+}
+
+/** A signer whose private key is elsewhere: a key service, a token behind a network, a browser. */
+export interface RemoteSigner extends SignerIdentity {
+  /**
+   * Resolves with the signature value: of ECDSA in DER or as r and s concatenated, of PSS with a salt of the digest's
+   * length. It is checked with the certificate before anything is written. An error that it throws is passed on.
+   */
+  sign(data: ToBeSigned): Promise<Uint8Array>;
+}
+
 /** An explicit signature policy; the signature is then an EPES (EN 319 122-1 §5.2.9). */
 export interface SignaturePolicy {
   /** Dotted. */
@@ -202,13 +220,26 @@ export interface XadesFormat {
   readonly mimeType?: string;
 }
 
-/** One file to sign, by path; the engine reads, hashes, signs, writes and syncs it. */
-export interface SignFileRequest extends SignatureParameters {
+/** A file to read: its path, opened without following a symbolic link, or its bytes, which must not change meanwhile. */
+export type InputFile = string | Uint8Array;
+
+/** Collects an output in memory. */
+export class MemoryOutput {
+  /** Empty until the operation has succeeded. */
+  bytes: Buffer = Buffer.alloc(0);
+}
+
+/** A file to write: its path, which must not exist, or a place in memory. An output that fails is removed again. */
+export type OutputFile = string | MemoryOutput;
+
+/** One file to sign; the engine reads, hashes, signs, writes and syncs it. */
+export interface SignFileRequest<Input extends InputFile = string, Output extends OutputFile = string>
+  extends SignatureParameters {
   readonly format: SignatureFormat;
-  /** Path of the content to sign. Opened without following a symbolic link. */
-  readonly input: string;
-  /** Path of the signed file. Must not exist; removed again when signing fails. */
-  readonly output: string;
+  /** The content to sign. */
+  readonly input: Input;
+  /** The signed file. */
+  readonly output: Output;
   readonly signer: Signer;
   /**
    * Waits until the signed bytes are on the disk. With false, the caller syncs, for many files at once.
@@ -224,14 +255,20 @@ export interface SignFileRequest extends SignatureParameters {
   readonly xades?: XadesFormat;
 }
 
+/** As `SignFileRequest`, with a key that may be elsewhere. */
+export interface SignAtLevelRequest<Input extends InputFile = string, Output extends OutputFile = string>
+  extends Omit<SignFileRequest<Input, Output>, 'signer'> {
+  readonly signer: Signer | RemoteSigner;
+}
+
 /** One file to raise to a higher level, or to renew its archive time-stamp (`to: 'LTA'` when there is one). */
-export interface AugmentFileRequest {
+export interface AugmentFileRequest<Input extends InputFile = string, Output extends OutputFile = string> {
   readonly format: SignatureFormat;
-  /** Path of the signed file; for a detached CAdES or XAdES signature, of the signature. */
-  readonly input: string;
-  readonly output: string;
-  /** Path of the content of a detached signature. */
-  readonly content?: string;
+  /** The signed file; of a detached CAdES or XAdES signature, the signature. */
+  readonly input: Input;
+  readonly output: Output;
+  /** The content of a detached signature. */
+  readonly content?: Input;
   readonly to: Exclude<SignatureLevel, 'B'>;
   /** Now, milliseconds since the epoch. */
   readonly at: number;
@@ -242,25 +279,25 @@ export interface AugmentFileRequest {
 }
 
 /** First of two steps with an external key: returns the bytes to sign. */
-export type BeginSigningRequest = Omit<SignFileRequest, 'signer' | 'output' | 'sync'> & {
+export type BeginSigningRequest<Input extends InputFile = string> = Omit<
+  SignFileRequest<Input, OutputFile>,
+  'signer' | 'output' | 'sync'
+> & {
   readonly signer: SignerIdentity;
 };
 
-export interface BegunSigning {
-  /** Bytes the key signs, hashed with `algorithm.digest` (Ed25519: the whole bytes). */
-  readonly toBeSigned: Buffer;
-  /** Digest of `toBeSigned` with `algorithm.digest`, for keys that take a hash. */
-  readonly hash: Buffer;
-  readonly algorithm: SignatureAlgorithm;
+export interface BegunSigning extends ToBeSigned {
   /** State for the second step, as text; the caller stores it unchanged. Contains no secret. */
   readonly state: string;
 }
 
 /** Second of two steps. */
-export interface FinishSigningRequest {
+export interface FinishSigningRequest<Input extends InputFile = string, Output extends OutputFile = string> {
   /** The same bytes as in the first step. */
-  readonly input: string;
-  readonly output: string;
+  readonly input: Input;
+  readonly output: Output;
+  /** Password of an encrypted PDF, as in the first step. */
+  readonly password?: string;
   readonly state: string;
   /**
    * ECDSA values in DER or as r and s concatenated. Checked with the signer's certificate before anything is written.
@@ -287,14 +324,14 @@ export interface SignedFile {
   readonly output: { readonly sha256: string; readonly length: number };
 }
 
-export interface VerifyFileRequest {
+export interface VerifyFileRequest<Input extends InputFile = string> {
   readonly format: SignatureFormat;
-  /** Path of the signed file; read from disk. */
-  readonly path: string;
+  /** The signed file. */
+  readonly path: Input;
   /** As in `SignFileRequest`. */
   readonly password?: string;
-  /** Path of the content of a detached signature. */
-  readonly contentPath?: string;
+  /** The content of a detached signature. */
+  readonly contentPath?: Input;
   /** Lower-case hex SHA-256 of the certificate the newest signature must carry. */
   readonly signer?: string;
   /** Expected content: its digest and length when it was staged. */
@@ -354,6 +391,8 @@ export type CryptoErrorCode =
   | 'asic.malformed'
   /** A container that could harm or deceive its reader: links, hidden bytes, two members of one name, and similar. */
   | 'asic.unsafe'
+  /** An optional font package is not installed. The message names it. */
+  | 'font.missing'
   | 'output.exists'
   | 'output.unwritable'
   | 'key.unreadable'

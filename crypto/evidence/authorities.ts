@@ -1,6 +1,6 @@
 /**
- * Ports for time-stamps and revocation information. The caller provides the network access (actors/shared); code in
- * crypto/ opens no connections.
+ * Ports for time-stamps and revocation information. The network access is one of them; `http-transport.ts` is that over
+ * HTTP.
  */
 import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
 
@@ -122,9 +122,9 @@ export function servicesFor(level: SignatureLevel, services: SigningServices): L
 }
 
 export interface RetrySettings {
-  /** Attempts after the first. */
+  /** Attempts after the first. @default 1 */
   readonly retries: number;
-  /** Resolves after that many milliseconds. */
+  /** Resolves after that many milliseconds. @default by a timer */
   readonly wait: (ms: number) => Promise<void>;
 }
 

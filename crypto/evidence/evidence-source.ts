@@ -5,6 +5,7 @@ import { type Certificate, readableCertificates, readCertificate } from '../x509
 import { holderText } from '../x509/holder.ts';
 import { findPath } from '../x509/path-search.ts';
 import { type Evidence, type EvidenceSource, isUnreachableAddress } from './authorities.ts';
+import { ASKING, createHttpTransport } from './http-transport.ts';
 import {
   type Answered,
   createInquiry,
@@ -12,11 +13,12 @@ import {
   type RevocationInquiry,
 } from './revocation-inquiry.ts';
 
-interface EvidenceSourceOptions extends InquirySettings {
+/** @default of what is left out: HTTP, the time of the machine, one retry, 10 seconds, 60 minutes, no hosts */
+export interface EvidenceSourceOptions extends Partial<InquirySettings> {
   /** DER of trust anchors. */
   readonly anchors: readonly Buffer[];
-  /** DER of candidates for intermediate certificates. */
-  readonly intermediates: readonly Buffer[];
+  /** DER of candidates for intermediate certificates. @default none */
+  readonly intermediates?: readonly Buffer[];
 }
 
 /** Limit of issuers fetched for one chain. */
@@ -29,8 +31,9 @@ const MAX_FETCHED = 4;
  */
 export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {
   const anchors = options.anchors.map(readCertificate);
-  const intermediates = options.intermediates.flatMap(readableCertificates);
-  const inquiry = createInquiry(options);
+  const intermediates = (options.intermediates ?? []).flatMap(readableCertificates);
+  const { transport = createHttpTransport() } = options;
+  const inquiry = createInquiry({ ...ASKING, cacheMinutes: 60, issuerHosts: [], ...options, transport });
   const chainRequest = (others: readonly Buffer[], at: number): ChainRequest => {
     const pool = [...intermediates, ...others.flatMap(readableCertificates)];
     return { anchors, pool, at, inquiry };

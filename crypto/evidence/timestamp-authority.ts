@@ -12,6 +12,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { NULL, octetString, sequence, small, TRUE, unsigned } from '../asn1/write.ts';
+import { machineRandom } from '../core/machine.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 import { HASH_BY_OID } from '../x509/signature-algorithms.ts';
 import {
@@ -21,22 +22,24 @@ import {
   type TimestampAuthority,
   withRetries,
 } from './authorities.ts';
+import { ASKING, createHttpTransport } from './http-transport.ts';
 import { checkToken } from './timestamp-checks.ts';
 import { readTimestampToken, type TimestampToken } from './timestamp-reader.ts';
 
-export interface TimestampAuthorityOptions extends RetrySettings {
+export interface TimestampAuthorityOptions extends Partial<RetrySettings> {
   /** Absolute, http or https. */
   readonly url: string;
   /** User name for HTTP Basic authentication; requires `password`. */
   readonly username?: string;
   readonly password?: string;
-  /** Time-out of one exchange, milliseconds. */
-  readonly timeoutMs: number;
-  readonly transport: AuthorityTransport;
-  /** Returns that many random bytes, for nonces. */
-  readonly random: (length: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  /** Time-out of one exchange, milliseconds. @default 10,000 */
+  readonly timeoutMs?: number;
+  /** @default a new one of `createHttpTransport` */
+  readonly transport?: AuthorityTransport;
+  /** Returns that many random bytes, for nonces. @default those of `node:crypto` */
+  readonly random?: (length: number) => Buffer;
+  /** Milliseconds since the epoch. @default the time of the machine */
+  readonly now?: () => number;
   /**
    * Accepted difference between the authority's clock and the local one, milliseconds. @default 300,000 (5 minutes)
    */
@@ -54,14 +57,16 @@ const NONCE_BYTES = 12;
 const MIN_MODULUS = 2048;
 
 /** Creates a client. @throws {CryptoError} `request.invalid` when the URL is not http or https */
-export function createTimestampAuthority(options: TimestampAuthorityOptions): TimestampAuthority {
+export function createTimestampAuthority(given: TimestampAuthorityOptions): TimestampAuthority {
+  const { transport = createHttpTransport(), random = machineRandom } = given;
+  const options = { ...ASKING, ...given };
   const name = publicName(options.url);
   const headers = headersOf(options);
   let longest = 0;
 
   const tryOnce = async (imprint: Buffer, digest: DigestName): Promise<Buffer> => {
-    const nonce = options.random(NONCE_BYTES);
-    const answer = await options.transport.exchange({
+    const nonce = random(NONCE_BYTES);
+    const answer = await transport.exchange({
       url: options.url,
       method: 'POST',
       headers,
@@ -122,7 +127,7 @@ interface Expected {
   /** DER of the INTEGER. */
   readonly nonce: Buffer;
   readonly name: string;
-  readonly options: TimestampAuthorityOptions;
+  readonly options: Pick<TimestampAuthorityOptions, 'clockSkewMs'> & { readonly now: () => number };
 }
 
 /** Performs the requester's checks of RFC 3161 §2.2. @throws {CryptoError} `authority.refused` */

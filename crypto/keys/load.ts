@@ -11,7 +11,7 @@ import {
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Asn1Error, enter, octets, readElement, TAG } from '../asn1/read.ts';
-import { CryptoError } from '../core/types.ts';
+import { CryptoError, type InputFile } from '../core/types.ts';
 import { PasswordSource, type Pkcs12Primitives } from '../pkcs12/password-derivation.ts';
 import { decryptWithPassword } from '../pkcs12/password-encryption.ts';
 import { Pkcs12Error, readPkcs12 } from '../pkcs12/pkcs12-reader.ts';
@@ -139,16 +139,19 @@ function findCertificate(module: TokenModule, source: TokenSource, pool: Session
 
 export interface PemSource {
   readonly source: 'Pem';
-  /** File with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER. */
-  readonly certificatePath: string;
-  /** PEM or DER. */
-  readonly keyPath: string;
+  /**
+   * File, or bytes, with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER.
+   */
+  readonly certificatePath: InputFile;
+  /** File, or bytes, with the key: PEM or DER. */
+  readonly keyPath: InputFile;
   readonly password?: string;
 }
 
 export interface PfxSource {
   readonly source: 'Pfx';
-  readonly path: string;
+  /** The container: a file, or its bytes. */
+  readonly path: InputFile;
   /** @default '' */
   readonly password?: string;
   /** SHA-1 of the signer's certificate in hex, colons and spaces allowed; needed when there are several keys. */
@@ -200,7 +203,8 @@ async function fromPfx(source: PfxSource): Promise<KeyMaterial> {
   return openPfx(await contentsOf(source.path), source.password ?? '');
 }
 
-async function contentsOf(path: string): Promise<Buffer> {
+async function contentsOf(path: InputFile): Promise<Buffer> {
+  if (typeof path !== 'string') return Buffer.from(path.buffer, path.byteOffset, path.length);
   try {
     return await readFile(path);
   } catch (error) {

@@ -4,10 +4,13 @@ import {
   type BegunSigning,
   CryptoError,
   type KeyType,
+  type RemoteSigner,
   type SignatureAlgorithm,
   type SignatureParameters,
   type SignaturePolicy,
+  type Signer,
   type SignerIdentity,
+  type ToBeSigned,
 } from '../core/types.ts';
 import { fingerprintOf, readCertificate } from '../x509/certificate.ts';
 import { derValue, kindOf, valueFault } from '../x509/signature-algorithms.ts';
@@ -84,8 +87,25 @@ export function begunSigning(
   algorithm: SignatureAlgorithm,
   state: { readonly kind: string },
 ): BegunSigning {
-  const hash = createHash(algorithm.digest).update(toBeSigned).digest();
-  return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+  return { ...hashed(toBeSigned, algorithm), state: JSON.stringify(state) };
+}
+
+function hashed(toBeSigned: Buffer, algorithm: SignatureAlgorithm): ToBeSigned {
+  return { toBeSigned, hash: createHash(algorithm.digest).update(toBeSigned).digest(), algorithm };
+}
+
+/**
+ * Signs with the key of the signer, wherever it is; returns the value in the form of `SigningKey.sign`.
+ * @throws {CryptoError} those of the key; `signature.mismatch` for a value that a remote key did not make over these bytes
+ */
+export async function signatureValue(
+  signer: Signer | RemoteSigner,
+  toBeSigned: Buffer,
+  algorithm: SignatureAlgorithm,
+): Promise<Buffer> {
+  if ('key' in signer) return signer.key.sign(toBeSigned, algorithm);
+  const value = await signer.sign(hashed(toBeSigned, algorithm));
+  return checkedSignatureValue(signer, algorithm, toBeSigned, Buffer.from(value));
 }
 
 /**

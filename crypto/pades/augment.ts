@@ -1,6 +1,13 @@
 /** Raises the signatures of a PDF to a higher level, and renews archive time-stamps (ETSI EN 319 142-1, clause 6). */
 import type { Source } from '../core/files.ts';
-import { type AugmentFileRequest, CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
+import {
+  type AugmentFileRequest,
+  CryptoError,
+  type DigestName,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import { type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { integrityFailure } from '../validation/soundness.ts';
 import { openIncrementalFile, writeIncremental } from './incremental-file.ts';
@@ -27,7 +34,7 @@ const DIGEST: DigestName = 'sha256';
  * signature or a service
  */
 export async function augmentPades(
-  request: AugmentFileRequest,
+  request: AugmentFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const { to, at } = request;

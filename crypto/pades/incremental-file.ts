@@ -6,7 +6,13 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { createTarget, IN_MEMORY_BYTES, openSource, type Source, type Target } from '../core/files.ts';
-import { CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
+import {
+  CryptoError,
+  type DigestName,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import type { ByteSource } from '../pdf/index.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import type { Coverage, FoundSignature, PreparedUpdate } from './fields/signatures.ts';
@@ -114,7 +120,7 @@ function digestRanges(
 }
 
 /** Opens the input as `openSource`. @throws {CryptoError} also `input.empty` */
-export function openIncrementalFile(path: string, password?: string): Source {
+export function openIncrementalFile(path: InputFile, password?: string): Source {
   const source = openSource(path, password);
   if (source.size > 0) return source;
   source.close();
@@ -136,7 +142,7 @@ export class IncrementalFile implements ByteSource {
    * @param digests that `digestAround` will be called with
    * @throws {CryptoError} `input.*`, `output.*`; there is no output then
    */
-  constructor(source: Source, output: string, digests: readonly DigestName[]) {
+  constructor(source: Source, output: OutputFile, digests: readonly DigestName[]) {
     this.#source = source;
     this.#size = source.size;
     for (const name of new Set<DigestName>(['sha256', ...digests])) {
@@ -242,7 +248,7 @@ export class IncrementalFile implements ByteSource {
  */
 export async function writeIncremental(
   source: Source,
-  { output, sync = true }: { readonly output: string; readonly sync?: boolean },
+  { output, sync = true }: { readonly output: OutputFile; readonly sync?: boolean },
   digests: readonly DigestName[],
   append: (file: IncrementalFile) => Promise<void>,
 ): Promise<SignedFile> {

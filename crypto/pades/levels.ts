@@ -4,7 +4,13 @@
  * Collects evidence for long-term validation, and stores it in the document (ETSI EN 319 142-1, clause 6.3, level
  * B-LT).
  */
-import { CryptoError, type SignedFile, type SignFileRequest } from '../core/types.ts';
+import {
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+  type SignFileRequest,
+} from '../core/types.ts';
 import { type EvidenceSource, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { type IncrementalFile, openIncrementalFile, writeIncremental } from './incremental-file.ts';
 import { type StoreEntry, storeUpdate } from './security-store.ts';
@@ -46,19 +52,22 @@ export async function appendEvidence(
  * @throws {CryptoError} as `signPades`; `authority.*`, `revocation.missing`, `certificate.revoked`; `request.invalid`
  *   when a service is missing. There is no output then.
  */
-export function signPadesAtLevel(request: SignFileRequest, services: SigningServices): Promise<SignedFile> {
+export function signPadesAtLevel(
+  request: SignFileRequest<InputFile, OutputFile>,
+  services: SigningServices,
+): Promise<SignedFile> {
   return signPadesSeries(request, [request], services);
 }
 
 /** The parts of a request that differ between the signatures. */
-type SeriesStep = Pick<SignFileRequest, 'at' | 'pades'>;
+type SeriesStep = Pick<SignFileRequest<InputFile, OutputFile>, 'at' | 'pades'>;
 
 /**
  * Reads the input once for any number of signatures.
  * @throws {CryptoError} as `signPadesAtLevel`. There is no output then.
  */
 export async function signPadesSeries(
-  request: Omit<SignFileRequest, keyof SeriesStep | 'format'>,
+  request: Omit<SignFileRequest<InputFile, OutputFile>, keyof SeriesStep | 'format'>,
   steps: readonly SeriesStep[],
   services: SigningServices = {},
 ): Promise<SignedFile> {

@@ -1,13 +1,14 @@
 /**
  * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
  */
-import { createHash } from 'node:crypto';
 import { timeText } from '../asn1/time.ts';
 import { buildSignedData, maxSignedDataLength } from '../cms/build.ts';
 import {
   type BeginSigningRequest,
   CryptoError,
   type DigestName,
+  type InputFile,
+  type OutputFile,
   type PadesFormat,
   type PageContent,
   type SignatureParameters,
@@ -21,7 +22,6 @@ import {
   asReference,
   assertSignable,
   type ByteSource,
-  bufferSource,
   type PdfDict,
   type PdfDocument,
   sourceText,
@@ -208,7 +208,7 @@ export interface SignPadesOptions extends PadesOptions {
  * returns and removed when it throws. The input is read once; memory does not grow with its size.
  * @throws {CryptoError} `input.*`, `pdf.*`, `output.*`, `key.*`, `request.invalid`
  */
-export function signPades(request: SignFileRequest): SignedFile {
+export function signPades(request: SignFileRequest<InputFile, OutputFile>): SignedFile {
   const source = openIncrementalFile(request.input, request.password);
   try {
     const options = { ...padesOptions(request), signer: request.signer };
@@ -237,7 +237,9 @@ export function completedUpdate(
 }
 
 /** Resolves the defaults of a request that the layout depends on. */
-export function padesOptions(request: SignFileRequest | BeginSigningRequest): PadesOptions {
+export function padesOptions(
+  request: SignFileRequest<InputFile, OutputFile> | BeginSigningRequest<InputFile>,
+): PadesOptions {
   const { signer, at, padding, includeChain, policy, pades } = request;
   return {
     signer,
@@ -259,13 +261,4 @@ function complete(prepared: PreparedUpdate, messageDigest: Buffer, options: Sign
   if (!fillPlaceholder(prepared, buildSignedData({ ...options, messageDigest }))) {
     throw new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
   }
-}
-
-/** Signs a PDF in memory and returns the signed PDF. @throws {CryptoError} as `signPades` */
-export function signPdfBytes(pdf: Buffer, options: SignPadesOptions): Buffer {
-  const prepared = preparePades(bufferSource(pdf), options);
-  const { update, placeholderStart, placeholderEnd } = prepared;
-  const around = createHash(options.digest).update(pdf).update(update.subarray(0, placeholderStart));
-  complete(prepared, around.update(update.subarray(placeholderEnd)).digest(), options);
-  return Buffer.concat([pdf, update]);
 }

@@ -9,6 +9,8 @@ import {
   type BegunSigning,
   CryptoError,
   type FinishSigningRequest,
+  type InputFile,
+  type OutputFile,
   type SignatureAlgorithm,
   type SignatureLevel,
   type SignedFile,
@@ -53,8 +55,8 @@ interface PadesState {
  * @param services as for `beginPades`
  * @throws {CryptoError} as `beginPades`
  */
-export function tryPades(request: BeginSigningRequest, services: SigningServices = {}): void {
-  const source = openIncrementalFile(request.input);
+export function tryPades(request: BeginSigningRequest<InputFile>, services: SigningServices = {}): void {
+  const source = openIncrementalFile(request.input, request.password);
   try {
     preparePades(source, layoutOptions(request, services));
     source.assertUnchanged();
@@ -63,7 +65,7 @@ export function tryPades(request: BeginSigningRequest, services: SigningServices
   }
 }
 
-function layoutOptions(request: BeginSigningRequest, services: SigningServices): PadesOptions {
+function layoutOptions(request: BeginSigningRequest<InputFile>, services: SigningServices): PadesOptions {
   const { level = 'B' } = request;
   const unsignedLength = level === 'B' ? 0 : attributeSpace(authorityFor(level, services));
   return { ...padesOptions(request), unsignedLength };
@@ -74,10 +76,13 @@ function layoutOptions(request: BeginSigningRequest, services: SigningServices):
  * @param services from level T on: the authority, for the length of its time-stamp
  * @throws {CryptoError} as `signPades`; `request.invalid` when a service is missing
  */
-export function beginPades(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
+export function beginPades(
+  request: BeginSigningRequest<InputFile>,
+  services: SigningServices = {},
+): BegunSigning {
   const level = request.level ?? 'B';
   const options = layoutOptions(request, services);
-  const source = openIncrementalFile(request.input);
+  const source = openIncrementalFile(request.input, request.password);
   try {
     const prepared = preparePades(source, options);
     const { update, placeholderStart, placeholderEnd } = prepared;
@@ -115,7 +120,7 @@ export function beginPades(request: BeginSigningRequest, services: SigningServic
  * the first step; `request.invalid` for an invalid state, or a missing service; as `signPadesAtLevel`
  */
 export async function finishPades(
-  request: FinishSigningRequest,
+  request: FinishSigningRequest<InputFile, OutputFile>,
   services: SigningServices = {},
 ): Promise<SignedFile> {
   const state = readPadesState(request.state);
@@ -124,11 +129,11 @@ export async function finishPades(
   const form = signerFromStored(state.signer);
   const toBeSigned = Buffer.from(state.toBeSigned, 'base64');
   const value = checkedSignatureValue(form.signer, algorithm, toBeSigned, request.value);
-  const source = openIncrementalFile(request.input);
+  const source = openIncrementalFile(request.input, request.password);
   try {
-    if (source.size !== state.original.length) throw changed(request.input);
+    if (source.size !== state.original.length) throw changed(source.path);
     return await writeIncremental(source, request, [algorithm.digest], async (file) => {
-      if (file.inputDigest !== state.original.sha256) throw changed(request.input);
+      if (file.inputDigest !== state.original.sha256) throw changed(source.path);
       const prepared = preparedFrom(state);
       const stamped = authority && (await stampedAttribute(authority, value, algorithm));
       const unsigned = stamped === undefined ? [] : [stamped.attribute];

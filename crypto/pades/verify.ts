@@ -3,7 +3,13 @@
  * integrity for earlier ones.
  */
 import { openSource, type Source } from '../core/files.ts';
-import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
+import {
+  type Check,
+  CryptoError,
+  type InputFile,
+  type VerificationReport,
+  type VerifyFileRequest,
+} from '../core/types.ts';
 import { withPdf } from '../pdf/index.ts';
 import { verifySignedData } from '../validation/signed-data/verify.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
@@ -23,7 +29,7 @@ const MAX_SIGNATURES = 500;
  * those of the CMS.
  * @throws {CryptoError} `input.unreadable`, `input.changed`; everything else is a failed check
  */
-export function verifyPades(request: VerifyFileRequest): VerificationReport {
+export function verifyPades(request: VerifyFileRequest<InputFile>): VerificationReport {
   const source = openSource(request.path, request.password);
   try {
     const report = verifySignature(source, request);
@@ -34,7 +40,7 @@ export function verifyPades(request: VerifyFileRequest): VerificationReport {
   }
 }
 
-function verifySignature(source: Source, request: VerifyFileRequest): VerificationReport {
+function verifySignature(source: Source, request: VerifyFileRequest<InputFile>): VerificationReport {
   let found: readonly FoundSignature[];
   try {
     found = withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES + 1));
@@ -71,7 +77,7 @@ function checkNewest(
   signature: FoundSignature,
   size: number,
   contentDigest: ContentDigest,
-  request: VerifyFileRequest,
+  request: VerifyFileRequest<InputFile>,
 ): readonly Check[] {
   const { subFilter, claimedTime, coverage } = signature;
   const checks: Check[] = [

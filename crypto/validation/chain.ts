@@ -387,11 +387,13 @@ interface TrustedCertificates {
 
 const cache = new WeakMap<readonly Buffer[], readonly Certificate[]>();
 
+const NONE: readonly Buffer[] = [];
+
 /**
  * Parses the certificates of trust settings; each array is parsed once and cached while it is alive.
  * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
-export function trustedCertificates({ anchors, intermediates }: TrustSettings): TrustedCertificates {
+export function trustedCertificates({ anchors, intermediates = NONE }: TrustSettings): TrustedCertificates {
   return {
     anchors: readOnce(anchors, readCertificate),
     intermediates: readOnce(intermediates, readableCertificates),

@@ -4,8 +4,8 @@ import type { Evidence, EvidenceSource } from '../evidence/authorities.ts';
 export interface TrustSettings {
   /** DER of trust anchors. Empty: no chain can be proven, and every signature is INDETERMINATE at best. */
   readonly anchors: readonly Buffer[];
-  /** DER of candidates for intermediate certificates; untrusted. */
-  readonly intermediates: readonly Buffer[];
+  /** DER of candidates for intermediate certificates; untrusted. @default none */
+  readonly intermediates?: readonly Buffer[];
   /**
    * SHA-256 of signer certificates that are accepted without a path to a trust anchor, lower-case hex. A signature of
    * such a certificate passes with the warning `certificate.unproven`. @default none

@@ -3,7 +3,13 @@
  */
 
 import { openSource, type Source } from '../core/files.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import {
+  type AugmentFileRequest,
+  CryptoError,
+  type InputFile,
+  type OutputFile,
+  type SignedFile,
+} from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import {
   type ExistingSignature,
@@ -29,7 +35,7 @@ import type { SignatureNode } from './validation/signature-node.ts';
  *   broken; errors of reading, of the services and of writing. No output is left then.
  */
 export async function augmentXades(
-  request: AugmentFileRequest,
+  request: AugmentFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const source = openSource(request.input);
@@ -51,7 +57,7 @@ export async function augmentXades(
  */
 export async function augmentedChunks(
   source: Source,
-  { to, at }: Pick<AugmentFileRequest, 'to' | 'at'>,
+  { to, at }: Pick<AugmentFileRequest<InputFile, OutputFile>, 'to' | 'at'>,
   find: ContentFinder,
   services: SigningServices,
 ): Promise<{ readonly document: Buffer; readonly parts: [Buffer, ...Buffer[]] }> {
@@ -90,7 +96,7 @@ function intactAmong(
   return sound;
 }
 
-function openContent(path: string, signature: Source): Source {
+function openContent(path: InputFile, signature: Source): Source {
   try {
     return openSource(path);
   } catch (error) {

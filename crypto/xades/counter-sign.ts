@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -27,8 +29,8 @@ import { type ReferenceContext, referenceContext, writeNode } from './validation
 import { attributeOf, onlyChild, type SignatureNode } from './validation/signature-node.ts';
 
 interface CounterSignXadesRequest extends SignatureParameters {
-  readonly input: string;
-  readonly output: string;
+  readonly input: InputFile;
+  readonly output: OutputFile;
   readonly signer: Signer;
   /** Id of the ds:Signature to counter-sign. @default every signature of the file */
   readonly of?: string;

@@ -2,6 +2,9 @@
 import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
+  type InputFile,
+  type OutputFile,
+  type RemoteSigner,
   type SignatureAlgorithm,
   type SignatureLevel,
   type SignatureParameters,
@@ -12,6 +15,7 @@ import {
   type XadesFormat,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
+import { signatureValue } from '../keys/stored-signer.ts';
 import { algorithmOf, concatenatedValue } from '../x509/signature-algorithms.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { planInDocument } from './document-plan.ts';
@@ -26,7 +30,7 @@ import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
 import { type DetachedContent, planDetached, type SigningPlan } from './plan.ts';
 import { type RaisableSignature, raiseLevel } from './raise-level.ts';
 import { readDocument } from './read-document.ts';
-import { assemble, type SignedXml, writeChunks, writeStreamed } from './signed-output.ts';
+import { assemble, writeChunks, writeStreamed } from './signed-output.ts';
 
 /**
  * Signs as `signXades` does, at `request.level` (default B). The input is read as often as for level B; the
@@ -35,7 +39,7 @@ import { assemble, type SignedXml, writeChunks, writeStreamed } from './signed-o
  *   configured; `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`
  */
 export async function signXadesAtLevel(
-  request: SignFileRequest,
+  request: SignFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const source = openSource(request.input);
@@ -49,7 +53,8 @@ export async function signXadesAtLevel(
 }
 
 /** Parameters of the steps that follow the signature value. */
-interface LevelRequest extends Pick<SignFileRequest, 'output' | 'sync' | 'includeChain'> {
+interface LevelRequest
+  extends Pick<SignFileRequest<InputFile, OutputFile>, 'output' | 'sync' | 'includeChain'> {
   readonly signer: SignerIdentity;
   readonly level?: SignatureLevel;
   readonly at: number;
@@ -106,7 +111,7 @@ export function raisableNew(
 
 /** One signature over several files of a container (EN 319 162-1 §4.4). */
 interface DetachedSignatureRequest extends SignatureParameters {
-  readonly signer: Signer;
+  readonly signer: Signer | RemoteSigner;
   /** @default 'B' */
   readonly level?: SignatureLevel;
   readonly contents: readonly DetachedContent[];
@@ -128,7 +133,8 @@ export async function detachedSignature(
   const algorithm = algorithmOf(signer, request);
   const plan = planDetached(contents, { signer, algorithm, at, archived: level === 'LTA' });
   const text = textOf(plan, signer, algorithm, request);
-  const value = signValue(signer, text, algorithm);
+  const made = await signatureValue(signer, Buffer.from(text.signedInfo), algorithm);
+  const value = encodedValue(signer, made);
   const planned = { plan, text, algorithm };
   const unsigned =
     level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
@@ -190,14 +196,18 @@ export function textOf(
   return signatureText({ ...parameters, signer, algorithm, id, references });
 }
 
-/** Signs with the key and encodes the value for XML Signature (1.1 §6.4.3: ECDSA as r and s concatenated). */
+/** Encodes a value of `SigningKey.sign` for XML Signature (1.1 §6.4.3: ECDSA as r and s concatenated). */
+export function encodedValue({ keyType, keyBits }: SignerIdentity, made: Buffer): Buffer {
+  return keyType === 'ec' ? concatenatedValue(made, keyBits) : made;
+}
+
+/** Signs with the key and encodes the value. */
 export function signValue(
   signer: Signer,
   { signedInfo }: SignatureText,
   algorithm: SignatureAlgorithm,
 ): Buffer {
-  const made = signer.key.sign(Buffer.from(signedInfo), algorithm);
-  return signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
+  return encodedValue(signer, signer.key.sign(Buffer.from(signedInfo), algorithm));
 }
 
 /** Writes a planned signature, opened by `openSignature`, with its input. @throws {CryptoError} as `writeChunks` */
@@ -205,7 +215,7 @@ export function writePlanned(
   source: Source,
   { plan: { frame }, document }: Pick<PlannedSignature, 'plan' | 'document'>,
   opened: string,
-  request: Pick<SignFileRequest, 'output' | 'sync'>,
+  request: Pick<SignFileRequest<InputFile, OutputFile>, 'output' | 'sync'>,
 ): SignedFile {
   if (document === undefined || frame.object?.content === 'base64') {
     return writeStreamed(source, frame, opened, request);
@@ -224,7 +234,7 @@ export function writePlanned(
  *   (`input.unreadable`, `input.changed`, `input.empty`, `input.too-large`) and of writing (`output.exists`,
  *   `output.unwritable`). No output is left then.
  */
-export function signXades(request: SignFileRequest): SignedFile {
+export function signXades(request: SignFileRequest<InputFile, OutputFile>): SignedFile {
   const source = openSource(request.input);
   try {
     const planned = planSignature(source, request.signer, request);
@@ -233,16 +243,4 @@ export function signXades(request: SignFileRequest): SignedFile {
   } finally {
     source.close();
   }
-}
-
-/**
- * Signs one XML document in memory, with a packaging that places the signature inside it.
- * @throws {CryptoError} errors of the packaging and of the key
- */
-export function signXml(document: Buffer, request: XadesParameters & { readonly signer: Signer }): SignedXml {
-  const { signer, at, xades: form = {} } = request;
-  const algorithm = algorithmOf(signer, request);
-  const plan = planInDocument(document, { signer, algorithm, at, form });
-  const text = textOf(plan, signer, algorithm, request);
-  return assemble(document, plan.frame, openSignature(text, signValue(signer, text, algorithm)));
 }

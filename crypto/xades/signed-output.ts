@@ -1,12 +1,12 @@
 /** Writes a planned signature and its input into a new file. */
 import { createHash } from 'node:crypto';
 import { createTarget, type Source, type Target } from '../core/files.ts';
-import type { SignedFile, SignFileRequest } from '../core/types.ts';
+import type { InputFile, OutputFile, SignedFile, SignFileRequest } from '../core/types.ts';
 import { CLOSE_SIGNATURE } from './elements/signature-text.ts';
 import { base64Of, type Frame } from './plan.ts';
 
 /** A signed document as byte ranges; `before` and `after` are views of the input. */
-export interface SignedXml {
+interface SignedXml {
   readonly before: Buffer;
   readonly inserted: Buffer;
   /** Input bytes inside the signature; empty for most packagings. */
@@ -37,7 +37,7 @@ export function assemble(input: Buffer, frame: Frame, opened: string): SignedXml
 const NOTHING = Buffer.alloc(0);
 const CLOSE_OBJECT = `</ds:Object>${CLOSE_SIGNATURE}`;
 
-type OutputRequest = Pick<SignFileRequest, 'output' | 'sync'>;
+type OutputRequest = Pick<SignFileRequest<InputFile, OutputFile>, 'output' | 'sync'>;
 
 /**
  * Writes the output of an input in memory; both are hashed meanwhile.

@@ -9,6 +9,8 @@ import {
   type BegunSigning,
   CryptoError,
   type FinishSigningRequest,
+  type InputFile,
+  type OutputFile,
   type SignatureLevel,
   type SignedFile,
   type XadesFormat,
@@ -22,8 +24,7 @@ import {
   signerFromStored,
   storedSigner,
 } from '../keys/stored-signer.ts';
-import { concatenatedValue } from '../x509/signature-algorithms.ts';
-import { planSignature, writeAtLevel } from './sign.ts';
+import { encodedValue, planSignature, writeAtLevel } from './sign.ts';
 
 interface XadesState {
   readonly kind: 'xades/1';
@@ -39,7 +40,7 @@ interface XadesState {
  * First step. Writes no file and calls no service; the caller keeps only the returned state.
  * @throws {CryptoError} those of `signXades` except the key's and the output's
  */
-export function beginXades(request: BeginSigningRequest): BegunSigning {
+export function beginXades(request: BeginSigningRequest<InputFile>): BegunSigning {
   const source = openSource(request.input);
   try {
     const { text, algorithm } = planSignature(source, request.signer, request);
@@ -66,7 +67,7 @@ export function beginXades(request: BeginSigningRequest): BegunSigning {
  *   value does not fit, `request.invalid` for a state of another kind; those of `signXadesAtLevel`
  */
 export async function finishXades(
-  request: FinishSigningRequest,
+  request: FinishSigningRequest<InputFile, OutputFile>,
   services: SigningServices = {},
 ): Promise<SignedFile> {
   const state = readState<XadesState>(request.state, 'xades/1');
@@ -74,7 +75,7 @@ export async function finishXades(
   const source = openSource(request.input);
   try {
     if (sha256Of(source) !== state.input) {
-      throw new CryptoError('input.changed', `${request.input} is not what the first step was given.`);
+      throw new CryptoError('input.changed', `${source.path} is not what the first step was given.`);
     }
     const planned = planSignature(source, signer, { ...parameters, xades: state.form, level: state.level });
     const toBeSigned = Buffer.from(planned.text.signedInfo);
@@ -82,7 +83,7 @@ export async function finishXades(
       throw new CryptoError('request.invalid', 'The first step was done by another version of this program.');
     }
     const made = checkedSignatureValue(signer, planned.algorithm, toBeSigned, request.value);
-    const value = signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
+    const value = encodedValue(signer, made);
     const { output, sync } = request;
     const level = { ...parameters, signer, level: state.level, output, ...(sync !== undefined && { sync }) };
     return await writeAtLevel(source, planned, value, level, services);

@@ -8,7 +8,7 @@
 
 import { createHash } from 'node:crypto';
 import { openSource, type Source } from '../core/files.ts';
-import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
+import type { Check, InputFile, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
 import { algorithmText, isBroken } from '../validation/algorithms.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
@@ -163,13 +163,13 @@ function digestsTo(expected: ExpectedContent, parts: readonly Buffer[]): boolean
 }
 
 /** Optional expectations on a signed document besides its integrity. */
-type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'anchors' | 'at'>;
+type VerifyXmlOptions = Pick<VerifyFileRequest<InputFile>, 'signer' | 'content' | 'anchors' | 'at'>;
 
 /**
  * Verifies the newest signature of one file. An invalid document is a failed check, not an exception.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.empty`, `input.too-large`.
  */
-export function verifyXades(request: VerifyFileRequest): VerificationReport {
+export function verifyXades(request: VerifyFileRequest<InputFile>): VerificationReport {
   const source = openSource(request.path);
   try {
     const beside = request.contentPath === undefined ? undefined : openSource(request.contentPath);

@@ -24,6 +24,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'asic.unsafe':
     'The container has hidden or ambiguous content and is refused. Make it again with another program.',
   'output.name-refused': 'Give the input a name that the file system of the output folder takes.',
+  'font.missing': 'A font package is missing. Install the package that the message names.',
   'output.exists': 'A file of this name is in the output folder. Move it, then retry.',
   'output.unwritable': 'The output folder cannot be written. Check its permissions, then retry.',
   'key.unreadable': 'The key file cannot be read. Check path and permissions in `Signing:Certificate`.',

@@ -36,7 +36,7 @@ export const ZONES = {
   crypto: {
     owns: /^crypto\//,
     // Browsers open PKCS#12 containers with the same readers.
-    enteredBy: [/^crypto\/(index|asn1|pkcs12)\.ts$/],
+    enteredBy: [/^crypto\/(index|asn1|command-line|http|pkcs12)\.ts$/],
     imports: {},
     packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache'],
     builtins: true,
@@ -55,8 +55,6 @@ export const ZONES = {
       /^actors\/index\.ts$/,
       /^actors\/batch\/api\/[a-z-]+\.ts$/,
       /^actors\/portal\/api\.ts$/,
-      // The command line starts without the actors.
-      /^actors\/http-client\/index\.ts$/,
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
     imports: {
@@ -232,6 +230,7 @@ export const MAX_LINES = 600;
 export const SOURCES_OF_CHANCE = [
   'runtime/model/clock.ts',
   'runtime/model/ids.ts',
+  'crypto/core/machine.ts',
   'web/client/dom.ts',
   'clients/typescript/client.ts',
 ];

@@ -2,9 +2,22 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SignatureFormat, signFile, verifyFile } from '@sealwright/signatures';
+import {
+  addAsicSignature,
+  addCadesSignerAtLevel,
+  augmentFile,
+  MemoryOutput,
+  type RemoteSigner,
+  type SignatureFormat,
+  signAsic,
+  signFile,
+  signFileAtLevel,
+  validateFile,
+  verifyFile,
+} from '@sealwright/signatures';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
+import { startAuthority } from '../pki/authority.ts';
 import { pki } from '../pki/pki.ts';
 
 const AT = Date.now();
@@ -153,4 +166,91 @@ test('an existing output is never overwritten', (t) => {
     );
     t.is(readFileSync(output, 'utf8'), 'mine');
   }
+});
+
+test('a file in memory is signed, validated and extended without a file on disk', async (t) => {
+  const authority = await startAuthority();
+  t.teardown(() => authority.close());
+  const signer = authority.pki.signer('p-256');
+  for (const format of FORMATS) {
+    const [signed, extended] = [new MemoryOutput(), new MemoryOutput()];
+    const input = new Uint8Array(GOOD[format]);
+    const { output } = await signFileAtLevel(
+      { format, input, output: signed, signer, at: Date.now(), level: 'T' },
+      authority.services,
+    );
+    t.is(output.sha256, createHash('sha256').update(signed.bytes).digest('hex'), format);
+    await augmentFile(
+      { format, input: signed.bytes, output: extended, to: 'LT', at: Date.now() },
+      authority.services,
+    );
+    const { trust } = authority;
+    const report = await validateFile({ format, path: extended.bytes, trust, at: Date.now() + 60_000 });
+    t.is(report.indication, 'TOTAL-PASSED', format);
+    t.is(report.signatures[0]?.level, 'LT', format);
+  }
+});
+
+test('an output in memory stays empty when signing fails', (t) => {
+  const signer = pki().signer('p-256');
+  const output = new MemoryOutput();
+  const input = Buffer.from('no PDF');
+  t.is(
+    codeOf(() => signFile({ format: 'Pades', input, output, signer, at: AT })),
+    'pdf.malformed',
+  );
+  t.is(output.bytes.length, 0);
+});
+
+/** The same signer, whose key answers later; `damage` spoils its values. */
+function remote(kind: 'rsa-2048' | 'p-256' | 'ed25519', damage = false): RemoteSigner {
+  const { key, ...identity } = pki().signer(kind);
+  return {
+    ...identity,
+    async sign({ toBeSigned, hash, algorithm }) {
+      if (!createHash(algorithm.digest).update(toBeSigned).digest().equals(hash))
+        throw new Error('other bytes');
+      const value = key.sign(toBeSigned, algorithm);
+      return new Uint8Array(damage ? value.fill(7, 20, 24) : value);
+    },
+  };
+}
+
+test('a key elsewhere signs every format and container, and a value that it did not make is refused', async (t) => {
+  const trust = {
+    anchors: [pki().root.certificate],
+    intermediates: [pki().issuing.certificate],
+    revocation: 'none',
+  } as const;
+  const passes = async (format: SignatureFormat, path: Buffer, name: string) => {
+    const { indication, signatures } = await validateFile({ format, path, trust, at: AT + 60_000 });
+    t.is(indication, 'TOTAL-PASSED', name);
+    return signatures.length;
+  };
+  for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
+    for (const format of FORMATS) {
+      const request = { format, input: GOOD[format], at: AT };
+      const output = new MemoryOutput();
+      await signFileAtLevel({ ...request, output, signer: remote(kind) });
+      await passes(format, output.bytes, `${format} ${kind}`);
+      const failed = new MemoryOutput();
+      const refused = signFileAtLevel({ ...request, output: failed, signer: remote(kind, true) });
+      t.is(((await t.throwsAsync(refused)) as { code?: string }).code, 'signature.mismatch');
+      t.is(failed.bytes.length, 0);
+    }
+    for (const format of ['Cades', 'Xades'] as const) {
+      for (const container of ['S', 'E'] as const) {
+        const [first, second] = [new MemoryOutput(), new MemoryOutput()];
+        const inputs = [{ path: Buffer.from('data'), name: 'data.txt' }];
+        await signAsic({ kind: container, format, inputs, output: first, signer: remote(kind), at: AT });
+        const signer = remote(kind === 'p-256' ? 'rsa-2048' : 'p-256');
+        await addAsicSignature({ input: first.bytes, output: second, signer, at: AT + 1000 });
+        t.is(await passes('Cades', second.bytes, `ASiC-${container} ${format} ${kind}`), 2);
+      }
+    }
+  }
+  const [one, both] = [new MemoryOutput(), new MemoryOutput()];
+  signFile({ format: 'Cades', input: GOOD.Cades, output: one, signer: pki().signer('p-256'), at: AT });
+  await addCadesSignerAtLevel({ input: one.bytes, output: both, signer: remote('rsa-2048'), at: AT });
+  t.is(await passes('Cades', both.bytes, 'a second signer'), 2);
 });

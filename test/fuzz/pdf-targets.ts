@@ -1,9 +1,9 @@
 /** Targets for reading, signing and validating PDFs. */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import type { PadesFormat, SignatureLevel } from '#crypto/core/types.js';
+import { MemoryOutput, type PadesFormat, type SignatureLevel } from '#crypto/core/types.js';
 import { augmentPades } from '#crypto/pades/augment.js';
-import { signPdfBytes } from '#crypto/pades/sign.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, streamPdf } from '../crypto/pdf/build.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../crypto/pdf/corpus.ts';
@@ -95,7 +95,9 @@ export async function pdfSigning(environment: FuzzEnvironment): Promise<Target> 
     mutation,
     run(input) {
       const form = forms[turn++ % forms.length] ?? {};
-      const output = signPdfBytes(input, { signer, at: NOW, digest: 'sha256', form });
+      const signed = new MemoryOutput();
+      signPades({ format: 'Pades', input, output: signed, signer, at: NOW, pades: form });
+      const output = signed.bytes;
       if (!output.subarray(0, input.length).equals(input)) throw new BrokenPromise('bytes were lost');
       const { signatures } = reportOn(environment, 'Pades', inspectPades(memorySource(output)));
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
@@ -216,7 +218,9 @@ export function images(environment: FuzzEnvironment): Target {
     mutation: mutations,
     run(picture) {
       const form = { appearance: visible(picture) };
-      const output = signPdfBytes(pdf, { signer, at: NOW, digest: 'sha256', form });
+      const signed = new MemoryOutput();
+      signPades({ format: 'Pades', input: pdf, output: signed, signer, at: NOW, pades: form });
+      const output = signed.bytes;
       const { indication } = reportOn(environment, 'Pades', inspectPades(memorySource(output)));
       if (indication !== 'TOTAL-PASSED') throw new BrokenPromise(`a new signature is ${indication}`);
       return `signed ${Math.round(Math.log2(output.length))}`;

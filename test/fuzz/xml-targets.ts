@@ -1,9 +1,9 @@
 /** Targets for reading, signing, validating and augmenting XML. */
 
-import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
+import { MemoryOutput, type SignatureLevel, type XadesFormat } from '#crypto/core/types.js';
 import { augmentXades } from '#crypto/xades/augment.js';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
-import { signXml } from '#crypto/xades/sign.js';
+import { signXades } from '#crypto/xades/sign.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '#crypto/xml/index.js';
 import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
@@ -96,8 +96,9 @@ export async function xmlSigning(environment: FuzzEnvironment): Promise<Target> 
     mutation,
     run(input) {
       const xades = forms[turn++ % forms.length] ?? {};
-      const { before, inserted, after } = signXml(input, { signer, at: NOW, xades });
-      const output = Buffer.concat([before, inserted, after]);
+      const signed = new MemoryOutput();
+      signXades({ format: 'Xades', input, output: signed, signer, at: NOW, xades });
+      const output = signed.bytes;
       const { signatures } = reportOn(environment, 'Xades', inspectXadesDocument(output));
       const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);

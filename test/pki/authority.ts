@@ -2,16 +2,18 @@
  * Local HTTP server for time-stamps and revocation information, for a PKI whose certificates name it. Its faults
  * simulate those of real authorities.
  */
+
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@sealwright/runtime';
+import type { HttpTransport } from '@sealwright/signatures';
 import type { EvidenceSource, TimestampAuthority } from '#crypto/evidence/authorities.js';
 import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
 import { createTimestampAuthority } from '#crypto/evidence/timestamp-authority.js';
 import type { TrustSettings } from '#crypto/validation/trust.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { createAuthorityTransport, type HttpTransport } from '../../actors/shared/authority-transport.ts';
+import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
 import {
   type AuthorityPki,
   type AuthorityPkiOptions,

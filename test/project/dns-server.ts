@@ -2,8 +2,8 @@
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import type { AddressInfo } from 'node:net';
+import type { ResolvedAddress } from '@sealwright/signatures/http';
 import type { ExecutionContext } from 'ava';
-import type { ResolvedAddress } from '../../actors/http-client/index.ts';
 
 export interface TestDns {
   /** Names asked for so far, in order. */

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Clock } from '@sealwright/runtime';
-import type { HttpClient } from '../../http-client/index.ts';
+import type { HttpClient } from '@sealwright/signatures/http';
 import { RemoteFailure, type RemoteOperation } from './ports.ts';
 
 export interface PortalAddress {

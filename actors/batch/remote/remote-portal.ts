@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Clock, Ids } from '@sealwright/runtime';
-import { createHttpClient } from '../../http-client/index.ts';
+import { createHttpClient } from '@sealwright/signatures/http';
 import { call, jsonOf, type PortalAddress, unreadableResponse } from './call.ts';
 import type { RemoteDocument, RemotePortal } from './ports.ts';
 

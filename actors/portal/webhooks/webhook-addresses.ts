@@ -1,5 +1,5 @@
 /** The URLs that webhooks may be registered for. Source: docs/portal-values.md §19; docs/decisions/0052-outgoing-requests.md. */
-import { isPublicAddress, literalAddress } from '../../http-client/index.ts';
+import { isPublicAddress, literalAddress } from '@sealwright/signatures/http';
 
 /** Longest URL of a webhook, characters. */
 const MAX_URL_LENGTH = 2000;

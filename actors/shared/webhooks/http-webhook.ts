@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@sealwright/runtime';
-import { AddressNotAllowed, createHttpClient, type HttpClientOptions } from '../../http-client/index.ts';
+import { AddressNotAllowed, createHttpClient, type HttpClientOptions } from '@sealwright/signatures/http';
 import { type WebhookCaller, WebhookFailure, type WebhookResponse } from './webhook-port.ts';
 
 export interface HttpWebhookOptions extends Pick<HttpClientOptions, 'resolve'> {

@@ -7,6 +7,7 @@
  */
 import { readElement } from '../../asn1/read.ts';
 import { openSource } from '../../core/files.ts';
+import type { InputFile } from '../../core/types.ts';
 import {
   asInteger,
   asName,
@@ -269,7 +270,7 @@ const MAX_SIGNATURES = 500;
  * Counts the signature fields with a value, document time-stamps among them, valid or not; at most 500.
  * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`
  */
-export function countPdfSignatures(path: string): number {
+export function countPdfSignatures(path: InputFile): number {
   const source = openSource(path);
   try {
     return withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES).length);

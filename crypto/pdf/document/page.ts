@@ -3,7 +3,7 @@
  */
 
 import { openSource } from '../../core/files.ts';
-import { CryptoError } from '../../core/types.ts';
+import { CryptoError, type InputFile } from '../../core/types.ts';
 import {
   asName,
   asReference,
@@ -68,7 +68,7 @@ export function firstPage(pdf: PdfDocument): Page {
  * Counts the pages of the file at `path`, at most up to `limit`.
  * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`
  */
-export function countPdfPages(path: string, limit: number): number {
+export function countPdfPages(path: InputFile, limit: number): number {
   const source = openSource(path);
   try {
     return withPdf(source, (pdf) => {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
+import { CryptoError } from '../../core/types.ts';
 
 /** Path of the font in its package. */
 const FONT = '@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff';
@@ -108,10 +109,32 @@ export class OutlineFont {
 
 let bundled: OutlineFont | undefined;
 
-/** Returns the bundled font; reads it at the first use. */
+/** Returns the bundled font; reads it at the first use. @throws {CryptoError} `font.missing` */
 export function bundledFont(): OutlineFont {
-  bundled ??= new OutlineFont(readFileSync(createRequire(import.meta.url).resolve(FONT)));
+  bundled ??= new OutlineFont(readFileSync(fontPath(FONT)));
   return bundled;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Returns the path of a file in a font package. @throws {CryptoError} `font.missing` when it is not installed */
+export function fontPath(file: string): string {
+  const path = installedPath(file);
+  if (path !== undefined) return path;
+  const name = file.split('/', 2).join('/');
+  throw new CryptoError(
+    'font.missing',
+    `Drawing this text takes the package ${name}, and it is not installed. Install it with: npm install ${name}`,
+  );
+}
+
+/** Path of a file in a package; undefined when the package is not installed. */
+export function installedPath(file: string): string | undefined {
+  try {
+    return require.resolve(file);
+  } catch {
+    return undefined;
+  }
 }
 
 const WOFF_HEADER = 44;

@@ -1,4 +1,5 @@
 /** Compares the outlines of a font in a file with those of the bundled fonts, whose shapes are known. */
+import { CryptoError } from '../../core/types.ts';
 import { TextFont } from './shown-text.ts';
 
 /** Offset of a table in a TrueType file, and the table; undefined when the file has none. */
@@ -59,10 +60,24 @@ function isSame(
 }
 
 /**
- * True when each glyph of a TrueType file has the outline that the bundled fonts have for its text.
+ * True when each glyph of a TrueType file has the outline that the bundled fonts have for its text. False without the
+ * fonts: nothing is known then.
  * @param value what is shown: the form of a letter depends on those beside it
  */
 export function hasKnownShapes(
+  file: Buffer,
+  glyphs: readonly { readonly glyph: number; readonly text: string }[],
+  value: string,
+): boolean {
+  try {
+    return hasShapesOfFonts(file, glyphs, value);
+  } catch (error) {
+    if (error instanceof CryptoError && error.code === 'font.missing') return false;
+    throw error;
+  }
+}
+
+function hasShapesOfFonts(
   file: Buffer,
   glyphs: readonly { readonly glyph: number; readonly text: string }[],
   value: string,

@@ -3,10 +3,9 @@
  * slices by character; a slice is read at the first use of one of its characters.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { brotliDecompressSync } from 'node:zlib';
 import { Blob, Face, Font, Variation } from 'harfbuzzjs';
-import { encodeOutline, fontFile, type OutlinePoint, padded } from './font-file.ts';
+import { encodeOutline, fontFile, fontPath, installedPath, type OutlinePoint, padded } from './font-file.ts';
 
 /** Tags by their index in the table directory (WOFF 2.0, 4.1). */
 const TAGS =
@@ -274,6 +273,16 @@ const MAX_FACES = 32;
 
 type Package = (typeof PACKAGES)[number];
 
+/** Letters that only this package has. */
+const SCRIPTS: { readonly [name in Package]: RegExp } = {
+  arabic: /\p{Script=Arabic}/u,
+  hebrew: /\p{Script=Hebrew}/u,
+  devanagari: /\p{Script=Devanagari}/u,
+  thai: /\p{Script=Thai}/u,
+  kr: /\p{Script=Hangul}/u,
+  sc: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
+};
+
 /** One font with its characters. */
 export interface ScriptFace {
   readonly name: string;
@@ -289,20 +298,30 @@ interface Slice {
   readonly file: string;
 }
 
-const require = createRequire(import.meta.url);
 const slices = new Map<Package, readonly Slice[]>();
 /** In the order of their last use. */
 const faces = new Map<string, ScriptFace>();
 
-/** Returns the font that has a character; undefined when none has. */
+/**
+ * Returns the font that has a character; undefined when none has.
+ * @throws {CryptoError} `font.missing` when the package of its script is not installed
+ */
 export function scriptFace(codePoint: number): ScriptFace | undefined {
-  const order = IDEOGRAPH.test(String.fromCodePoint(codePoint)) ? IDEOGRAPH_PACKAGES : PACKAGES;
+  const letter = String.fromCodePoint(codePoint);
+  const order = IDEOGRAPH.test(letter) ? IDEOGRAPH_PACKAGES : PACKAGES;
   for (const name of order) {
     const file = sliceOf(name, codePoint);
     const face = file === undefined ? undefined : faceOf(file);
     if (face?.has(codePoint)) return face;
   }
+  const home = PACKAGES.find((name) => SCRIPTS[name].test(letter));
+  // An absent package has no slices.
+  if (home !== undefined && slices.get(home)?.length === 0) fontPath(directoryOf(home));
   return undefined;
+}
+
+function directoryOf(name: Package): string {
+  return `@fontsource-variable/noto-sans-${name}/unicode.json`;
 }
 
 function sliceOf(name: Package, codePoint: number): string | undefined {
@@ -324,11 +343,10 @@ function sliceOf(name: Package, codePoint: number): string | undefined {
 
 /** Reads the ranges of characters, in ascending order. */
 function slicesOf(name: Package): readonly Slice[] {
+  const path = installedPath(directoryOf(name));
+  if (path === undefined) return [];
   const directory = `@fontsource-variable/noto-sans-${name}`;
-  const ranges = JSON.parse(readFileSync(require.resolve(`${directory}/unicode.json`), 'utf8')) as Record<
-    string,
-    string
-  >;
+  const ranges = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
   const found = Object.entries(ranges)
     // The other slices of a package have the letters of European scripts.
     .filter(([slice]) => slice === name || slice.startsWith('['))
@@ -352,7 +370,7 @@ function faceOf(file: string): ScriptFace {
 }
 
 function readFace(file: string): ScriptFace {
-  const bytes = Uint8Array.from(unpackWoff2(readFileSync(require.resolve(file))));
+  const bytes = Uint8Array.from(unpackWoff2(readFileSync(fontPath(file))));
   const face = new Face(new Blob(bytes.buffer));
   const font = new Font(face);
   const weight = Variation.fromString(WEIGHT);

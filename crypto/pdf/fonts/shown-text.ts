@@ -150,7 +150,7 @@ function visible(line: string): string {
     .replace(INVISIBLE, '');
 }
 
-/** True when the fonts have every letter. */
+/** True when the fonts have every letter. @throws {CryptoError} `font.missing` */
 export function isShowable(text: string): boolean {
   return [...visible(text)].every(isDrawable);
 }

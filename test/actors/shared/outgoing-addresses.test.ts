@@ -6,12 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@sealwright/runtime';
 import { createEvidenceSource } from '@sealwright/signatures';
+import { AddressNotAllowed, type AddressPolicy, createHttpClient } from '@sealwright/signatures/http';
 import test, { type ExecutionContext } from 'ava';
-import {
-  AddressNotAllowed,
-  type AddressPolicy,
-  createHttpClient,
-} from '../../../actors/http-client/index.ts';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { startDns } from '../../project/dns-server.ts';
@@ -137,7 +133,7 @@ test('only the outgoing client opens HTTP connections', (t) => {
   const offenders = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })
       .map((name) => `${folder}/${name}`)
-      .filter((name) => name.endsWith('.ts') && name !== 'actors/http-client/http-client.ts')
+      .filter((name) => name.endsWith('.ts') && name !== 'crypto/evidence/http-client.ts')
       .filter((name) =>
         /\bfetch\(|import (?!type)[^;]*\brequest\b[^;]*from 'node:https?'/.test(
           readFileSync(join(root, name), 'utf8'),

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { beginCades, finishCades, finishCadesAtLevel } from '#crypto/cades/two-step.js';
+import { beginCades, finishCades } from '#crypto/cades/two-step.js';
 import type { BeginSigningRequest, FinishSigningRequest, Signer } from '#crypto/core/types.js';
 import { concatenatedValue } from '#crypto/x509/signature-algorithms.js';
 import { startAuthority } from '../../pki/authority.ts';
@@ -49,7 +49,7 @@ for (const [kind, parameters] of WAYS) {
       t.false(state.includes('PRIVATE'));
       const value = signer.key.sign(toBeSigned, algorithm);
       const finishing = finish(beginning.input, state, value);
-      const done = finishCades(finishing);
+      const done = await finishCades(finishing);
       t.is(done.input.sha256, sha256(beginning.input));
       t.is(done.output.sha256, sha256(finishing.output));
       const detached = 'detached' in cades && cades.detached;
@@ -97,7 +97,7 @@ test('a key that signs hashes needs the hash alone, and an ECDSA value may be r 
     const row = concatenatedValue(value, signer.keyBits);
     for (const form of [value, row]) {
       const finishing = finish(beginning.input, state, form);
-      finishCades(finishing);
+      await finishCades(finishing);
       const verdict = await accepted({
         signature: finishing.output,
         content: beginning.input,
@@ -176,7 +176,7 @@ test('two steps reach every level', async (t) => {
         const { toBeSigned, algorithm, state } = beginCades(beginning);
         const finishing = finish(beginning.input, state, signer.key.sign(toBeSigned, algorithm));
         if (level !== 'B') t.is(await codeOf(() => finishCades(finishing)), 'request.invalid');
-        await finishCadesAtLevel(finishing, authority.services);
+        await finishCades(finishing, authority.services);
         const content = kind === 'p-256' ? beginning.input : undefined;
         const found = facts(finishing.output, content);
         t.deepEqual(failures(found), []);

@@ -152,7 +152,7 @@ export async function judgedLevel(path: string, content?: string): Promise<strin
   const embedded = readFileSync(path, 'latin1').includes('RevocationValues');
   const offline = {
     anchors: trust.anchors,
-    intermediates: trust.intermediates,
+    intermediates: trust.intermediates ?? [],
     // At T, the file has no revocation information; from LT on, only embedded information is used.
     revocation: embedded ? trust.revocation : 'none',
   } as const;

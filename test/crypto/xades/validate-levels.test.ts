@@ -15,7 +15,7 @@ const factsOf = (bytes: Buffer | string): SignatureInfo =>
 /** Validates offline, with embedded evidence only, at the given time. */
 async function judged(bytes: Buffer | string, at = Date.now() + 60_000): Promise<SignatureRecord> {
   const { trust } = await authority();
-  const { anchors, intermediates } = trust;
+  const { anchors, intermediates = [] } = trust;
   const report = validateSignatures('Xades', inspectXadesDocument(Buffer.from(bytes)), {
     trust: { anchors, intermediates, revocation: 'hard' },
     at,

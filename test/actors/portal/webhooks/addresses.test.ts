@@ -1,5 +1,5 @@
+import { isPublicAddress } from '@sealwright/signatures/http';
 import test from 'ava';
-import { isPublicAddress } from '../../../../actors/http-client/index.ts';
 import { parseWebhookUrl } from '../../../../actors/portal/webhooks/webhook-addresses.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { startReceiver } from './receiver.ts';

@@ -1,6 +1,5 @@
 /**
- * The HTTP client for all requests that the service sends: webhooks, time-stamp authorities, OCSP responders, CRL and
- * certificate servers, the remote portal.
+ * An HTTP client for time-stamp authorities, OCSP responders, CRL and certificate servers.
  *
  * A host name is resolved once for each connection. The addresses are checked against the policy of the request, and the
  * connection goes to one of the addresses that passed, so a name that resolves differently the next moment (DNS
