@@ -1,13 +1,13 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
 import { join } from 'node:path';
 import {
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   DeferredSystem,
   describeFailure,
   migrateStore,
-  type Runtime,
-  type ShardOptions,
 } from '@sealwright/runtime';
+import type { ShardOptions } from '@sealwright/runtime/shards';
 import type { BatchObserver } from './batch/api/batch-observer.ts';
 import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchOptions } from './batch/batch-options.ts';
@@ -45,7 +45,7 @@ export class Services {
   private constructor(
     private readonly common: ServiceRuntime,
     private readonly pool: SigningPool,
-    private readonly runtime: Runtime,
+    private readonly runtime: BuiltRuntime,
     readonly batch: Batch,
     readonly portal: Portal | undefined,
     private readonly history: History | undefined,
@@ -112,7 +112,7 @@ export class Services {
     );
     if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
     const singletons = new Singletons(common);
-    const runtime = createRuntime({
+    const runtime = buildRuntime({
       system,
       store,
       clock,

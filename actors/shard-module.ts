@@ -1,5 +1,5 @@
 /** Module that each thread with actors loads: the actors of both services. */
-import type { ShardModule } from '@sealwright/runtime';
+import type { ShardModule } from '@sealwright/runtime/shards';
 import { batchPartitions, definitions } from './batch/registry.ts';
 import { portalDefinitions, portalPartitions } from './portal/registry.ts';
 

@@ -7,7 +7,7 @@ import {
   type ActorAddress,
   type ActorDefinition,
   type ActorStore,
-  type Runtime,
+  type BuiltRuntime,
   systemClock,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
@@ -100,7 +100,7 @@ function address(n: number): ActorAddress {
 }
 
 /** @param ahead milliseconds by which the clock is fast */
-function openRuntime(store: ActorStore, ahead: number): Runtime {
+function openRuntime(store: ActorStore, ahead: number): BuiltRuntime {
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   return quietRuntime({ store, clock, definitions: [definition] });
 }

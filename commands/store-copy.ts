@@ -4,16 +4,10 @@
  * Source: docs/operations.md.
  */
 import { resolve } from 'node:path';
-import {
-  type Clock,
-  type CopyReport,
-  type CopySide,
-  copyStore,
-  describeFailure,
-  Fatal,
-} from '@sealwright/runtime';
+import { type Clock, describeFailure, Fatal } from '@sealwright/runtime';
+import { type CopyReport, type CopySide, copyStore } from '@sealwright/runtime/copy';
 import { openLmdbCopy } from '@sealwright/runtime/lmdb';
-import { openPostgresCopy } from '@sealwright/runtime/postgres';
+import { openPostgresCopy } from '@sealwright/runtime/postgres-parts';
 import { Progress } from '../logging/progress.ts';
 import { escapeControls } from '../logging.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';

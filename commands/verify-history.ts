@@ -3,7 +3,12 @@
  * not as it was written. The service may be running. Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import { readFileSync } from 'node:fs';
-import { type Checkpoint, type HistoryReport, parseCheckpoint, verifyHistory } from '@sealwright/runtime';
+import {
+  type Checkpoint,
+  type HistoryReport,
+  parseCheckpoint,
+  verifyHistory,
+} from '@sealwright/runtime/history';
 import { ACTOR_KINDS, storageLayout } from '../actors/index.ts';
 import { readAnchors } from '../service/history-anchor.ts';
 import { openReader } from '../service/open-store.ts';

@@ -1,25 +1,21 @@
-/** The public names of the runtime; the drivers of stores and the equipment for tests have entries of their own. */
+/**
+ * The public names of the runtime; the drivers of stores and the equipment for tests have entries of their own. A program
+ * needs `createRuntime`, `defineActor`, `defineEffect`, `tell`, `note`, `Retryable` and `Fatal`; the other names are for
+ * programs that build the parts of a runtime themselves.
+ */
 
-export { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from './history/anchor.ts';
-export {
-  CHECKPOINT,
-  CHECKPOINTS_VIEW,
-  type Checkpoint,
-  checkpointHash,
-  createCheckpointSigner,
-  lineHash,
-  parseCheckpoint,
-  STAMPS_VIEW,
-  UNSENT_VIEW,
-} from './history/checkpoint.ts';
-export { type HistoryProof, HistoryProofs, isProven } from './history/proof.ts';
-export { HistorySealer } from './history/sealer.ts';
-export { type HistoryReport, verifyHistory } from './history/verify.ts';
+export type { Answer } from './answers.ts';
+export { type CreateOptions, createRuntime, type ListQuery, type Runtime } from './create-runtime.ts';
 export type { ShardStatus } from './host/actor-host.ts';
 export { LoopUtilisation } from './host/actor-host.ts';
-export type { ActorPage, ActorQuery, ActorSummary } from './inspection/actor-pages.ts';
-export type { ActorReport, KindReport } from './inspection/inspect.ts';
-export type { MachineChart } from './inspection/machine-chart.ts';
+export {
+  type Actor,
+  type CreateInput,
+  defineActor,
+  type EventOf,
+  type StateOf,
+  type View,
+} from './model/actor.ts';
 export { machineTime, systemClock } from './model/clock.ts';
 export {
   type ActorDefinition,
@@ -30,15 +26,25 @@ export {
   type CommittedActor,
   type ContextOf,
   contextOf,
-  defineActor,
   type EffectAttempt,
   type EffectContext,
   type EffectHandler,
+  type HandledEffect,
   type InputOf,
   type MessageOf,
   type StepOutcome,
   type Unaccepted,
 } from './model/definition.ts';
+export {
+  defineEffect,
+  dropEffects,
+  type Effect,
+  type EffectOptions,
+  type EffectRun,
+  note,
+  type TellParams,
+  tell,
+} from './model/effects.ts';
 export { describeFailure, Fatal, isRetryable, Retryable } from './model/failures.ts';
 export {
   declaredFaultPoints,
@@ -74,11 +80,10 @@ export type {
   StoredEffect,
   StoreNodes,
   StoreReader,
+  StoreSource,
 } from './model/ports.ts';
-export { createRuntime, DeferredSystem, type Runtime, type RuntimeOptions } from './runtime.ts';
-export type { ShardOptions } from './shards/sharded-host.ts';
-export type { ShardModule } from './shards/wire.ts';
+export type { RequestAction } from './model/requests.ts';
+export { type BuiltRuntime, buildRuntime, DeferredSystem, type RuntimeOptions } from './runtime.ts';
 export { migrateStore } from './step/migrate.ts';
 export { firstStep, nextStep } from './step/step.ts';
-export type { CopySide } from './store/copy/copy-side.ts';
-export { type CopyPhase, type CopyReport, copyStore } from './store/copy/copy-store.ts';
+export type { Followed, WaitOptions } from './watch.ts';

@@ -1,4 +1,35 @@
-/** Stores on PostgreSQL: several processes (nodes) on one store. */
+/** Stores on PostgreSQL 15 or newer: several processes (nodes) on one store. */
+import { hostname } from 'node:os';
+import type { Millis, StoreSource } from './model/ports.ts';
+import { openPostgresStore } from './store/postgres/postgres-store.ts';
 
-export { openPostgresCopy } from './store/postgres/postgres-copy.ts';
-export { openPostgresReader, openPostgresStore } from './store/postgres/postgres-store.ts';
+const LEASE_SECONDS = 10;
+
+/** Settings of a store on PostgreSQL. */
+export interface PostgresSettings {
+  /** Schema of the tables: lower-case letters, digits, underscores. @default actors */
+  readonly schema?: string;
+  /** Name of this process among the nodes. @default name of the host and id of the process */
+  readonly node?: string;
+  /** Seconds of silence after which other nodes take over the work of this one. @default 10 */
+  readonly leaseSeconds?: number;
+  /** Connections of this process at most. Whole number, at least 2. @default 10 */
+  readonly poolSize?: number;
+  /** @default 30,000 */
+  readonly statementTimeoutMs?: Millis;
+  /** Called once when others took over the work of this node: the process must end. @default a new session is opened */
+  readonly onLost?: (why: string) => void;
+}
+
+/**
+ * Stores actors in a database, where nodes share the work. The tables are made at the first start. Opening throws
+ * `store.too-new`, `store.locked`, `store.postgres-options`, `store.unavailable`.
+ * @param url `postgres://user:password@host:port/database`
+ */
+export function postgres(url: string, settings: PostgresSettings = {}): StoreSource {
+  const { node = `${hostname()}-${process.pid}`, leaseSeconds = LEASE_SECONDS, schema = 'actors' } = settings;
+  return {
+    open: ({ clock, log, version }) =>
+      openPostgresStore({ ...settings, url, node, leaseSeconds, schema, clock, log, info: { version } }),
+  };
+}

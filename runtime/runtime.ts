@@ -38,8 +38,8 @@ import type {
   Step,
   StoredEffect,
 } from './model/ports.ts';
+import { SEND_EFFECT } from './model/requests.ts';
 import { ShardedHost, type ShardOptions } from './shards/sharded-host.ts';
-import { SEND_EFFECT } from './step/step.ts';
 import { Timers } from './timers/timers.ts';
 
 /**
@@ -130,10 +130,12 @@ export interface RuntimeDependencies {
   readonly shards?: ShardOptions;
 }
 
-export interface Runtime {
+export interface BuiltRuntime {
   readonly system: ActorSystem & {
     /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
     restart(address: ActorAddress): Promise<StepOutcome>;
+    /** Ends an actor in any state, as `ActorDefinition.ends` does. */
+    end(address: ActorAddress): Promise<StepOutcome>;
   };
   /** Inspects actors. */
   readonly inspector: Inspector;
@@ -169,10 +171,10 @@ export interface Runtime {
 }
 
 /**
- * Builds the runtime. Throws `machine.unsupported`, `actor.kind-twice`, `actor.kind-malformed`, `effect.reserved`,
+ * Builds the runtime. Throws `machine.unsupported`, `actor.kind-twice`, `actor.malformed`, `effect.reserved`,
  * `runtime.options`.
  */
-export function createRuntime(dependencies: RuntimeDependencies): Runtime {
+export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const { store, clock, ids, log, handlers } = dependencies;
   const faults = dependencies.faults ?? new Faults();
   const options = fillOptions(dependencies.options ?? {});
@@ -215,6 +217,7 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
         timers.unpark(address);
         return outcome;
       },
+      end: (address) => host.end(address),
     },
     setAside: () => journal?.setAside ?? [],
     async runAgain(address) {
@@ -380,14 +383,12 @@ function needFunctions(handlers: RuntimeDependencies['handlers']): NonNullable<H
   return functions;
 }
 
-/** Throws `actor.kind-twice`, `actor.kind-malformed`, `machine.unsupported`. */
+/** Throws `actor.kind-twice`, `actor.malformed`, `machine.unsupported`. */
 function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, ActorDefinition> {
   const kinds = new Map<string, ActorDefinition>();
   for (const definition of definitions) {
     if (kinds.has(definition.kind))
       throw new Fatal('actor.kind-twice', `Two definitions of "${definition.kind}".`);
-    if (definition.kind.includes('/'))
-      throw new Fatal('actor.kind-malformed', `"${definition.kind}" holds a slash.`);
     assertStorable(definition);
     kinds.set(definition.kind, definition);
   }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from '@sealwright/runtime';
+import { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from '@sealwright/runtime/history';
 import type { KeyFolder } from './key-folder.ts';
 
 /** Beginning of the names of their files; the newest has no more, others were set aside. */

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { ActorStore, Clock, Faults, Log, StoreReader } from '@sealwright/runtime';
 import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
-import { openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import { storageLayout } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
 import { nodeName } from './service-file.ts';

@@ -1,7 +1,8 @@
 /** Inspects the actors of all services and restarts stopped ones. Implements `ActorInspection`. */
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { LoopUtilisation, type MachineChart, type NodeStatus, type Runtime } from '@sealwright/runtime';
+import { type BuiltRuntime, LoopUtilisation, type NodeStatus } from '@sealwright/runtime';
+import type { MachineChart } from '@sealwright/runtime/inspect';
 import type { NodeView, RuntimeView } from '../../contracts/batch/runtime.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { ActorInspection } from './api/inspection.ts';
@@ -26,7 +27,7 @@ export class InspectionService implements ActorInspection {
 
   constructor(
     private readonly common: Pick<BatchRuntime, 'clock' | 'ids'>,
-    private readonly host: Runtime,
+    private readonly host: BuiltRuntime,
     private readonly pool: SigningPool,
     private readonly events: Pick<EventLog, 'record'>,
   ) {

@@ -1,6 +1,7 @@
 /** Actor definitions of the batch service: machines, views (`job-index.ts`, `events.ts`), counters and unique names. */
 
-import type { ActorAddress, ActorDefinition, ActorStore, ActorView, ShardModule } from '@sealwright/runtime';
+import type { ActorAddress, ActorDefinition, ActorStore, ActorView } from '@sealwright/runtime';
+import type { ShardModule } from '@sealwright/runtime/shards';
 import { inputFolderMachine } from '../../machines/batch/input-folder.ts';
 import { jobMachine } from '../../machines/batch/job.ts';
 import { CLEARED } from '../../machines/batch/job-context.ts';

@@ -5,20 +5,16 @@
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
 
+import { type ActorStore, type Clock, describeFailure, type Json, type Log } from '@sealwright/runtime';
 import {
-  type ActorStore,
   CHECKPOINT,
   CHECKPOINTS_VIEW,
   type Checkpoint,
-  type Clock,
   checkpointHash,
-  describeFailure,
   type HistorySealer,
-  type Json,
-  type Log,
   STAMPS_VIEW,
   UNSENT_VIEW,
-} from '@sealwright/runtime';
+} from '@sealwright/runtime/history';
 import type { TimestampAuthority } from '@sealwright/signatures';
 import type { HttpClient } from '@sealwright/signatures/http';
 

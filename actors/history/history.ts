@@ -2,16 +2,8 @@
  * Tamper-evident history of the service: checkpoints at intervals, published where configured. Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import type { KeyObject } from 'node:crypto';
-import {
-  type ActorStore,
-  type Clock,
-  createCheckpointSigner,
-  type HistoryAnchor,
-  HistorySealer,
-  type Ids,
-  type Log,
-  type Step,
-} from '@sealwright/runtime';
+import type { ActorStore, Clock, Ids, Log, Step } from '@sealwright/runtime';
+import { createCheckpointSigner, type HistoryAnchor, HistorySealer } from '@sealwright/runtime/history';
 import { createTimestampAuthority } from '@sealwright/signatures';
 import { createHttpClient } from '@sealwright/signatures/http';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';

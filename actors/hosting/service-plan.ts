@@ -6,12 +6,12 @@ import type {
   ActorDefinition,
   ActorStore,
   ActorSystem,
+  BuiltRuntime,
   Clock,
   EffectHandler,
   Faults,
   Ids,
   Log,
-  Runtime,
   Step,
 } from '@sealwright/runtime';
 
@@ -36,7 +36,7 @@ export interface ServicePlan<Service extends HostedService = HostedService> {
    */
   observe(step: Step, isOwn: boolean): void;
   /** Recovers the last run. The service answers requests from here on; nothing is begun before its `start`. */
-  open(runtime: Runtime): Promise<Service>;
+  open(runtime: BuiltRuntime): Promise<Service>;
 }
 
 export interface HostedService {

@@ -1,5 +1,6 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
-import type { ActorDefinition, ShardModule } from '@sealwright/runtime';
+import type { ActorDefinition } from '@sealwright/runtime';
+import type { ShardModule } from '@sealwright/runtime/shards';
 import { brandingDefinition } from './branding/branding.ts';
 import { documentDefinition } from './document-records/document-index.ts';
 import { documentOperationDefinition } from './documents/document-operations.ts';

@@ -1,13 +1,13 @@
 /** A runtime with the time of the machine and without log lines. */
-import { createRuntime, type Log, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
+import { type BuiltRuntime, buildRuntime, type Log, systemClock, systemIds } from '@sealwright/runtime';
 
 const quiet = (): void => {};
 export const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-type Given = Parameters<typeof createRuntime>[0];
+type Given = Parameters<typeof buildRuntime>[0];
 
 export function quietRuntime(
   given: Pick<Given, 'store' | 'definitions'> & Partial<Pick<Given, 'clock' | 'handlers' | 'shards'>>,
-): Runtime {
-  return createRuntime({ clock: systemClock, ids: systemIds, log: QUIET, handlers: {}, ...given });
+): BuiltRuntime {
+  return buildRuntime({ clock: systemClock, ids: systemIds, log: QUIET, handlers: {}, ...given });
 }

@@ -1,7 +1,7 @@
 /** The compared sides: the runtime on PostgreSQL, its commit function alone, and plain `pg` writing the same rows. */
 
 import { systemClock } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import pg from 'pg';
 import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
 import { commitStatements } from '#runtime/store/postgres/postgres-statements.js';

@@ -1,6 +1,7 @@
 /** Actors for the threads of `bench/shards.ts`: a few rows each, with messages that terminate their thread. */
 import { MessagePort } from 'node:worker_threads';
-import type { ActorDefinition, ShardModule } from '@sealwright/runtime';
+import type { ActorDefinition } from '@sealwright/runtime';
+import type { ShardModule } from '@sealwright/runtime/shards';
 import { assign, setup } from 'xstate';
 
 interface Context {

@@ -1,6 +1,6 @@
 /** Runtime with actors on a number of threads, for the benchmarks of `bench/shards.ts`. */
 
-import { type Runtime, systemClock } from '@sealwright/runtime';
+import { type BuiltRuntime, systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import type { BenchContext } from '../frame/bench.ts';
 import { type ThreadCosts, threadCosts } from '../frame/processes.ts';
@@ -18,7 +18,7 @@ const IDLE_LOOK_MS = 400;
 const MAX_IDLE_LOOKS = 50;
 
 export interface ShardedRuntime {
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   /** Numbers in the system of the threads that it started, by role. Linux only. */
   readonly threads: { readonly store: readonly string[]; readonly shards: readonly string[] };
   /** Called when a thread is lost, with `performance.now()`. */

@@ -1,6 +1,7 @@
 /** The running service, by its own checks under the names that `GET /api/ready` gives them, and the tamper-evident history. */
 
-import { describeFailure, type StoreReader, verifyHistory } from '@sealwright/runtime';
+import { describeFailure, type StoreReader } from '@sealwright/runtime';
+import { verifyHistory } from '@sealwright/runtime/history';
 import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
 import { ACTOR_KINDS, storageLayout } from '../../actors/index.ts';
 import { readAnchors } from '../../service/history-anchor.ts';

@@ -21,8 +21,9 @@ import type {
   Millis,
   StoredEffect,
 } from '../model/ports.ts';
+import { SEND_EFFECT } from '../model/requests.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
-import { checkedMessage, SEND_EFFECT } from '../step/step.ts';
+import { checkedMessage } from '../step/step.ts';
 import { type CrashJournal, SET_ASIDE, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
 
 /**

@@ -169,6 +169,8 @@ export interface ActorHost {
   settle(address: ActorAddress, effect: EffectKey): Promise<void>;
   /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
   restart(address: ActorAddress): Promise<StepOutcome>;
+  /** Ends an actor in any state, as `ActorDefinition.ends` does. */
+  end(address: ActorAddress): Promise<StepOutcome>;
   /** Number of the thread that hosts an actor. */
   shardOf(address: ActorAddress): number;
   /** Returns one entry for each thread that answers. */

@@ -25,6 +25,7 @@ import { withoutNeedless, withPartitions } from '../step/effect-partitions.ts';
 import { migrationOf } from '../step/migrate.ts';
 import {
   committedViewOf,
+  endingStep,
   firstStep,
   machinelessStep,
   nextStep,
@@ -166,7 +167,7 @@ function answerWithoutStep(stored: StoredActor, delivery: MessageDelivery): Step
 
 /** Builds the outcome of a message that changes nothing. */
 function refused(reason: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
-  return { accepted: false, reason, actor: viewOf(stored) };
+  return { accepted: false, reason, actor: committedViewOf(stored) };
 }
 
 /** The step is stored, and its sender is answered, even if the observer throws. */
@@ -312,6 +313,14 @@ export class Host implements ActorHost {
           : machinelessStep(stored, { now: this.#dependencies.clock.now() }, null),
       );
     });
+  }
+
+  end(address: ActorAddress): Promise<StepOutcome> {
+    return this.#post(address, undefined, () =>
+      this.#machinelessStep(address, (stored) =>
+        endingStep(this.#definition(address), stored, { now: this.#dependencies.clock.now() }),
+      ),
+    );
   }
 
   /** Stops an actor whose steps crash the threads they run on. */

@@ -44,7 +44,7 @@ export type InputOf<Kind extends string> =
   // biome-ignore lint/suspicious/noExplicitAny: only the input is of interest.
   Kind extends ActorKind<any, any, infer Input> ? (unknown extends Input ? null : Input) : unknown;
 
-type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
+export type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
 
 /** Messages that an actor of a kind is sent; the host adds `at`. */
 export type MessageOf<Kind extends string> =
@@ -115,14 +115,21 @@ export interface ActorDefinition<Context = any> {
   ) => Promise<readonly ActorAddress[]>;
   /** Maximum number of messages waiting for one actor. @default 256 */
   readonly mailboxLimit?: number;
+  /**
+   * Ids of consumed messages that an actor remembers: a repetition within so many later messages with ids is recognised.
+   * They are stored with each step. Whole number from 1 to 10,000. @default 32
+   */
+  readonly idWindow?: number;
+  /** Effects that the machine asks for by their `action`. @default none: the handlers are given to the runtime */
+  readonly effects?: readonly HandledEffect<unknown>[];
 }
 
-/** Defines the actors of a kind: the functions for rows, names, counters and relatives receive the kind's context. */
-export function defineActor<Machine extends AnyStateMachine, Context extends ContextFrom<Machine>>(
-  kind: ActorKind<Context, EventFrom<Machine>, unknown>,
-  definition: Omit<ActorDefinition<Context>, 'kind' | 'machine'> & { readonly machine: Machine },
-): ActorDefinition<Context> {
-  return { kind, ...definition };
+/** An effect as the runtime needs it; `defineEffect` makes one. */
+export interface HandledEffect<Outcome> {
+  readonly name: string;
+  readonly handler: EffectHandler;
+  /** For types alone. */
+  readonly outcome?: Outcome;
 }
 
 /** Returns the context of a stored actor of this kind; undefined for an actor of another kind. */
@@ -246,7 +253,7 @@ export type StepOutcome<Context = any> =
   | {
       readonly accepted: false;
       readonly reason: 'not-accepted' | 'duplicate' | 'stopped';
-      readonly actor: ActorView<Context>;
+      readonly actor: CommittedActor<Context>;
     }
   | { readonly accepted: false; readonly reason: 'unknown-actor' | 'exists' }
   | {

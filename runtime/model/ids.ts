@@ -21,7 +21,7 @@ export function seededIds(seed: number): Ids {
     mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
     return (mixed ^ (mixed >>> 16)) >>> 0;
   };
-  const bytes = (length: number): Buffer => {
+  const bytes: Ids['bytes'] = (length) => {
     const out = Buffer.alloc(length);
     for (let at = 0; at < length; at++) out[at] = word() & 0xff;
     return out;

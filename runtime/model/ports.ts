@@ -2,7 +2,6 @@
  * Ports of the runtime: the interfaces it needs from outside (store, clock, ids) and the data that crosses them. All
  * data is plain, so that a store in another process can implement the same contract.
  */
-import type { MessagePort } from 'node:worker_threads';
 import type { LeaseDeadline } from './lease-deadline.ts';
 
 /** Identifies one actor, independently of its location. */
@@ -259,6 +258,18 @@ export interface ActorStore {
   close(): Promise<void>;
 }
 
+/** A place for actors; `lmdb`, `postgres` and `memory` of the entries of these names make one. */
+export interface StoreSource {
+  /** @param given.version names the definitions of this program for the other nodes */
+  open(given: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly version: string;
+  }): ActorStore | Promise<ActorStore>;
+  /** Path of the file that records effects in progress; see `CreateOptions.crashJournal`. */
+  readonly crashJournal?: string;
+}
+
 /** Reads of a store without the right to write. The state index may be behind. */
 export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters'> & {
   close(): Promise<void>;
@@ -340,7 +351,8 @@ export interface NodeStatus {
 /** Data that another thread needs to use the store; transfer `port` to it. */
 export interface SharedStore {
   readonly folder: string;
-  readonly port: MessagePort;
+  /** A `MessagePort`. The types of the package need none of Node. */
+  readonly port: object;
 }
 
 export interface StoredTimer {
@@ -360,11 +372,18 @@ export interface Clock {
   sleep(delay: Millis, signal?: AbortSignal): Promise<void>;
 }
 
+/** A `Buffer`; in a program without the types of Node what it extends. */
+export type Bytes = typeof globalThis extends {
+  readonly Buffer: { isBuffer(value: unknown): value is infer Type };
+}
+  ? Type
+  : Uint8Array;
+
 /** Ids and random bytes as a dependency. */
 export interface Ids {
   /** UUID v4, lower case. */
   uuid(): string;
-  bytes(length: number): Buffer;
+  bytes(length: number): Bytes;
 }
 
 /** Writes one structured line; never throws, never blocks. */

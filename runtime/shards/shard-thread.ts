@@ -60,7 +60,7 @@ export class ShardThread {
     this.#port = port1;
     this.#worker = new Worker(new URL('./shard-worker.js', import.meta.url), {
       workerData: data,
-      transferList: [port2, store.port],
+      transferList: [port2, store.port as MessagePort],
       resourceLimits: { maxOldGenerationSizeMb: memory },
     });
     this.#api = wrap<ShardApi>(port1 as unknown as Parameters<typeof wrap>[0]);

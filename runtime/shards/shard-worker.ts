@@ -1,6 +1,6 @@
 /** A thread that hosts the actors of one shard. It starts without a shard, so that it can be a spare. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
 import { Host } from '../host/host.ts';
 import { Supervisor } from '../host/supervisor.ts';
@@ -61,7 +61,7 @@ const api: ShardApi = {
   ping: () => true,
 };
 
-expose(api, port);
+expose(api, port as MessagePort);
 parentPort?.on('message', (message: ToShard) => {
   if (typeof message !== 'string') host = hostOf(message.shard);
   else for (const call of JSON.parse(message) as readonly ShardCall[]) void answer(call);
@@ -108,6 +108,7 @@ async function run(call: ShardCall): Promise<StepOutcome | 'step' | null> {
   if (call.call === 'deliver')
     return unlessStored(await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }));
   if (call.call === 'restart') return host.restart(call.address);
+  if (call.call === 'end') return host.end(call.address);
   if (call.call === 'giveUp') return host.stopActor(call.address, call.error);
   await host.settle(call.address, call.effect);
   return null;

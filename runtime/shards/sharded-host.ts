@@ -189,6 +189,10 @@ export class ShardedHost implements ActorHost {
     return this.#outcome({ call: 'restart', address });
   }
 
+  end(address: ActorAddress): Promise<StepOutcome> {
+    return this.#outcome({ call: 'end', address });
+  }
+
   async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
     await this.#request({ call: 'settle', address, effect });
   }

@@ -2,7 +2,6 @@
  * Messages between the main thread and the threads that host actors. Plain data; failures are encoded too, because an
  * error loses its members between threads. Calls and answers are sent in batches, one per turn of an event loop.
  */
-import type { MessagePort } from 'node:worker_threads';
 import type { HostReport, MessageDelivery } from '../host/actor-host.ts';
 import type { RestartLimit } from '../host/supervisor.ts';
 import type { ActorDefinition, ActorView, StepOutcome } from '../model/definition.ts';
@@ -14,6 +13,7 @@ import type {
   Json,
   LogProperties,
   SharedStore,
+  StoredEffect,
 } from '../model/ports.ts';
 
 /** Bytes of kind, slash and id: texts in keys have at most 400 bytes each. */
@@ -60,7 +60,7 @@ export function failureOf({ code, message, retryable, retryAfter }: PlainFailure
 export interface ShardModule {
   readonly definitions: readonly ActorDefinition[];
   /** Functions for the partitions of effects, the same as in the handlers' `partitioning`. */
-  readonly partitions: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
+  readonly partitions: { readonly [effect: string]: (effect: StoredEffect['effect']) => string };
 }
 
 export interface ShardSetup {
@@ -82,6 +82,7 @@ export type ShardCall = { readonly seq: number } & (
     }
   | { readonly call: 'settle'; readonly address: ActorAddress; readonly effect: EffectKey }
   | { readonly call: 'restart'; readonly address: ActorAddress }
+  | { readonly call: 'end'; readonly address: ActorAddress }
   | { readonly call: 'giveUp'; readonly address: ActorAddress; readonly error: string }
 );
 
@@ -134,7 +135,8 @@ export type FromShard =
 
 /** Parameters of a new shard thread. */
 export interface ShardThreadData {
-  readonly port: MessagePort;
+  /** A `MessagePort`; see `SharedStore.port`. */
+  readonly port: object;
   /** URL of the module with the `shardModule`. */
   readonly parts: string;
   /** Memory of the `ComputingMark`. */

@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { Fatal } from '../model/failures.ts';
 import { compareKeys } from '../model/keys.ts';
 import type { ActorAddress, ActorStore, Millis, Step, StoredEffect } from '../model/ports.ts';
-import { checkedMessage, SEND_EFFECT } from './step.ts';
+import { SEND_EFFECT } from '../model/requests.ts';
+import { checkedMessage } from './step.ts';
 
 type Effect = StoredEffect['effect'];
 

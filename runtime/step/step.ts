@@ -24,6 +24,7 @@ import {
   type StoredActor,
   type StoredEffect,
 } from '../model/ports.ts';
+import { markOf } from '../model/requests.ts';
 import {
   type DerivedRecords,
   derive,
@@ -86,9 +87,6 @@ function without(timers: StoredActor['timers'], name: string): StoredActor['time
   return rest;
 }
 
-/** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
-export const SEND_EFFECT = 'tell';
-
 const MESSAGE = jsonType<{ readonly to: ActorAddress; readonly event: ActorEvent }>();
 
 /** Returns receiver and event of a message. Throws `step.malformed-action`, so that no step stores a malformed one. */
@@ -109,7 +107,7 @@ type RequestedAction =
   | {
       readonly kind: 'note';
       readonly message: string;
-      readonly state: string | undefined;
+      readonly state?: string | undefined;
       readonly data: JournalData | undefined;
     }
   | { readonly kind: 'drop-effects' }
@@ -135,7 +133,9 @@ interface Delayed {
 }
 
 /** Throws `step.unknown-action` or `step.malformed-action`, which name the action. */
-function readAction(type: string, params: unknown): RequestedAction {
+function readAction({ type, params, exec }: CollectedAction): RequestedAction {
+  const mark = markOf(exec);
+  if (mark !== undefined) return mark.request(params);
   switch (type) {
     case 'effect':
       return { kind: 'effect', effect: readEffect(params) };
@@ -208,6 +208,8 @@ export interface StepContext {
 interface CollectedAction {
   readonly type: string;
   readonly params: unknown;
+  /** The implementation; undefined where the machine has none. */
+  readonly exec: unknown;
 }
 
 let collected: CollectedAction[] = [];
@@ -264,6 +266,11 @@ const templates = new WeakMap<AnyStateMachine, Map<string, AnyMachineSnapshot>>(
  * is resolved once per machine and then copied.
  */
 function snapshotOf(machine: AnyStateMachine, state: string, context: Json): AnyMachineSnapshot {
+  return { ...resolvedState(machine, state), context } as AnyMachineSnapshot;
+}
+
+/** Returns the snapshot of a state without its context. */
+export function resolvedState(machine: AnyStateMachine, state: string): AnyMachineSnapshot {
   let byState = templates.get(machine);
   if (byState === undefined) {
     byState = new Map();
@@ -274,7 +281,7 @@ function snapshotOf(machine: AnyStateMachine, state: string, context: Json): Any
     template = machine.resolveState({ value: stateValue(state), context: {} }) as AnyMachineSnapshot;
     byState.set(state, template);
   }
-  return { ...template, context } as AnyMachineSnapshot;
+  return template;
 }
 
 /** `a.b` → `{ a: 'b' }`. */
@@ -414,7 +421,7 @@ function assemble(
   let journalLength = stored?.journalLength ?? 0;
   let journalHash = stored?.journalHash ?? CHAIN_START;
   for (const action of actions) {
-    const asked = readAction(action.type, action.params);
+    const asked = readAction(action);
     switch (asked.kind) {
       case 'effect':
         assertStorableJson(definition, jsonProblem(asked.effect, `effect "${asked.effect.do}"`));
@@ -474,7 +481,7 @@ function assemble(
     state,
     context: snapshot.context,
     timers: Object.fromEntries(timers),
-    consumed: consume(stored?.consumed ?? [], context.messageId),
+    consumed: consume(stored?.consumed ?? [], context.messageId, definition.idWindow),
     journalLength,
     stopped: null,
   };
@@ -539,8 +546,26 @@ function lastStep(
   };
 }
 
-function consume(before: readonly string[], id: string | undefined): readonly string[] {
+/**
+ * Builds the step that ends an actor from outside, without its machine. Throws `step.version`.
+ */
+export function endingStep(definition: ActorDefinition, stored: StoredActor, context: StepContext): Step {
+  checkVersion(definition, stored);
+  const step = lastStep(definition, stored, { ...stored, revision: stored.revision + 1 }, [], context);
+  const { rows, counters } = stoppedRows(stored, null);
+  return {
+    ...step,
+    rows: { put: step.rows.put, remove: [...step.rows.remove, ...rows.remove] },
+    counters: { ...step.counters, ...counters },
+  };
+}
+
+function consume(
+  before: readonly string[],
+  id: string | undefined,
+  window = MAX_CONSUMED_IDS,
+): readonly string[] {
   if (id === undefined) return before;
-  const kept = before.length < MAX_CONSUMED_IDS ? before : before.slice(before.length - MAX_CONSUMED_IDS + 1);
+  const kept = before.length < window ? before : before.slice(before.length - window + 1);
   return [...kept, id];
 }

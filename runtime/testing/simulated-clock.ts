@@ -35,6 +35,11 @@ export class SimulatedClock implements Clock {
     return this.#alarms.length;
   }
 
+  /** Milliseconds until the next alarm; infinite when there is none. */
+  get untilNext(): Millis {
+    return this.#alarms.reduce((least, { at }) => Math.min(least, at - this.#elapsed), Infinity);
+  }
+
   after(delay: Millis, task: () => void): () => void {
     const alarm: Alarm = { at: this.#elapsed + Math.max(0, delay), order: this.#order++, task };
     this.#alarms.push(alarm);

@@ -28,7 +28,7 @@ export const ZONES = {
   runtime: {
     owns: /^runtime\//,
     // `core.ts`: what threads without actors need of `index.ts`.
-    enteredBy: [/^runtime\/(index|core|lmdb|postgres)\.ts$/],
+    enteredBy: [/^runtime\/(index|core|copy|history|inspect|lmdb|postgres-parts|shards)\.ts$/],
     imports: {},
     packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
     builtins: true,

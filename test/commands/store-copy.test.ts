@@ -1,9 +1,10 @@
 /** `sealwright store copy` moves an installation to PostgreSQL and back. */
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyStore, systemClock } from '@sealwright/runtime';
+import { systemClock } from '@sealwright/runtime';
+import { copyStore } from '@sealwright/runtime/copy';
 import { openLmdbCopy, openLmdbStore } from '@sealwright/runtime/lmdb';
-import { openPostgresCopy, openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresCopy, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
 import { effectText } from '#runtime/store/copy/copy-side.js';

@@ -1,5 +1,11 @@
-import { createRuntime, type EffectHandler, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import {
+  type BuiltRuntime,
+  buildRuntime,
+  type EffectHandler,
+  systemClock,
+  systemIds,
+} from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
@@ -66,10 +72,10 @@ test('PostgreSQL store: an actor that ends and is made anew on three nodes gives
     },
   };
   const told: string[] = [];
-  const nodes: Runtime[] = [];
+  const nodes: BuiltRuntime[] = [];
   for (const node of ['one', 'two', 'three']) {
     const store = await open(node);
-    const runtime = createRuntime({
+    const runtime = buildRuntime({
       ...{ store, clock: systemClock, ids: systemIds, log: SILENT },
       ...{ definitions: [mortalTally], handlers: { work } },
       onCommitted: (step, isOwn) => {

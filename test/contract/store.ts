@@ -3,13 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import {
   type ActorDefinition,
   type ActorStore,
-  createCheckpointSigner,
-  HistorySealer,
   migrateStore,
   type RowQuery,
   type Step,
   type StoredEffect,
 } from '@sealwright/runtime';
+import { createCheckpointSigner, HistorySealer } from '@sealwright/runtime/history';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';

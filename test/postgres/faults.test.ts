@@ -1,7 +1,7 @@
 /** Everything the store on PostgreSQL promises when connections, statements and the server fail. */
 
 import { type ActorStore, systemClock } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorStore, type StoreNodes, systemClock } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';

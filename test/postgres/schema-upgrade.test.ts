@@ -5,7 +5,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ActorStore, systemClock } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { SCHEMA_UPGRADES, SCHEMA_VERSION } from '#runtime/store/postgres/schema.js';

@@ -1,6 +1,6 @@
 /** Rate limits of requests: all nodes of a service together admit what the settings say. */
 import { request } from 'node:http';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { systemClock } from '#runtime/model/clock.js';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type ActorStore, type Faults, systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 
 const URL = process.env['SEALWRIGHT_POSTGRES_URL'];

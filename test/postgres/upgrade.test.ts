@@ -2,13 +2,13 @@
 
 import {
   type ActorDefinition,
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   migrateStore,
-  type Runtime,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
@@ -56,7 +56,7 @@ const LAMP = (id: string) => ({ kind: 'lamp', id });
 const TOGGLE = { type: 'TOGGLE' };
 
 interface UpgradedNode {
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly migrated: number;
   stop(): Promise<void>;
 }
@@ -75,7 +75,7 @@ async function startNode(
   });
   const { migrated } = await migrateStore(store, [definition], SILENT, systemClock.now(), version);
   const clock = store.nodes?.clock ?? systemClock;
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     ...{ store, clock, ids: systemIds, log: SILENT, definitions: [definition], handlers: {} },
   });
   runtime.start();

@@ -7,7 +7,7 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { buildRuntime, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { reached } from '../project/waiting.ts';
 import { counting } from './shards/counting-module.ts';
@@ -24,7 +24,7 @@ const until = async (isTrue: () => boolean) => {
   for (let tries = 0; tries < 1000 && !isTrue(); tries += 1) await systemClock.sleep(10);
 };
 const store = openLmdbStore({ folder: join(folder, 'store') });
-const runtime = createRuntime({
+const runtime = buildRuntime({
   store,
   clock: systemClock,
   ids: systemIds,

@@ -1,4 +1,4 @@
-import { createRuntime, DeferredSystem, Faults } from '@sealwright/runtime';
+import { buildRuntime, DeferredSystem, Faults } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { tally } from './test-runtime.ts';
@@ -7,7 +7,7 @@ test('a system used before its runtime is created throws an error about that, an
   const system = new DeferredSystem();
   const address = { kind: 'tally', id: 'early' };
   t.throws(() => system.read(address), { code: 'runtime.not-created' });
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     system,
     store: new MemoryStore(),
     clock: new SimulatedClock(),

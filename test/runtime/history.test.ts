@@ -4,19 +4,21 @@ import {
   type ActorAddress,
   type ActorDefinition,
   type ActorStore,
+  firstStep,
+  nextStep,
+  type StoredActor,
+} from '@sealwright/runtime';
+import {
   CHECKPOINTS_VIEW,
   type Checkpoint,
   createCheckpointSigner,
-  firstStep,
   HistoryProofs,
   HistorySealer,
   isProven,
   lineHash,
-  nextStep,
   parseAnchor,
-  type StoredActor,
   verifyHistory,
-} from '@sealwright/runtime';
+} from '@sealwright/runtime/history';
 import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import {
   type ActorDefinition,
   type ActorStore,
-  createRuntime,
+  buildRuntime,
   migrateStore,
   systemClock,
   systemIds,
@@ -72,7 +72,7 @@ const third: ActorDefinition = {
 };
 
 function runtimeOf(store: ActorStore, definition: ActorDefinition) {
-  return createRuntime({
+  return buildRuntime({
     store,
     clock: systemClock,
     ids: systemIds,

@@ -3,11 +3,11 @@
 import {
   type ActorDefinition,
   type ActorStore,
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   type EffectHandler,
   Faults,
   type Log,
-  type Runtime,
   type RuntimeOptions,
   type Step,
 } from '@sealwright/runtime';
@@ -102,8 +102,8 @@ export const T1 = { kind: 'tally', id: 't1' };
 export const T2 = { kind: 'tally', id: 't2' };
 
 export interface TestRuntime {
-  readonly runtime: Runtime;
-  readonly system: Runtime['system'];
+  readonly runtime: BuiltRuntime;
+  readonly system: BuiltRuntime['system'];
   readonly store: ActorStore;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
@@ -168,7 +168,7 @@ export function createTestRuntime(
   const unaccepted: string[] = [];
   const seen: Step[] = [];
   const waiting = new Set<(step: Step) => void>();
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock,
     ids: seededIds(more.seed ?? 1),

@@ -1,6 +1,12 @@
 /** Statistics, health and inspection of actors, as the HTTP layer calls them. */
 
-import type { ActorPage, ActorQuery, ActorReport, KindReport, MachineChart } from '@sealwright/runtime';
+import type {
+  ActorPage,
+  ActorQuery,
+  ActorReport,
+  KindReport,
+  MachineChart,
+} from '@sealwright/runtime/inspect';
 import type { RuntimeView } from '../../../contracts/batch/runtime.ts';
 import type { StatisticsSeries, StatisticsView } from '../../../contracts/batch/statistics.ts';
 import type { HEALTH_STATUSES } from '../../../contracts/batch/words.ts';

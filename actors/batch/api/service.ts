@@ -4,7 +4,13 @@
  * health, statistics and actors: `inspection.ts`.
  */
 
-import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '@sealwright/runtime';
+import type {
+  ActorPage,
+  ActorQuery,
+  ActorReport,
+  ActorSummary,
+  KindReport,
+} from '@sealwright/runtime/inspect';
 import type { ValidationReport } from '@sealwright/signatures';
 import type { SystemEvent } from '../../../contracts/batch/events.ts';
 import type { FolderView, RescanReport } from '../../../contracts/batch/folders.ts';

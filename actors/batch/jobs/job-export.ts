@@ -1,12 +1,7 @@
 /** Exports all jobs of a store for reports. */
 
-import {
-  type ActorStore,
-  contextOf,
-  type HistoryProof,
-  HistoryProofs,
-  type JournalLine,
-} from '@sealwright/runtime';
+import { type ActorStore, contextOf, type JournalLine } from '@sealwright/runtime';
+import { type HistoryProof, HistoryProofs } from '@sealwright/runtime/history';
 import type { JobDetail } from '../../../contracts/batch/jobs.ts';
 import type { JobFilter } from '../api/jobs.ts';
 import { JobCounts } from '../job-records/job-counts.ts';

@@ -1,6 +1,7 @@
 /** The public history of a document: the journal of its actor, with the proof that it was not changed. Source: docs/decisions/0053-tamper-evident-history.md. */
 
-import { type ActorStore, type HistoryProof, HistoryProofs, type JournalLine } from '@sealwright/runtime';
+import type { ActorStore, JournalLine } from '@sealwright/runtime';
+import { type HistoryProof, HistoryProofs } from '@sealwright/runtime/history';
 import type { DocumentHistoryEntry } from '../../../contracts/portal/document-history.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';

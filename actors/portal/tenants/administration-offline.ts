@@ -4,8 +4,8 @@
  */
 import {
   type ActorStore,
+  buildRuntime,
   type Clock,
-  createRuntime,
   type Ids,
   type Log,
   type Step,
@@ -22,7 +22,7 @@ export function administrationOf(parts: {
   readonly onCommitted: (step: Step) => void;
 }): { readonly administration: Administration; readonly users: UserDirectory } {
   const definitions = [organizationDefinition, portalUserDefinition];
-  const { system, store } = createRuntime({ ...parts, definitions, handlers: {} });
+  const { system, store } = buildRuntime({ ...parts, definitions, handlers: {} });
   const { clock, ids } = parts;
   return {
     administration: new Administration({ system, store, clock, ids }),

@@ -1,4 +1,5 @@
 /** The store as seen by a thread that hosts actors: it loads them, and commits through the common writing thread. */
+import type { MessagePort } from 'node:worker_threads';
 import type { Faults } from '../../model/faults.ts';
 import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../../model/ports.ts';
 import { Committer, linkThroughPort } from './lmdb-committer.ts';
@@ -17,7 +18,7 @@ export function openShardStore({ folder, port }: SharedStore, faults: Faults): S
     tables.root.resetReadTxn();
     serial = number;
   };
-  const committer = new Committer(linkThroughPort(port), faults, written, () => {});
+  const committer = new Committer(linkThroughPort(port as MessagePort), faults, written, () => {});
   return {
     async load(actor: ActorAddress): Promise<StoredActor | undefined> {
       // Others write too, and this thread may not have been notified.

@@ -3,17 +3,17 @@
  * a group.
  */
 import { parseEffectKey } from '../../model/keys.ts';
-import type { ActorAddress, Committed, Step } from '../../model/ports.ts';
+import type { ActorAddress, Bytes, Committed, Step } from '../../model/ports.ts';
 import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 
 /** Key of an actor. */
-export function actorKey({ kind, id }: ActorAddress): Buffer {
+export function actorKey({ kind, id }: ActorAddress): Bytes {
   return encodeKey([kind, id]);
 }
 
 /** Key of an effect. Throws `store.key-malformed`. */
-export function effectKey(key: string): Buffer {
+export function effectKey(key: string): Bytes {
   return encodeKey(parseEffectKey(key));
 }
 
@@ -144,8 +144,8 @@ export function commitParameters(session: number, steps: readonly EncodedStep[],
 /** The row that `COMMIT_STEPS` returns. */
 export interface CommitRow {
   readonly outcomes: readonly ('ok' | 'stale' | 'duplicate' | 'taken')[];
-  readonly taken_names: readonly (Buffer | null)[];
-  readonly holders: readonly (Buffer | null)[];
+  readonly taken_names: readonly (Bytes | null)[];
+  readonly holders: readonly (Bytes | null)[];
   /** Number of the row of `changes`; null when no other session exists, or nothing was stored. */
   readonly change: number | null;
 }

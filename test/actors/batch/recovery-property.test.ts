@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '@sealwright/runtime';
+import { buildRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
@@ -96,7 +96,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
   /** Way in which each job is to be found; what it asks for beyond that is never done. */
   const fates = new Map<string, Fate>();
   const handlers = handlersFor(fates);
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock: systemClock,
     ids,

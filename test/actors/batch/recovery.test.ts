@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ActorStore,
-  createRuntime,
+  buildRuntime,
   Faults,
   Retryable,
   systemClock,
@@ -96,7 +96,7 @@ test('an upload that another node may be receiving survives the start of a node'
       },
     });
   const counts = new JobCounts({});
-  const { system } = createRuntime({
+  const { system } = buildRuntime({
     ...{
       store,
       clock: systemClock,

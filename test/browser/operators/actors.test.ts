@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type ActorDefinition, createRuntime, Retryable, systemClock, systemIds } from '@sealwright/runtime';
+import { type ActorDefinition, buildRuntime, Retryable, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup as setupMachine } from 'xstate';
@@ -65,7 +65,7 @@ interface Doors {
 async function startDoors(t: ExecutionContext): Promise<Doors> {
   const { layout } = await batchFixture(t, { start: false, watch: false });
   const store = openLmdbStore({ folder: join(layout.input, 'doors') });
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock: systemClock,
     ids: systemIds,

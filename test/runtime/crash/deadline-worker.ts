@@ -7,7 +7,7 @@
  * `cancelled <n>` of each that took it, and ends once nothing is due and a deadline armed last has fired.
  */
 import { join } from 'node:path';
-import { type Clock, createRuntime, Faults, systemClock, systemIds } from '@sealwright/runtime';
+import { buildRuntime, type Clock, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { deadline, fateOf, HOUR } from './deadline.ts';
 
@@ -17,7 +17,7 @@ const clock: Clock = { ...systemClock, now: () => systemClock.now() + Number(off
 const faults = Faults.parse(process.env['SEALWRIGHT_FAULTS']);
 const store = openLmdbStore({ folder: join(folder, 'store'), faults });
 const silent = () => {};
-const { system, start, stop } = createRuntime({
+const { system, start, stop } = buildRuntime({
   store,
   clock,
   ids: systemIds,

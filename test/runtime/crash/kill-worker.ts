@@ -9,7 +9,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import {
   type ActorAddress,
-  createRuntime,
+  buildRuntime,
   type EffectAttempt,
   type EffectHandler,
   Fatal,
@@ -62,7 +62,7 @@ const failed: EffectHandler['failed'] = ({ n }: { n: number }, { code, message }
 };
 
 const silent = () => {};
-const { system, start, stop } = createRuntime({
+const { system, start, stop } = buildRuntime({
   store,
   clock: systemClock,
   ids: systemIds,

@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs';
 import {
   type ActorStore,
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   type EffectHandler,
   Fatal,
   Faults,
   Retryable,
   RUNTIME_FAULT_POINTS,
-  type Runtime,
   type StepOutcome,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
@@ -45,7 +45,7 @@ export interface Sent {
 
 interface Life {
   readonly store: ActorStore;
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
   readonly died: Promise<void>;
@@ -239,7 +239,7 @@ export class RandomSimulation {
         tell();
       },
     };
-    const runtime: Runtime = createRuntime({
+    const runtime: BuiltRuntime = buildRuntime({
       store: mortal(store, () => life.isDead),
       clock,
       ids: seededIds(this.#seed + this.deaths),
@@ -252,7 +252,7 @@ export class RandomSimulation {
     return Object.assign(life, { runtime });
   }
 
-  #handlers(runtime: () => Runtime): { readonly [name: string]: EffectHandler } {
+  #handlers(runtime: () => BuiltRuntime): { readonly [name: string]: EffectHandler } {
     const work: EffectHandler['run'] = async ({ n }: { n: number }, { key, actor }) => {
       this.#do(key, `${actor.id} ${n}`);
       return { type: 'DONE', what: String(n) };
@@ -314,7 +314,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Resolves once nothing has moved for some turns, or all that is left waits for time. */
-async function idle(runtime: Runtime): Promise<void> {
+async function idle(runtime: BuiltRuntime): Promise<void> {
   let still = 0;
   for (const end = performance.now() + 10_000; still < 20 && performance.now() < end; ) {
     await nextTurn();

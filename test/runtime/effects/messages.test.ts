@@ -1,7 +1,7 @@
 import {
   type ActorStore,
+  buildRuntime,
   type Committed,
-  createRuntime,
   type EffectHandler,
   Retryable,
   type Step,
@@ -41,7 +41,7 @@ function onEachStore(title: string, check: (t: ExecutionContext, store: ActorSto
 /** A runtime with the clock of the machine, and what the receivers of messages have heard, in order. */
 function realRuntime(store: ActorStore, work: EffectHandler, effectsInFlight: number) {
   const arrived: string[] = [];
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     ...{ store, clock: systemClock, ids: systemIds, log: QUIET, definitions: [tally], handlers: { work } },
     onCommitted: (step) => {
       if (step.actor.address.id === T2.id) arrived.push(heard(step).at(-1) ?? '');

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActorDefinition, type ActorStore, createRuntime, Retryable } from '@sealwright/runtime';
+import { type ActorDefinition, type ActorStore, buildRuntime, Retryable } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -49,7 +49,7 @@ const door: ActorDefinition = {
 
 function inspectFixture(store: ActorStore = new MemoryStore()) {
   const clock = new SimulatedClock(1_000_000);
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock,
     ids: seededIds(7),

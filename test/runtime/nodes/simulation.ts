@@ -6,7 +6,7 @@
 
 import {
   type ActorDefinition,
-  createRuntime,
+  buildRuntime,
   type EffectHandler,
   type Log,
   type StoredEffect,
@@ -213,7 +213,7 @@ class CheckedDatabase extends MemoryDatabase {
 /** Node of a cluster; a new process of the same name follows one that has ended. */
 class SimulatedNode {
   readonly name: string;
-  system: ReturnType<typeof createRuntime>['system'] | undefined;
+  system: ReturnType<typeof buildRuntime>['system'] | undefined;
   process: SimulatedProcess;
   readonly #cluster: SimulatedCluster;
   readonly #database: MemoryDatabase;
@@ -265,7 +265,7 @@ class SimulatedNode {
       },
       ...(interrupted && { interrupted: () => ({ type: 'DONE' }) }),
     });
-    const runtime = createRuntime({
+    const runtime = buildRuntime({
       ...{ store, clock: store.nodes.clock, ids: seededIds(cluster.between(0, 1e9)), log: SILENT },
       ...{ definitions: DEFINITIONS, handlers: { work: handler(false), once: handler(true) } },
     });

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ActorAddress,
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   isRetryable,
-  type Runtime,
-  type ShardOptions,
   type Step,
   type StepOutcome,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import type { ShardOptions } from '@sealwright/runtime/shards';
 import test, { type ExecutionContext } from 'ava';
 import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
 import { counting } from './counting-module.ts';
@@ -31,7 +31,7 @@ async function startShards(
   const heard: Step[] = [];
   const lost: string[] = [];
   let work: (n: number, actor: ActorAddress) => Promise<void> = async () => {};
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock: systemClock,
     ids: systemIds,
@@ -72,7 +72,7 @@ async function startShards(
 const address = (n: number) => ({ kind: 'counting', id: `c${n}` });
 
 /** Tells until it is taken: what a lost thread did not answer is told again, as its sender was asked to. */
-async function insist(runtime: Runtime, n: number, event: { type: string }, id: string): Promise<void> {
+async function insist(runtime: BuiltRuntime, n: number, event: { type: string }, id: string): Promise<void> {
   for (;;) {
     try {
       const outcome = await runtime.system.send(address(n), event, { id });

@@ -1,4 +1,4 @@
-import { type ActorStore, createRuntime, type EffectHandler, Faults, Retryable } from '@sealwright/runtime';
+import { type ActorStore, buildRuntime, type EffectHandler, Faults, Retryable } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
@@ -33,7 +33,7 @@ function partitionedFixture(
         runs.push({ what, failures, done: () => resolve({ type: 'WORKED', what }), fail: reject });
       }),
   };
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock,
     ids: seededIds(1),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, createRuntime, Fatal, systemClock, systemIds } from '@sealwright/runtime';
+import { buildRuntime, type Clock, Fatal, systemClock, systemIds } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Folder } from '../../../../actors/batch/folders/folders.ts';
@@ -20,7 +20,7 @@ test('a file whose path is too long counts as one failure and is not offered aga
   const path = await mkdtemp(join(tmpdir(), 'sealwright-folder-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
   const store = new MemoryStore();
-  const { system } = createRuntime({
+  const { system } = buildRuntime({
     store,
     clock: systemClock,
     ids: systemIds,

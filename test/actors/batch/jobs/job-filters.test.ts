@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createRuntime, Faults } from '@sealwright/runtime';
+import { buildRuntime, Faults } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -32,7 +32,7 @@ async function manyJobs(
   await columns.page({ statuses: [], fileName: 'file' }, { offset: 0, limit: 1 });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const never = { after: 'visible' as const, run: () => new Promise<never>(() => {}) };
-  const { system } = createRuntime({
+  const { system } = buildRuntime({
     store,
     clock,
     ids,

@@ -1,4 +1,4 @@
-import { type Committed, createRuntime, type EffectHandler, Retryable, type Step } from '@sealwright/runtime';
+import { buildRuntime, type Committed, type EffectHandler, Retryable, type Step } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
@@ -42,7 +42,7 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
   const log = { debug() {}, info() {}, warn: complain, error: complain };
   const counts = new JobCounts(await store.counters('jobs/'));
   let observe = (step: Step): void => counts.move(step.counters);
-  const { system } = createRuntime({
+  const { system } = buildRuntime({
     store,
     clock,
     ids: seededIds(1),

@@ -1,11 +1,11 @@
 /** Attempts, their pauses and what follows the last one: real actors and calls, simulated time. Source: docs/webhooks.md. */
 
 import {
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   DeferredSystem,
   type EffectHandler,
   Faults,
-  type Runtime,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
@@ -46,7 +46,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
   const others = ['sign', 'dispatch', 'release', 'tidy', 'quarantine', 'cancelRemote', 'operate'];
-  const runtime: Runtime = createRuntime({
+  const runtime: BuiltRuntime = buildRuntime({
     system,
     store,
     clock,

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ActorStore,
+  type BuiltRuntime,
+  buildRuntime,
   type Clock,
-  createRuntime,
   DeferredSystem,
   type EffectHandler,
   Faults,
-  type Runtime,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
@@ -37,7 +37,7 @@ type ShownDocument = Awaited<ReturnType<DocumentService['get']>>;
 export interface PortalFixture {
   readonly root: string;
   readonly portal: Portal;
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly store: ActorStore;
   readonly faults: Faults;
   readonly tenant: Tenant;
@@ -159,7 +159,7 @@ export async function portalFixture(
     { system, store, clock, ids: systemIds, log, faults },
     pool,
   );
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     system,
     store,
     clock,

@@ -3,10 +3,10 @@
 import {
   type ActorAddress,
   type ActorStore,
+  type BuiltRuntime,
+  buildRuntime,
   type Clock,
-  createRuntime,
   Faults,
-  type Runtime,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
@@ -29,7 +29,7 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 export const PUBLIC_URL = 'https://portal.example.test';
 
 export interface MailSystem {
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly clock: SimulatedClock;
   readonly mails: Mails;
   readonly faults: Faults;
@@ -57,7 +57,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
   const faults = new Faults();
   const ids = seededIds(7);
-  const runtime: Runtime = createRuntime({
+  const runtime: BuiltRuntime = buildRuntime({
     store,
     clock,
     ids,

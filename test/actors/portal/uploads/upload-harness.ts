@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import {
   type ActorDefinition,
   type ActorStore,
+  type BuiltRuntime,
+  buildRuntime,
   type Clock,
-  createRuntime,
   type EffectHandler,
   Faults,
   type Log,
-  type Runtime,
   type Step,
   systemClock,
   systemIds,
@@ -67,7 +67,7 @@ export interface PortalStoreFixture {
   readonly root: string;
   readonly portal: string;
   readonly store: ActorStore;
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly clock: MovableClock;
   readonly faults: Faults;
   readonly disk: DiskSync;
@@ -96,7 +96,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const tickets = new Tickets(KEYS.tickets);
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
-  const runtime = createRuntime({
+  const runtime = buildRuntime({
     store,
     clock,
     ids: systemIds,

@@ -2,11 +2,11 @@
 
 import {
   type ActorStore,
-  createRuntime,
+  type BuiltRuntime,
+  buildRuntime,
   DeferredSystem,
   type EffectHandler,
   Faults,
-  type Runtime,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
@@ -40,7 +40,7 @@ export const TENANT_1 = {
 
 export interface WebhookSystem extends Outgoing {
   readonly store: ActorStore;
-  readonly runtime: Runtime;
+  readonly runtime: BuiltRuntime;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
   /** Everything a document asks for, in one effect each; resolves once the delivery queues have it. */
@@ -90,7 +90,7 @@ export async function startWebhookSystem(
     }),
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
-  const runtime: Runtime = createRuntime({
+  const runtime: BuiltRuntime = buildRuntime({
     system,
     store,
     clock: time,

@@ -1,0 +1,92 @@
+/** Answers of the runtime: actors as their last step has left them, frozen, with tags and output of their states. */
+import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
+import type { Actor, View } from './model/actor.ts';
+import type { CommittedActor, StepOutcome } from './model/definition.ts';
+import { freezeJson, withFrozenContext } from './model/json.ts';
+import type { ActorAddress } from './model/ports.ts';
+import { resolvedState } from './step/step.ts';
+
+/** The answer to a message. An accepted one is durable: it survives a power failure where the store does. */
+export type Answer<Definition extends Actor = Actor> =
+  | (View<Definition> & { readonly accepted: true })
+  /** The actor is unchanged: its state takes no such message, it has had it already, or it is stopped. */
+  | (View<Definition> & {
+      readonly accepted: false;
+      readonly reason: 'not-accepted' | 'duplicate' | 'stopped';
+    })
+  | { readonly accepted: false; readonly reason: 'unknown-actor' | 'exists' }
+  /** Another actor holds a unique name that this one would have taken. */
+  | {
+      readonly accepted: false;
+      readonly reason: 'taken';
+      readonly name: string;
+      readonly holder: ActorAddress;
+    };
+
+/** Waits until the step is durable. */
+export async function answerOf<Definition extends Actor>(
+  definition: Definition,
+  sent: Promise<StepOutcome>,
+): Promise<Answer<Definition>> {
+  const outcome = await sent;
+  if (outcome.accepted) {
+    await outcome.durable;
+    const { actor, revision } = outcome;
+    return Object.freeze({ ...partsOf(definition, { ...actor, revision }), accepted: true as const });
+  }
+  if (!('actor' in outcome)) return Object.freeze(outcome);
+  const { reason, actor } = outcome;
+  return Object.freeze({ ...partsOf(definition, actor), accepted: false as const, reason });
+}
+
+export function viewOfActor<Definition extends Actor>(
+  definition: Definition,
+  actor: Omit<CommittedActor, 'stopped'>,
+): View<Definition> {
+  return Object.freeze(partsOf(definition, actor));
+}
+
+function partsOf<Definition extends Actor>(
+  { machine }: Definition,
+  // biome-ignore lint/suspicious/noExplicitAny: the definition types it.
+  actor: Omit<CommittedActor<any>, 'stopped'>,
+): View<Definition> {
+  const { id, state, context, revision } = withFrozenContext(actor);
+  const output = outputOf(machine, state, context);
+  return {
+    id,
+    state: state as View<Definition>['state'],
+    context,
+    tags: tagsOf(machine, state),
+    ...(output !== undefined && { output: output as OutputFrom<Definition['machine']> }),
+    revision,
+  };
+}
+
+const known = new WeakMap<AnyMachineSnapshot, readonly string[]>();
+
+function tagsOf(machine: AnyStateMachine, state: string): readonly string[] {
+  const resolved = resolvedState(machine, state);
+  const tags = known.get(resolved) ?? Object.freeze([...resolved.tags]);
+  known.set(resolved, tags);
+  return tags;
+}
+
+type Mapper = (given: {
+  readonly context: unknown;
+  readonly event: unknown;
+  readonly self: object;
+}) => unknown;
+
+/** Computes the output of a machine in its final state, which XState gives with the step into it alone. */
+function outputOf(machine: AnyStateMachine, state: string, context: unknown): unknown {
+  const { status, _nodes: nodes } = resolvedState(machine, state);
+  if (status !== 'done') return undefined;
+  const map = (mapper: unknown, event: unknown): unknown =>
+    typeof mapper === 'function' ? (mapper as Mapper)({ context, event, self: {} }) : mapper;
+  const last = nodes.find(({ type, parent }) => type === 'final' && parent === machine.root);
+  const event = { type: `xstate.done.state.${last?.id}`, output: map(last?.output, undefined) };
+  const output = map(machine.root.output, event);
+  freezeJson(output, undefined, 'output');
+  return output;
+}

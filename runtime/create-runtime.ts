@@ -1,0 +1,328 @@
+/**
+ * The runtime as programs use it: opens and migrates the store, starts, and answers with the types of the actors. All
+ * work is that of `buildRuntime`.
+ */
+import { type Answer, answerOf, viewOfActor } from './answers.ts';
+import type { RestartLimit } from './host/supervisor.ts';
+import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
+import { systemClock } from './model/clock.ts';
+import type { EffectHandler, SendOptions } from './model/definition.ts';
+import { describeFailure, Fatal } from './model/failures.ts';
+import type { Faults } from './model/faults.ts';
+import { systemIds } from './model/ids.ts';
+import { malformedAddress } from './model/message-checks.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  Clock,
+  Ids,
+  Log,
+  LogProperties,
+  Millis,
+  Step,
+  StoreSource,
+} from './model/ports.ts';
+import { type BuiltRuntime, buildRuntime } from './runtime.ts';
+import type { ShardOptions } from './shards/sharded-host.ts';
+import { STATE_INDEX_VIEW } from './step/derive.ts';
+import { migrateStore } from './step/migrate.ts';
+import { committedViewOf } from './step/step.ts';
+import { type Followed, type WaitOptions, Watch } from './watch.ts';
+
+export interface CreateOptions {
+  readonly store: StoreSource;
+  readonly actors: readonly Actor[];
+  /** @default the clock of the system; with PostgreSQL that of the database */
+  readonly clock?: Clock;
+  /** @default random ids */
+  readonly ids?: Ids;
+  /** @default warnings and errors, on standard error */
+  readonly log?: Log;
+  readonly effects?: {
+    /** Effects in progress at once; more wait in the store. @default 64 */
+    readonly atOnce?: number;
+    /** Time limit of an attempt of effects that have none of their own, milliseconds. @default one hour */
+    readonly timeoutMs?: Millis;
+  };
+  /** Messages between actors in delivery at once, beside the effects. @default 64 */
+  readonly messagesAtOnce?: number;
+  /** Recently used actors kept in memory. @default 1024 */
+  readonly cachedActors?: number;
+  /** Throwing steps after which an actor is stopped. @default more than 5 within a minute */
+  readonly restarts?: RestartLimit;
+  /**
+   * Path of the file that records the effects in progress: an effect that was, when the process crashed, runs alone at
+   * first, and is set aside when it crashes the process again. False: none. @default beside a store on LMDB
+   */
+  readonly crashJournal?: string | false;
+  /** Time that effects have to end when the runtime stops, milliseconds. @default 10,000 */
+  readonly stopGraceMs?: Millis;
+  /** Armed fault points, for tests. @default none */
+  readonly faults?: Faults;
+  /** Hosts actors on threads; made by `shards` of the entry of this name. @default on this thread */
+  readonly shards?: ShardOptions;
+  /**
+   * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process
+   * committed it.
+   */
+  readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+}
+
+export interface ListQuery<State extends string = string> {
+  /** @default all states */
+  readonly state?: State;
+  /** Only actors with a greater id. @default from the first */
+  readonly after?: string;
+  /** From 1 to 1000. @default 100 */
+  readonly limit?: number;
+}
+
+/** A started runtime. Its calls reject with `Retryable` where a later repetition may help, and with `Fatal`. */
+export interface Runtime {
+  /** Creates an actor in its machine's initial state. `exists`: there is one of this id already. */
+  create<Definition extends Actor>(
+    actor: Definition,
+    id: string,
+    ...input: CreateInput<Definition>
+  ): Promise<Answer<Definition>>;
+  /** Sends one message, which makes one step. With an `id` it is consumed once, within `Actor.idWindow`. */
+  send<Definition extends Actor>(
+    actor: Definition,
+    id: string,
+    event: EventOf<Definition>,
+    options?: SendOptions,
+  ): Promise<Answer<Definition>>;
+  /** Returns the actor as last committed; undefined when there is none. Never waits for its messages. */
+  read<Definition extends Actor>(actor: Definition, id: string): Promise<View<Definition> | undefined>;
+  /** Restarts a stopped actor in its last state. */
+  restart<Definition extends Actor>(actor: Definition, id: string): Promise<Answer<Definition>>;
+  /** Ends an actor in any state: it goes with its history, rows, names, counters, deadlines and effects. */
+  end<Definition extends Actor>(actor: Definition, id: string): Promise<Answer<Definition>>;
+  /**
+   * Resolves with the actor once it is as wanted, at once if it is already. Rejects with `wait.time-limit`,
+   * `actor.ended`, `runtime.stopping`, or with the reason of the signal.
+   */
+  waitFor<Definition extends Actor>(
+    actor: Definition,
+    id: string,
+    isWanted: (view: View<Definition>) => boolean,
+    options?: WaitOptions,
+  ): Promise<View<Definition>>;
+  /**
+   * Calls `listener` after each step of the actors, in the order of their steps, also of other nodes. Synchronous; must
+   * be quick and must not throw. Returns a function that ends it.
+   */
+  subscribe<Definition extends Actor>(
+    actor: Definition,
+    followed: string | Followed<StateOf<Definition>>,
+    listener: (view: View<Definition>) => void,
+  ): () => void;
+  /** Lists actors in the order of their ids. */
+  list<Definition extends Actor>(
+    actor: Definition,
+    query?: ListQuery<StateOf<Definition>>,
+  ): Promise<readonly View<Definition>[]>;
+  /** Inspects actors of all kinds, for pages of operators. */
+  readonly inspector: BuiltRuntime['inspector'];
+  /** Current activity, for metrics. */
+  readonly stats: BuiltRuntime['stats'];
+  /**
+   * Takes nothing new, waits for effects in progress as long as `stopGraceMs`, closes the store. Always resolves:
+   * handlers that ignore their signal are abandoned, and their effects repeated after the next start.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the store, migrates the actors of earlier versions, starts.
+ * @throws {Fatal} `runtime.options`, `actor.kind-twice`, `effect.name-twice`, `store.no-path` and other codes of stores
+ */
+export async function createRuntime(options: CreateOptions): Promise<Runtime> {
+  const { actors, clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG } = options;
+  const handlers = handlersOf(actors);
+  const version = actors
+    .map((actor) => `${actor.kind}@${actor.version}`)
+    .sort()
+    .join(' ');
+  const store = await options.store.open({ clock: ownClock, log, version });
+  try {
+    const clock = store.nodes?.clock ?? ownClock;
+    const watch = new Watch(clock);
+    await migrateStore(store, actors, log, clock.now(), version);
+    const { crashJournal = options.store.crashJournal, shards, onCommitted, faults } = options;
+    const { effects, messagesAtOnce, cachedActors, restarts } = options;
+    const built = buildRuntime({
+      ...{ store, clock, ids, log, handlers, definitions: actors },
+      onCommitted: (step, isOwn) => {
+        watch.committed(step);
+        onCommitted?.(step, isOwn);
+      },
+      options: {
+        ...(effects?.atOnce !== undefined && { effectsInFlight: effects.atOnce }),
+        ...(effects?.timeoutMs !== undefined && { effectTimeLimitMs: effects.timeoutMs }),
+        ...(messagesAtOnce !== undefined && { messagesInFlight: messagesAtOnce }),
+        ...(cachedActors !== undefined && { cachedActors }),
+        ...(restarts !== undefined && { restarts }),
+      },
+      ...(typeof crashJournal === 'string' && { crashJournal }),
+      ...(shards !== undefined && { shards }),
+      ...(faults !== undefined && { faults }),
+    });
+    built.start();
+    return new StartedRuntime(built, watch, log, options.stopGraceMs ?? STOP_GRACE_MS);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+const STOP_GRACE_MS = 10_000;
+
+const MAX_LISTED = 1000;
+
+class StartedRuntime implements Runtime {
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    private readonly built: BuiltRuntime,
+    private readonly watch: Watch,
+    private readonly log: Log,
+    private readonly stopGraceMs: Millis,
+  ) {}
+
+  create<Definition extends Actor>(actor: Definition, id: string, ...input: readonly unknown[]) {
+    const { system } = this.built;
+    return answerOf(actor, system.create(this.#address(actor, id), input[0] ?? null));
+  }
+
+  async send<Definition extends Actor>(
+    actor: Definition,
+    id: string,
+    event: EventOf<Definition>,
+    options?: SendOptions,
+  ) {
+    const { system } = this.built;
+    return answerOf(actor, system.send(this.#address(actor, id), event as object as ActorEvent, options));
+  }
+
+  async read<Definition extends Actor>(actor: Definition, id: string) {
+    const found = await this.built.system.read(this.#address(actor, id));
+    return found && viewOfActor(actor, found);
+  }
+
+  async restart<Definition extends Actor>(actor: Definition, id: string) {
+    return answerOf(actor, this.built.system.restart(this.#checked(actor, id)));
+  }
+
+  async end<Definition extends Actor>(actor: Definition, id: string) {
+    return answerOf(actor, this.built.system.end(this.#checked(actor, id)));
+  }
+
+  async waitFor<Definition extends Actor>(
+    actor: Definition,
+    id: string,
+    isWanted: (view: View<Definition>) => boolean,
+    options: WaitOptions = {},
+  ) {
+    this.#checked(actor, id);
+    return this.watch.waitFor(actor, id, isWanted, options, () => this.read(actor, id));
+  }
+
+  subscribe<Definition extends Actor>(
+    actor: Definition,
+    followed: string | Followed,
+    listener: (view: View<Definition>) => void,
+  ) {
+    this.#address(actor, '');
+    return this.watch.subscribe(actor, typeof followed === 'string' ? { id: followed } : followed, listener);
+  }
+
+  async list<Definition extends Actor>(actor: Definition, { state, after, limit = 100 }: ListQuery = {}) {
+    const { kind } = this.#address(actor, '');
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+      throw new Fatal(
+        'runtime.options',
+        `\`limit\` is ${limit}, not a whole number from 1 to ${MAX_LISTED}.`,
+      );
+    const { store } = this.built;
+    const page = { limit, ...(after !== undefined && { after }) };
+    if (state === undefined)
+      return (await store.actors({ kind, ...page })).map((one) => viewOfActor(actor, committedViewOf(one)));
+    const prefix = [kind, state];
+    const rows = await store.rows({
+      ...{ view: STATE_INDEX_VIEW, prefix, limit },
+      ...(after !== undefined && { after: [...prefix, after] }),
+    });
+    const ids = rows.map(({ key }) => String(key.at(-1)));
+    const views = await Promise.all(ids.map((id) => this.read(actor, id)));
+    return views.filter((view) => view !== undefined);
+  }
+
+  get inspector() {
+    return this.built.inspector;
+  }
+
+  stats() {
+    return this.built.stats();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { built, log } = this;
+    this.watch.close();
+    try {
+      await built.stop(this.stopGraceMs);
+      await built.store.flushed();
+    } catch (error) {
+      log.error(
+        'The runtime did not stop in order; nothing that was answered is lost.',
+        describeFailure(error),
+      );
+    }
+    await built.store
+      .close()
+      .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
+  }
+
+  /** Throws `actor.unknown-kind`. */
+  #address({ kind }: Actor, id: string): ActorAddress {
+    if (this.built.inspector.states(kind) === undefined)
+      throw new Fatal('actor.unknown-kind', `"${kind}" is not among the \`actors\` of this runtime.`);
+    return { kind, id };
+  }
+
+  #checked(actor: Actor, id: string): ActorAddress {
+    const address = this.#address(actor, id);
+    const malformed = malformedAddress(address);
+    if (malformed !== undefined) throw malformed;
+    return address;
+  }
+}
+
+/** Throws `effect.name-twice`: a stored effect names its handler. */
+function handlersOf(actors: readonly Actor[]): { readonly [name: string]: EffectHandler } {
+  const handlers: { [name: string]: EffectHandler } = {};
+  for (const { kind, effects = [] } of actors)
+    for (const { name, handler } of effects) {
+      if (handlers[name] !== undefined && handlers[name] !== handler)
+        throw new Fatal('effect.name-twice', `${kind}: another effect has the name "${name}".`);
+      handlers[name] = handler;
+    }
+  return handlers;
+}
+
+function line(text: string, properties: LogProperties = {}): string {
+  return `${text} ${JSON.stringify(properties)}\n`;
+}
+
+const CONSOLE_LOG: Log = {
+  debugging: false,
+  debug: () => {},
+  info: () => {},
+  warn: (text, properties) => void process.stderr.write(line(text, properties)),
+  error: (text, properties) => void process.stderr.write(line(text, properties)),
+};

@@ -1,0 +1,131 @@
+/**
+ * Effects as definitions: the name, the types of input and outcome, and the handler in one object, whose `action` a
+ * machine names in its `setup`.
+ */
+import type { Actor, EventOf } from './actor.ts';
+import type { ActorSystem, EffectAttempt, EffectHandler, HandledEffect } from './definition.ts';
+import { Fatal } from './failures.ts';
+import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
+import { marked, type Request, type RequestAction, SEND_EFFECT } from './requests.ts';
+
+/** One attempt of an effect, with what its handler may use. */
+export interface EffectRun extends EffectAttempt {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Reads actors and sends them messages. */
+  readonly system: ActorSystem;
+}
+
+/**
+ * @typeParam Input what the machine gives as `params`: an object without a member `do`
+ * @typeParam Outcome the message for the actor, or null when it needs none
+ */
+export interface EffectOptions<Input, Outcome, Failure = Outcome> {
+  /**
+   * Carries out the effect, at least once per `key`, which is the same for each attempt: whatever must not happen twice
+   * takes the key. Resolves with the message for the actor, or with null. Throws a `Retryable` to be tried again later;
+   * any other error gives up if there is `failed`, and is tried again if there is none.
+   */
+  run(input: Input, attempt: EffectRun): Promise<Outcome>;
+  /** Time limit of one attempt, milliseconds; then its signal is aborted. @default that of the runtime, one hour */
+  readonly timeoutMs?: Millis;
+  /** Number of attempts before giving up. @default Infinity */
+  readonly tries?: number;
+  /** Returns the message for the actor when the effect is given up. @default it is set aside, see `Runtime.effects` */
+  failed?(input: Input, failure: { readonly code: string; readonly message: string }): Failure;
+  /** State of the step before the effect starts: readable, or safe from a power failure. @default durable */
+  readonly after?: 'visible' | 'durable';
+  /** Limits for effects that may take long, such as calls to external servers. @default none */
+  readonly partitioning?: {
+    /** Effects in progress at once, in addition to those of others. */
+    readonly atOnce: number;
+    /** Effects of one partition in progress at once. */
+    readonly perPartition: number;
+    /** Returns the partition, at most 200 characters. Pure. */
+    partitionOf(input: Input): string;
+  };
+}
+
+/** An effect with its handler; `action` is for the machine. */
+export interface Effect<Input, Outcome> extends HandledEffect<Outcome> {
+  readonly action: RequestAction<Input>;
+}
+
+/** Defines an effect. The name is stored and never changes. Throws `effect.malformed`. */
+export function defineEffect<
+  Input extends object | undefined,
+  Outcome extends { readonly type: string } | null,
+  Failure extends { readonly type: string } = never,
+>(name: string, options: EffectOptions<Input, Outcome, Failure>): Effect<Input, Outcome | Failure> {
+  const refuse = (what: string): never => {
+    throw new Fatal('effect.malformed', `effect "${name}": ${what}`);
+  };
+  if (typeof name !== 'string' || name === '') refuse('its name is a text.');
+  if (typeof options.run !== 'function') refuse('`run` is missing.');
+  for (const member of ['timeoutMs', 'tries'] as const) {
+    const value = options[member];
+    if (value !== undefined && !(value >= 1))
+      refuse(`\`${member}\` is ${value}, not a number of at least 1.`);
+  }
+  const { run, failed, timeoutMs, tries, after = 'durable', partitioning } = options;
+  const inputOf = ({ do: _, ...input }: StoredEffect['effect']): Input => input as object as Input;
+  const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {
+    after,
+    run: async (effect, attempt, { system, clock, log }) =>
+      (await run(inputOf(effect), { ...attempt, system, clock, log })) as ActorEvent | null,
+    ...(failed && {
+      failed: (effect, failure) => failed(inputOf(effect), failure) as ActorEvent,
+    }),
+    ...(timeoutMs !== undefined && { timeLimitMs: timeoutMs }),
+    ...(tries !== undefined && { tries }),
+    ...(partitioning && {
+      partitioning: { ...partitioning, partitionOf: (effect) => partitioning.partitionOf(inputOf(effect)) },
+    }),
+  };
+  const request = (params: unknown): Request => {
+    if (params !== undefined && (typeof params !== 'object' || params === null || 'do' in params))
+      throw new Fatal(
+        'step.malformed-action',
+        `The effect "${name}" needs params that are an object without a member \`do\`.`,
+      );
+    return { kind: 'effect', effect: { do: name, ...(params as { readonly [member: string]: Json }) } };
+  };
+  return { name, handler, action: marked<Input>({ effect: name, request }) };
+}
+
+/** Params of an action made by `tell`. */
+export interface TellParams<Event> {
+  readonly id: string;
+  readonly event: Event;
+}
+
+/**
+ * Makes an action that sends a message to an actor of a kind, which consumes it once. Messages of one actor to another
+ * arrive in order. The receiver is an actor's definition, whose messages are typed, or the name of a kind.
+ */
+export function tell<Receiver extends Actor>(
+  receiver: Receiver,
+): RequestAction<TellParams<EventOf<Receiver>>>;
+export function tell(kind: string): RequestAction<TellParams<ActorEvent>>;
+export function tell(receiver: string | Actor): RequestAction<TellParams<ActorEvent>> {
+  const kind = typeof receiver === 'string' ? receiver : receiver.kind;
+  return marked({
+    request: (params) => {
+      const { id, event } = params as { readonly id: Json; readonly event: Json };
+      return { kind: 'effect', effect: { do: SEND_EFFECT, to: { kind, id }, event } };
+    },
+  });
+}
+
+/** An action that writes a line of the actor's journal. */
+export const note: RequestAction<{ readonly message: string; readonly data?: JournalData }> = marked({
+  request: (params) => {
+    const { message, data } = params as { readonly message: string; readonly data?: JournalData };
+    if (typeof message !== 'string')
+      throw new Fatal('step.malformed-action', 'The action `note` needs params with a text `message`.');
+    return { kind: 'note', message, data };
+  },
+});
+
+/** An action that drops the pending effects of the actor. */
+export const dropEffects: RequestAction<unknown> = marked({ request: () => ({ kind: 'drop-effects' }) });

@@ -1,0 +1,4 @@
+/** Parts of stores on PostgreSQL, for programs that build a runtime themselves. Their types need those of `pg`. */
+
+export { openPostgresCopy } from './store/postgres/postgres-copy.ts';
+export { openPostgresReader, openPostgresStore } from './store/postgres/postgres-store.ts';

@@ -1,0 +1,38 @@
+/** Actors on several threads of one process, on a store on LMDB. */
+import type { Actor } from './model/actor.ts';
+import type { StoredEffect } from './model/ports.ts';
+import type { ShardOptions } from './shards/sharded-host.ts';
+import type { ShardModule } from './shards/wire.ts';
+
+export type { ShardModule, ShardOptions };
+
+/**
+ * Settings for `createRuntime({ shards })`.
+ * @param count threads, at least 2
+ * @param module URL of a module that exports, as `shardModule`, what `shardActors` returns for the same actors. It is
+ *   loaded by each thread, and must not create the runtime
+ */
+export function shards(
+  count: number,
+  module: URL,
+  options: Omit<Partial<ShardOptions>, 'count' | 'parts' | 'faults'> = {},
+): ShardOptions {
+  return { count, parts: module.href, faults: '', onLost: exit, ...options };
+}
+
+/** A shard that loses thread after thread cannot be helped by this process; its actors are stored. */
+function exit(why: string): void {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
+}
+
+/** Returns the export `shardModule` of the module for the threads. */
+export function shardActors(actors: readonly Actor[]): ShardModule {
+  const partitions: { [effect: string]: (effect: StoredEffect['effect']) => string } = {};
+  for (const { effects = [] } of actors)
+    for (const { name, handler } of effects) {
+      const { partitioning } = handler;
+      if (partitioning !== undefined) partitions[name] = (effect) => partitioning.partitionOf(effect);
+    }
+  return { definitions: actors, partitions };
+}

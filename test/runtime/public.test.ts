@@ -1,0 +1,456 @@
+/** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
+import { createRuntime, defineActor, defineEffect, note, Retryable, tell } from '@sealwright/runtime';
+import { lmdb } from '@sealwright/runtime/lmdb';
+import { memory } from '@sealwright/runtime/memory';
+import { testRuntime } from '@sealwright/runtime/testing';
+import test from 'ava';
+import { assign, emit, fromPromise, log, not, sendTo, setup, spawnChild } from 'xstate';
+import { folderFor } from './folder.ts';
+
+const pay = defineEffect('pay', {
+  tries: 3,
+  run: async ({ amount }: { amount: number }, { key }) => {
+    if (amount > 100) throw new Retryable('bank.busy', 'The bank is busy.');
+    return { type: 'PAID', key } as const;
+  },
+  failed: () => ({ type: 'REFUSED', key: '' }) as const,
+});
+
+const bank = defineActor('bank', {
+  version: 1,
+  machine: setup({
+    types: {} as { context: { heard: readonly string[] }; events: { type: 'TOLD'; what: string } },
+    actions: { hear: assign({ heard: ({ context, event }) => [...context.heard, event.what] }) },
+  }).createMachine({
+    context: { heard: [] },
+    initial: 'open',
+    states: { open: { on: { TOLD: { actions: 'hear' } } } },
+  }),
+});
+
+const order = defineActor('order', {
+  version: 1,
+  effects: [pay],
+  idWindow: 2,
+  machine: setup({
+    types: {} as {
+      context: { amount: number; key: string | null };
+      input: { amount: number };
+      output: { paid: number };
+      events:
+        | { type: 'PAY' }
+        | { type: 'PAID' | 'REFUSED'; key: string }
+        | { type: 'REPORT'; what: string }
+        | { type: 'COUNT' };
+    },
+    delays: { patience: 86_400_000 },
+    actions: {
+      pay: pay.action,
+      tell: tell(bank),
+      note,
+      count: assign({ amount: ({ context }) => context.amount + 1 }),
+    },
+  }).createMachine({
+    context: ({ input }) => ({ ...input, key: null }),
+    initial: 'open',
+    states: {
+      open: {
+        tags: ['changeable'],
+        on: {
+          PAY: 'paying.now',
+          COUNT: { actions: 'count' },
+          REPORT: {
+            actions: {
+              type: 'tell',
+              params: ({ event }) => ({ id: 'b', event: { type: 'TOLD', what: event.what } }),
+            },
+          },
+        },
+        after: { patience: 'lapsed' },
+      },
+      paying: {
+        initial: 'now',
+        states: {
+          now: { entry: { type: 'pay', params: ({ context }) => ({ amount: context.amount }) } },
+        },
+        on: {
+          PAID: {
+            target: 'paid',
+            actions: [
+              assign({ key: ({ event }) => event.key }),
+              { type: 'note', params: { message: 'Paid.' } },
+            ],
+          },
+          REFUSED: 'refused',
+        },
+      },
+      paid: { type: 'final' },
+      refused: {},
+      lapsed: {},
+    },
+    output: ({ context }) => ({ paid: context.amount }),
+  }),
+});
+
+test('an answer is frozen and has state, context, tags, output and revision', async (t) => {
+  const { runtime } = await testRuntime([order, bank]);
+  const created = await runtime.create(order, 'o1', { amount: 5 });
+  t.like(created, { accepted: true, id: 'o1', state: 'open', tags: ['changeable'], revision: 1 });
+  t.false('output' in created);
+  t.true(Object.isFrozen(created));
+  if (!('tags' in created)) return t.fail();
+  t.throws(() => Object.assign(created.context, { amount: 6 }), { instanceOf: TypeError });
+  t.true(Object.isFrozen(created.tags));
+  t.like(await runtime.send(order, 'o1', { type: 'PAY' }), { accepted: true, state: 'paying.now', tags: [] });
+  const paid = await runtime.waitFor(order, 'o1', ({ state }) => state === 'paid');
+  t.deepEqual(paid.output, { paid: 5 });
+  t.true(Object.isFrozen(paid.output));
+  t.regex(paid.context.key ?? '', /^order\/o1\/2\//);
+  t.like(await runtime.send(order, 'o1', { type: 'PAY' }), {
+    accepted: false,
+    reason: 'not-accepted',
+    state: 'paid',
+  });
+  t.like(await runtime.create(order, 'o1', { amount: 5 }), { accepted: false, reason: 'exists' });
+  t.like(await runtime.send(order, 'none', { type: 'PAY' }), { accepted: false, reason: 'unknown-actor' });
+  await runtime.stop();
+});
+
+test('an effect is given up after its tries, and its actor is told', async (t) => {
+  const { runtime, advance } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 500 });
+  await runtime.send(order, 'o1', { type: 'PAY' });
+  await advance(60_000);
+  t.is((await runtime.read(order, 'o1'))?.state, 'refused');
+});
+
+test('a message to another actor arrives, and the types of its events are those of the receiver', async (t) => {
+  const { runtime, settle } = await testRuntime([order, bank]);
+  await runtime.create(bank, 'b');
+  await runtime.create(order, 'o1', { amount: 1 });
+  for (const what of ['a', 'b', 'c']) await runtime.send(order, 'o1', { type: 'REPORT', what });
+  await settle();
+  t.deepEqual((await runtime.read(bank, 'b'))?.context.heard, ['a', 'b', 'c']);
+});
+
+test('ids of messages are remembered within the window of the actor', async (t) => {
+  const { runtime } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 1 });
+  const send = async (id: string) => {
+    const answer = await runtime.send(order, 'o1', { type: 'COUNT' }, { id });
+    return answer.accepted || answer.reason;
+  };
+  t.deepEqual([await send('a'), await send('b'), await send('a')], [true, true, 'duplicate']);
+  t.deepEqual([await send('c'), await send('a')], [true, true]);
+});
+
+test('a wait ends with its time limit, its signal, the end of the actor and the stop of the runtime', async (t) => {
+  const { runtime, clock } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 1 });
+  const never = () => false;
+  const limited = t.throwsAsync(runtime.waitFor(order, 'o1', never, { timeoutMs: 1000 }), {
+    code: 'wait.time-limit',
+  });
+  clock.advance(1000);
+  await limited;
+  const controller = new AbortController();
+  const aborted = t.throwsAsync(runtime.waitFor(order, 'o1', never, { signal: controller.signal }), {
+    message: 'enough',
+  });
+  controller.abort(new Error('enough'));
+  await aborted;
+  const ended = t.throwsAsync(runtime.waitFor(order, 'o1', never), { code: 'actor.ended' });
+  t.like(await runtime.end(order, 'o1'), { accepted: true });
+  await ended;
+  t.is(await runtime.read(order, 'o1'), undefined);
+  const stopped = t.throwsAsync(runtime.waitFor(order, 'o1', never), { code: 'runtime.stopping' });
+  await runtime.stop();
+  await stopped;
+});
+
+test('subscribers receive the steps of the actors they follow until they end it', async (t) => {
+  const { runtime } = await testRuntime([order, bank]);
+  const seen: string[] = [];
+  const end = runtime.subscribe(order, { state: 'paying.now' }, ({ id, state }) =>
+    seen.push(`${id} ${state}`),
+  );
+  const endOne = runtime.subscribe(order, 'o2', ({ id, revision }) => seen.push(`${id} ${revision}`));
+  for (const id of ['o1', 'o2']) await runtime.create(order, id, { amount: 1 });
+  await runtime.send(order, 'o1', { type: 'PAY' });
+  end();
+  endOne();
+  await runtime.send(order, 'o2', { type: 'PAY' });
+  t.deepEqual(seen, ['o2 1', 'o1 paying.now']);
+});
+
+test('actors are listed by kind and by state, in pages', async (t) => {
+  const { runtime, settle } = await testRuntime([order, bank]);
+  for (const id of ['a', 'b', 'c', 'd']) await runtime.create(order, id, { amount: 1 });
+  await runtime.send(order, 'b', { type: 'PAY' });
+  await settle();
+  const ids = async (query: Parameters<typeof runtime.list<typeof order>>[1]) =>
+    (await runtime.list(order, query)).map(({ id }) => id);
+  t.deepEqual(await ids({ limit: 3 }), ['a', 'b', 'c']);
+  t.deepEqual(await ids({ after: 'c' }), ['d']);
+  t.deepEqual(await ids({ state: 'open' }), ['a', 'c', 'd']);
+  t.deepEqual(await ids({ state: 'paid' }), ['b']);
+  t.deepEqual(await ids({ state: 'open', after: 'a', limit: 1 }), ['c']);
+  await t.throwsAsync(runtime.list(order, { limit: 1001 }), { code: 'runtime.options' });
+});
+
+test('a day of deadlines passes at once in a test, also over a restart', async (t) => {
+  const kit = await testRuntime([order, bank]);
+  await kit.runtime.create(order, 'o1', { amount: 1 });
+  await kit.advance(86_000_000);
+  await kit.restart();
+  t.is((await kit.runtime.read(order, 'o1'))?.state, 'open');
+  await kit.advance(400_000);
+  t.is((await kit.runtime.read(order, 'o1'))?.state, 'lapsed');
+  t.is(kit.steps.length, 2);
+});
+
+test('a runtime on LMDB ends an actor with all that it has', async (t) => {
+  const runtime = await createRuntime({ store: lmdb(folderFor(t)), actors: [order, bank] });
+  await runtime.create(order, 'o1', { amount: 1 });
+  t.like(await runtime.end(order, 'o1'), { accepted: true });
+  t.deepEqual(await runtime.list(order), []);
+  t.like(await runtime.create(order, 'o1', { amount: 2 }), { accepted: true, revision: 1 });
+  await runtime.stop();
+  await runtime.stop();
+});
+
+test('the store is closed when the runtime cannot start', async (t) => {
+  const folder = folderFor(t);
+  const runtime = await createRuntime({ store: lmdb(folder), actors: [order, bank] });
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.stop();
+  await t.throwsAsync(createRuntime({ store: lmdb(folder), actors: [bank] }), { code: 'store.no-path' });
+  await (await createRuntime({ store: lmdb(folder), actors: [order, bank] })).stop();
+});
+
+const plain = setup({ guards: { isSo: () => true }, actions: { shout: () => {} } });
+const version = 1;
+
+const REFUSED: readonly (readonly [name: string, define: () => unknown, message: RegExp])[] = [
+  [
+    'an inline function',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ initial: 'a', states: { a: { entry: () => {} } } }),
+      }),
+    /^k: the state "a" \(entry\) has a function as action\. A step is computed/,
+  ],
+  [
+    'a named function',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ initial: 'a', states: { a: { on: { GO: { actions: 'shout' } } } } }),
+      }),
+    /^k: the state "a" \(on GO\) has the function "shout" as action/,
+  ],
+  [
+    'spawnChild',
+    () =>
+      defineActor('k', {
+        version,
+        machine: setup({ actors: { p: fromPromise(async () => 1) } }).createMachine({
+          entry: spawnChild('p'),
+        }),
+      }),
+    /^k: the root \(entry\) spawns an actor/,
+  ],
+  [
+    'sendTo',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ initial: 'a', states: { a: { exit: sendTo('b', { type: 'X' }) } } }),
+      }),
+    /^k: the state "a" \(exit\) sends to a reference .*`tell`/,
+  ],
+  [
+    'log',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ always: { guard: 'isSo', actions: log('x') } }),
+      }),
+    /^k: the root \(always\) logs; use the action `note`/,
+  ],
+  [
+    'an action that exists nowhere',
+    () =>
+      defineActor('k', {
+        version,
+        machine: setup({}).createMachine({
+          initial: 'a',
+          states: { a: { entry: { type: 'none' } as never } },
+        }),
+      }),
+    /^k: the state "a" \(entry\) names the action "none", which the machine does not have/,
+  ],
+  [
+    'a guard that exists nowhere',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ on: { GO: { guard: not('none' as never) } } }),
+      }),
+    /^k: the root \(on GO\) names the guard "none"/,
+  ],
+  [
+    'a delay that exists nowhere',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ initial: 'a', states: { a: { after: { none: 'a' } as never } } }),
+      }),
+    /^k: the state "a" \(after none\) names a delay/,
+  ],
+  [
+    'a delay without a name',
+    () =>
+      defineActor('k', {
+        version,
+        machine: plain.createMachine({ initial: 'a', states: { a: { after: { 200: 'a' } } } }),
+      }),
+    /^k: the state "a" \(after 200\) has a delay without a name/,
+  ],
+  [
+    'an effect without a handler',
+    () =>
+      defineActor('k', {
+        version,
+        machine: setup({ actions: { pay: pay.action } }).createMachine({
+          entry: { type: 'pay', params: { amount: 1 } },
+        }),
+      }),
+    /^k: the root \(entry\) asks for the effect "pay", which is not in `effects`/,
+  ],
+  [
+    'an invoked promise',
+    () =>
+      defineActor('k', {
+        version,
+        machine: setup({ actors: { p: fromPromise(async () => 1) } }).createMachine({
+          initial: 'a',
+          states: { a: { invoke: { src: 'p' } } },
+        }),
+      }),
+    /^k: the state "a" invokes an actor \(`invoke`\)\. Define an effect instead: `const load = defineEffect/,
+  ],
+  [
+    'a version of 1.5',
+    () => defineActor('k', { version: 1.5, machine: plain.createMachine({}) }),
+    /^k: `version` is 1\.5/,
+  ],
+  [
+    'a version as text',
+    () => defineActor('k', { version: '2' as never, machine: plain.createMachine({}) }),
+    /^k: `version` is "2"/,
+  ],
+  [
+    'a gap in the migrations',
+    () =>
+      defineActor('k', {
+        version: 4,
+        machine: plain.createMachine({}),
+        migrations: { 1: { migrate: (actor) => actor }, 3: { migrate: (actor) => actor } },
+      }),
+    /^k: `migrations` has none from version 2 to 3/,
+  ],
+  [
+    'a migration beyond the version',
+    () =>
+      defineActor('k', {
+        version: 2,
+        machine: plain.createMachine({}),
+        migrations: { 2: { migrate: (actor) => actor } },
+      }),
+    /^k: `migrations` has one from version 2, but `version` is 2/,
+  ],
+  [
+    'a kind with a slash',
+    () => defineActor('k/l', { version, machine: plain.createMachine({}) }),
+    /^k\/l: the kind holds a slash/,
+  ],
+  [
+    'a kind that is no text',
+    () => defineActor(7 as never, { version, machine: plain.createMachine({}) }),
+    /^7: the kind is a text/,
+  ],
+  [
+    'a window of ids of 0',
+    () => defineActor('k', { version, idWindow: 0, machine: plain.createMachine({}) }),
+    /^k: `idWindow` is 0/,
+  ],
+];
+
+for (const [name, define, message] of REFUSED)
+  test(`${name} is refused at definition`, (t) => {
+    t.throws(define, { message });
+  });
+
+test('what XState computes within a step is allowed: assign, emit, guards as functions', (t) => {
+  const machine = setup({ types: {} as { context: { n: number }; emitted: { type: 'SEEN' } } }).createMachine(
+    {
+      context: { n: 0 },
+      on: {
+        GO: {
+          guard: ({ context }) => context.n < 3,
+          actions: [assign({ n: ({ context }) => context.n + 1 }), emit({ type: 'SEEN' })],
+        },
+      },
+    },
+  );
+  t.notThrows(() => defineActor('k', { version, machine }));
+});
+
+test('two effects of one name are refused, and so is an actor of another runtime', async (t) => {
+  const other = defineEffect('pay', { run: async () => null });
+  const second = defineActor('second', { version, effects: [other], machine: plain.createMachine({}) });
+  await t.throwsAsync(createRuntime({ store: memory(), actors: [order, second] }), {
+    code: 'effect.name-twice',
+  });
+  const { runtime } = await testRuntime([bank]);
+  await t.throwsAsync(runtime.read(order, 'o1'), { code: 'actor.unknown-kind' });
+});
+
+/** Compiled, never run: each line that is expected to be an error is one. */
+async function typesOfThePublicRuntime(): Promise<void> {
+  const runtime = await createRuntime({ store: memory(), actors: [order, bank] });
+  // @ts-expect-error: no such event
+  await runtime.send(order, 'o1', { type: 'PAI' });
+  // @ts-expect-error: the event lacks a member
+  await runtime.send(order, 'o1', { type: 'REPORT' });
+  // @ts-expect-error: the input lacks a member
+  await runtime.create(order, 'o1', {});
+  // @ts-expect-error: the input is missing
+  await runtime.create(order, 'o1');
+  // @ts-expect-error: the machine has no input
+  await runtime.create(bank, 'b', { amount: 1 });
+  // @ts-expect-error: no such state
+  await runtime.waitFor(order, 'o1', ({ state }) => state === 'payed');
+  await runtime.waitFor(order, 'o1', ({ state }) => state === 'paying.now');
+  // @ts-expect-error: no such state
+  await runtime.list(order, { state: 'payed' });
+  // @ts-expect-error: no such member of the context
+  await runtime.waitFor(order, 'o1', ({ context }) => context.sum === 1);
+  const wrong = defineEffect('wrong', { run: async () => ({ type: 'UNHEARD' }) as const });
+  // @ts-expect-error: the machine takes no such outcome
+  defineActor('order', { version, effects: [wrong], machine: order.machine });
+  // @ts-expect-error: a handler resolves with a message or null
+  defineEffect('wrong', { run: async () => 7 });
+  // @ts-expect-error: no such input of the effect
+  setup({ actions: { pay: pay.action } }).createMachine({ entry: { type: 'pay', params: { sum: 1 } } });
+  setup({ actions: { tell: tell(bank) } }).createMachine({
+    // @ts-expect-error: the receiver takes no such event
+    entry: { type: 'tell', params: { id: 'b', event: { type: 'X' } } },
+  });
+}
+
+test('the types of the public names are checked', (t) => {
+  t.is(typeof typesOfThePublicRuntime, 'function');
+});
