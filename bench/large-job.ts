@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SignFileRequest } from '#crypto/core/types.js';
+import { signFile } from '#crypto/files/sign.js';
+import { validateFile } from '#crypto/files/validate.js';
 import { deserializeSigner, type SerializedSigner } from '#crypto/keys/transfer.js';
-import { signFile } from '#crypto/sign.js';
-import { validateFile } from '#crypto/validate.js';
 
 export interface LargeJob {
   readonly work: 'sign' | 'validate';

@@ -58,6 +58,16 @@ export {
   type HttpTransportOptions,
 } from './evidence/http-transport.ts';
 export { createTimestampAuthority } from './evidence/timestamp-authority.ts';
+export {
+  augmentFile,
+  beginSigning,
+  finishSigning,
+  signFile,
+  signFileAtLevel,
+  trySigning,
+  verifyFile,
+} from './files/sign.ts';
+export { type ValidateFileRequest, validateFile } from './files/validate.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export type { LoadedSigner } from './keys/loaded-signer.ts';
 export { certificateOfState, externalSigner } from './keys/stored-signer.ts';
@@ -83,16 +93,6 @@ export {
   wrapText,
 } from './pdf/pages/drawing.ts';
 export type { ShownPage } from './pdf/pages/page-copy.ts';
-export {
-  augmentFile,
-  beginSigning,
-  finishSigning,
-  signFile,
-  signFileAtLevel,
-  trySigning,
-  verifyFile,
-} from './sign.ts';
-export { type ValidateFileRequest, validateFile } from './validate.ts';
 export { UNPROVEN } from './validation/chain.ts';
 export { brokenSignatures, isIntact, matchingSignature } from './validation/signature-comparison.ts';
 export {

@@ -59,10 +59,21 @@ async function build() {
 
 /** Compiles the packages (workspaces), then at once the two projects of the application: Node and browsers. */
 async function compile() {
+  for (const folder of workspaces) removeStale(join(root, folder));
   const packages = await run(compiler, '-b', ...workspaces);
   if (packages !== 0) return packages;
   const statuses = await Promise.all([run(compiler, '-p', '.'), run(compiler, '-p', 'web')]);
   return statuses.find((status) => status !== 0) ?? 0;
+}
+
+/** Removes what sources compiled to that are gone: the dist/ of a package is what others install. */
+function removeStale(folder) {
+  const dist = join(folder, 'dist');
+  if (!existsSync(dist)) return;
+  for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const [, name] = /^(.+?)\.(?:d\.ts|js|js\.map)$/.exec(path) ?? [];
+    if (name !== undefined && !existsSync(join(folder, `${name}.ts`))) rmSync(join(dist, path));
+  }
 }
 
 /** Runs a script of this Node; resolves with its exit code. */

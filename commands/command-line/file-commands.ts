@@ -1,10 +1,9 @@
 /** Commands that work on files: `verify`, `extend` and `decrypt`. */
+import type { ExtendOptions, VerifyOptions } from '@sealwright/signatures/command-line';
 import { Option } from 'commander';
 import type { DecryptOptions } from '../decrypt.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { ExtendOptions } from '../extend.ts';
 import { collect, type Format, parseCount, parseFormat, parseTime } from '../option-values.ts';
-import type { VerifyOptions } from '../verify/verify.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** Options of `verify` as they come from the command line. */
@@ -59,7 +58,7 @@ async function verify(
   files: readonly string[],
   options: VerifyArguments,
 ): Promise<ExitCode> {
-  const { verifyFiles } = await import('../verify/verify.ts');
+  const { verifyFiles } = await import('@sealwright/signatures/command-line');
   const { validateFile } = await import('@sealwright/signatures');
   const { format, content, at = clock.now() } = options;
   const { online, allowPrivate } = options;
@@ -72,7 +71,7 @@ async function verify(
   const password = options.passwordEnv === undefined ? undefined : env[options.passwordEnv];
   const { readOwnTrust } = await import('../verify/own-trust.ts');
   const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
-  const wanted = { ...options, own, format, content, at, password };
+  const wanted = { ...options, program: 'sealwright', own, format, content, at, password };
   return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
 }
 
@@ -102,9 +101,19 @@ export function addExtend(line: CommandLine): void {
     .option('--json', 'print JSON', false)
     .action(
       line.action(async (files: readonly string[], options: ExtendOptions) => {
-        const { extendFiles } = await import('../extend.ts');
+        const { extendFiles } = await import('@sealwright/signatures/command-line');
+        const { createAuthorityTransport } = await import('../../actors/index.ts');
         const { ownIssuerHosts } = await import('../verify/own-trust.ts');
-        return extendFiles(files, options, ownIssuerHosts(line.load()), line);
+        const { terminal, env, clock, ids } = line;
+        const issuerHosts = ownIssuerHosts(line.load());
+        const { allowPrivate = false } = options;
+        return extendFiles(files, { ...options, program: 'sealwright' }, terminal, env, {
+          transport: createAuthorityTransport({ clock, allowPrivate, issuerHosts }),
+          issuerHosts,
+          now: () => clock.now(),
+          wait: (ms) => clock.sleep(ms),
+          random: (length) => Buffer.from(ids.bytes(length)),
+        });
       }),
     );
 }

@@ -2,17 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { certificatesIn } from '@sealwright/signatures';
+import type { OwnTrust } from '@sealwright/signatures/command-line';
 import { DEVELOPMENT_CA_FILE } from '../../service/certificate-sources.ts';
 import { readTrust } from '../../service/signing-trust.ts';
 import type { LoadedSettings } from '../../settings.ts';
-
-export interface OwnTrust {
-  /** DER. */
-  readonly roots: readonly Buffer[];
-  readonly intermediates: readonly Buffer[];
-  /** Sources of the roots, for people. */
-  readonly names: readonly string[];
-}
 
 /**
  * Reads the roots of `Signing:Trust` and the development authority that a start without a certificate makes. Undefined

@@ -1,13 +1,13 @@
 /** `sealwright verify --independent`: the second implementation's verdict on a file, compared with the engine's. */
 import { readFileSync, statSync } from 'node:fs';
 import type { ValidationReport } from '@sealwright/signatures';
+import type { CompareIndependently } from '@sealwright/signatures/command-line';
 import {
   type Comparison,
   compareReports,
   MAX_COMPARED_BYTES,
   verifyIndependently,
 } from '../../independent/index.ts';
-import type { CompareIndependently } from './verify.ts';
 
 /** @param at time of validation, milliseconds since the epoch */
 export function compareIndependently(at: number): CompareIndependently {

@@ -1,10 +1,10 @@
 /** Network access of `verify --online`; loaded only then. */
 
 import type { Clock } from '@sealwright/runtime';
+import type { CollectOnline } from '@sealwright/signatures/command-line';
 import { createAuthorityTransport, evidenceOver, NO_TRUST } from '../../actors/index.ts';
 import type { LoadedSettings } from '../../settings.ts';
 import { ownIssuerHosts } from './own-trust.ts';
-import type { CollectOnline } from './verify.ts';
 
 /**
  * Asks as the service does: issuers come from the hosts of `Signing:Trust:AiaHosts` alone.

@@ -187,14 +187,31 @@ test('every link and picture of the documents leads to a file', (t) => {
   t.deepEqual(broken, []);
 });
 
-test('the documents have at most 65,000 words', (t) => {
-  const words = PAGES.filter((page) => page.startsWith('docs/'))
-    .map((page) => readFileSync(page, 'utf8').split(/\s+/).filter(Boolean).length)
-    .reduce((sum, count) => sum + count, 0);
+/** Guides of the packages, which others install without the product. */
+const GUIDES = ['docs/runtime/', 'docs/signatures/'];
+
+function wordsOf(pages: readonly string[]): number {
+  return pages.flatMap((page) => readFileSync(page, 'utf8').split(/\s+/)).filter((word) => word !== '')
+    .length;
+}
+
+test('the documents have at most 65,000 words, the guides of the packages at most 9,000', (t) => {
+  const isGuide = (page: string) => GUIDES.some((folder) => page.startsWith(folder));
+  const pages = PAGES.filter((page) => page.startsWith('docs/'));
+  const words = wordsOf(pages.filter((page) => !isGuide(page)));
   t.true(
     words <= 65_000,
     `${words} words: shorten what other pages say too, and decisions that nobody would question`,
   );
+  const guides = wordsOf(pages.filter(isGuide));
+  t.true(guides <= 9_000, `${guides} words in the guides of the packages`);
+});
+
+test('the public names of the packages are those in their api.md', (t) => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/package-api.mjs', '--check'], {
+    encoding: 'utf8',
+  });
+  t.is(status, 0, stderr);
 });
 
 test('every document is in the index', (t) => {

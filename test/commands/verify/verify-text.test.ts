@@ -4,8 +4,8 @@ import type {
   ValidateFileRequest,
   ValidationReport,
 } from '@sealwright/signatures';
+import { formatOf, type VerifyOptions, verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
-import { formatOf, type VerifyOptions, verifyFiles } from '../../../commands/verify/verify.ts';
 
 const OPTIONS: VerifyOptions = {
   json: false,

@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signFile, type ValidationReport } from '@sealwright/signatures';
+import { verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { signXades } from '#crypto/xades/sign.js';
-import { verifyFiles } from '../../../commands/verify/verify.ts';
 import { compareIndependently } from '../../../commands/verify/verify-independently.ts';
 import { pki } from '../../pki/pki.ts';
 import { freshFolder, run, start } from '../program.ts';

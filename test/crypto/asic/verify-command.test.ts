@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { formatOf, verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
-import { validateFile } from '#crypto/validate.js';
+import { validateFile } from '#crypto/files/validate.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { formatOf, verifyFiles } from '../../../commands/verify/verify.ts';
 import { authority, file, made, NOW, remade } from './container-harness.ts';
 
 /** Returns the output of `sealwright verify` for these files, and its exit code. */

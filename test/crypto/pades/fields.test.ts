@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { CryptoError, PadesFormat, Signer } from '#crypto/core/types.js';
+import { validateFile } from '#crypto/files/validate.js';
 import { signPades } from '#crypto/pades/sign.js';
-import { validateFile } from '#crypto/validate.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';

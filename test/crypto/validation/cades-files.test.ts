@@ -12,7 +12,7 @@ import { parseSignedData } from '#crypto/cms/parse.js';
 import { formatOfHeader } from '#crypto/core/header-format.js';
 import type { SignatureLevel, SignFileRequest } from '#crypto/core/types.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
-import { validateFile } from '#crypto/validate.js';
+import { validateFile } from '#crypto/files/validate.js';
 import type { TrustSettings } from '#crypto/validation/trust.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { bytes, file } from '../cades/cades-harness.ts';

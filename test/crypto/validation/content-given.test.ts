@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
 import type { SignatureFormat, XadesFormat } from '#crypto/core/types.js';
-import { signFile } from '#crypto/sign.js';
-import { validateFile } from '#crypto/validate.js';
+import { signFile } from '#crypto/files/sign.js';
+import { validateFile } from '#crypto/files/validate.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { verifyFiles } from '../../../commands/verify/verify.ts';
 import { pki } from '../../pki/pki.ts';
 import { bytes, file } from '../cades/cades-harness.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';

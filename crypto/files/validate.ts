@@ -4,30 +4,30 @@
  * Requests validation material that a file lacks, once per file.
  */
 import { basename } from 'node:path';
-import { inspectAsic, mayBeContainer } from './asic/validate.ts';
-import { inspectCades } from './cades/validate.ts';
-import { openSource, type Source, SourceRange } from './core/files.ts';
-import { CryptoError, type InputFile } from './core/types.ts';
+import { inspectAsic, mayBeContainer } from '../asic/validate.ts';
+import { inspectCades } from '../cades/validate.ts';
+import { openSource, type Source, SourceRange } from '../core/files.ts';
+import { CryptoError, type InputFile } from '../core/types.ts';
 import type {
   Finding,
   SignatureRecord,
   ValidationReport,
   ValidationResults,
-} from './core/validation-report.ts';
-import { WorkBudget } from './core/work-budget.ts';
+} from '../core/validation-report.ts';
+import { WorkBudget } from '../core/work-budget.ts';
 import {
   type Evidence,
   type EvidenceSource,
   type GatheredEvidence,
   NO_EVIDENCE,
-} from './evidence/authorities.ts';
-import { joinEvidence } from './evidence/embedded-evidence.ts';
-import { timestampSigner } from './evidence/timestamp-checks.ts';
-import { inspectPades } from './pades/validate.ts';
-import { type FileSignatures, type SignatureInfo, UNUSED_CONTENT } from './validation/signature-info.ts';
-import type { ValidationRequest } from './validation/trust.ts';
-import { validateSignatures } from './validation/validate-signature.ts';
-import { type ContentFinder, inspectXades, type SignedContent } from './xades/validate.ts';
+} from '../evidence/authorities.ts';
+import { joinEvidence } from '../evidence/embedded-evidence.ts';
+import { timestampSigner } from '../evidence/timestamp-checks.ts';
+import { inspectPades } from '../pades/validate.ts';
+import { type FileSignatures, type SignatureInfo, UNUSED_CONTENT } from '../validation/signature-info.ts';
+import type { ValidationRequest } from '../validation/trust.ts';
+import { validateSignatures } from '../validation/validate-signature.ts';
+import { type ContentFinder, inspectXades, type SignedContent } from '../xades/validate.ts';
 
 /** Findings that further validation material can resolve. */
 const OPEN: ReadonlySet<string> = new Set(['revocation.unknown', 'revocation.older', 'chain.path']);

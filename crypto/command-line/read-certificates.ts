@@ -1,9 +1,7 @@
 /** Reads the certificate files that options name. */
 import { readFileSync } from 'node:fs';
-import { describeFailure } from '@sealwright/runtime/core';
-import { certificatesIn, readCertificate } from '@sealwright/signatures';
-import { escapeControls } from '../logging.ts';
-import type { Terminal } from './terminal.ts';
+import { certificatesIn, readCertificate } from '../x509/certificate.ts';
+import { escapeControls, failureOf, type Terminal } from './terminal.ts';
 
 /** DER of all certificates in the files; undefined, and said, when one holds none. */
 export function readCertificateFiles(
@@ -18,7 +16,7 @@ export function readCertificateFiles(
       for (const der of found) readCertificate(der);
       certificates.push(...found);
     } catch (error) {
-      const { message } = describeFailure(error);
+      const { message } = failureOf(error);
       terminal.err(`${escapeControls(file)} holds no readable certificate: ${escapeControls(message)}\n`);
       return undefined;
     }

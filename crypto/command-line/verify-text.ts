@@ -5,11 +5,9 @@ import type {
   TimestampRecord,
   ValidationItem,
   ValidationResults,
-} from '@sealwright/signatures';
-import type { Comparison } from '../../independent/index.ts';
-import { escapeControls } from '../../logging.ts';
-import { painter, type Terminal } from '../terminal.ts';
-import type { FileVerdict, VerifyOptions } from './verify-verdict.ts';
+} from '../core/validation-report.ts';
+import { escapeControls, painter, type Terminal } from './terminal.ts';
+import type { FileVerdict, Opinion, VerifyOptions } from './verify-verdict.ts';
 
 type Paint = ReturnType<typeof painter>;
 
@@ -52,7 +50,7 @@ const AGREEMENTS = {
   'not-comparable': 'the independent implementation cannot judge all of it',
 } as const;
 
-function agreementLines({ verdict, details }: Comparison, paint: Paint): string[] {
+function agreementLines({ verdict, details }: Opinion, paint: Paint): string[] {
   const mark = verdict === 'disagrees' ? paint.red('FAIL') : paint.dim('note');
   const more = details.length === 0 ? '' : `: ${escapeControls(details.join(' '))}`;
   return [`  ${mark}  ${AGREEMENTS[verdict]}${more}`];

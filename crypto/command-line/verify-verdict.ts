@@ -1,9 +1,26 @@
 /** Options of `verify`, and its result for one file. */
-import type { TrustSettings, ValidationReport } from '@sealwright/signatures';
-import type { Comparison } from '../../independent/index.ts';
-import type { OwnTrust } from './own-trust.ts';
+import type { ValidationReport } from '../core/validation-report.ts';
+import type { TrustSettings } from '../validation/trust.ts';
+
+/** Trust without `--trust`. */
+export interface OwnTrust {
+  /** DER. */
+  readonly roots: readonly Buffer[];
+  readonly intermediates: readonly Buffer[];
+  /** Sources of the roots, for people. */
+  readonly names: readonly string[];
+}
+
+/** Verdict of a second implementation. */
+export interface Opinion {
+  readonly verdict: 'agrees' | 'disagrees' | 'not-comparable';
+  /** One sentence for each disagreement and for each signature that could not be compared. */
+  readonly details: readonly string[];
+}
 
 export interface VerifyOptions {
+  /** Name of the program in messages about its options. @default 'sealwright-signatures' */
+  readonly program?: string;
   readonly json: boolean;
   /** True: prints the validation report of ETSI TS 119 102-2 of the only file instead. */
   readonly report?: boolean;
@@ -11,7 +28,7 @@ export interface VerifyOptions {
   readonly format: ValidationReport['format'] | undefined;
   /** Files of trusted roots, PEM or DER; without any, no certificate is trusted. */
   readonly trust: readonly string[];
-  /** Trust of this installation; undefined when `trust` says whom to trust. */
+  /** Trust of the program itself; undefined when `trust` says whom to trust. */
   readonly own?: OwnTrust | undefined;
   /** Files of certificates that may stand between signer and root. */
   readonly intermediates: readonly string[];
@@ -38,6 +55,6 @@ export interface FileVerdict {
   /** Null when the file can't be read. */
   readonly report: ValidationReport | null;
   /** Verdict of the second implementation; left out when it was not asked or the file can't be read. */
-  readonly independent?: Comparison;
+  readonly independent?: Opinion;
   readonly error: { readonly code: string; readonly message: string } | null;
 }

@@ -1,25 +1,17 @@
-/** `sealwright verify <file…>`: says of each signature who made it, when, over what, and whether that holds. */
+/** `verify <file…>`: says of each signature who made it, when, over what, and whether that holds. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import { describeFailure } from '@sealwright/runtime/core';
-import {
-  type EvidenceSource,
-  formatOfHeader,
-  HEADER_BYTES,
-  type SignatureRecord,
-  type TrustSettings,
-  type ValidateFileRequest,
-  type ValidationReport,
-  validationReportXml,
-} from '@sealwright/signatures';
-import type { Comparison } from '../../independent/index.ts';
-import { escapeControls } from '../../logging.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { readCertificateFiles } from '../read-certificates.ts';
-import type { Terminal } from '../terminal.ts';
+import { formatOfHeader, HEADER_BYTES } from '../core/header-format.ts';
+import type { SignatureRecord, ValidationReport } from '../core/validation-report.ts';
+import type { EvidenceSource } from '../evidence/authorities.ts';
+import type { ValidateFileRequest } from '../files/validate.ts';
+import type { TrustSettings } from '../validation/trust.ts';
+import { validationReportXml } from '../validation/validation-report-xml.ts';
+import { readCertificateFiles } from './read-certificates.ts';
+import { type ExitCode, escapeControls, failureOf, type Terminal } from './terminal.ts';
 import { verdictText } from './verify-text.ts';
-import type { FileVerdict, VerifyOptions } from './verify-verdict.ts';
+import type { FileVerdict, Opinion, VerifyOptions } from './verify-verdict.ts';
 
 export type { VerifyOptions } from './verify-verdict.ts';
 
@@ -31,7 +23,7 @@ export type CompareIndependently = (
   report: ValidationReport,
   path: string,
   content: string | undefined,
-) => Promise<Comparison>;
+) => Promise<Opinion>;
 
 type Validate = (request: ValidateFileRequest) => Promise<ValidationReport>;
 
@@ -50,7 +42,7 @@ export async function verifyFiles(
 ): Promise<ExitCode> {
   const anchors = readCertificateFiles(options.trust, terminal);
   const intermediates = readCertificateFiles(options.intermediates, terminal);
-  if (anchors === undefined || intermediates === undefined) return EXIT.refused;
+  if (anchors === undefined || intermediates === undefined) return 2;
   const { own } = options;
   const certificates = {
     anchors: [...anchors, ...(own?.roots ?? [])],
@@ -62,8 +54,8 @@ export async function verifyFiles(
     ...(options.online && askOnline && { online: askOnline(certificates) }),
   };
   if (options.report && files.length > 1) {
-    terminal.err('sealwright verify: --report is for one file.\n');
-    return EXIT.refused;
+    terminal.err(`${options.program ?? 'sealwright-signatures'} verify: --report is for one file.\n`);
+    return 2;
   }
   const verdicts: FileVerdict[] = [];
   for (const file of files) {
@@ -80,7 +72,7 @@ export async function verifyFiles(
       `${JSON.stringify({ ok, chainChecked, revocationAskedOnline, files: verdicts }, null, 2)}\n`,
     );
   }
-  return ok ? EXIT.good : EXIT.failed;
+  return ok ? 0 : 1;
 }
 
 function tellReport(
@@ -99,7 +91,7 @@ function tellReport(
   terminal.out(validationReportXml(report, { ...named(file), at, contents: (content ?? []).map(named) }));
 }
 
-/** The format of a file, by its content, else by its name. Source: docs/batch-values.md §4. */
+/** The format of a file, by its content, else by its name. */
 export function formatOf(file: string): ValidationReport['format'] {
   return formatOfHeader(headerOf(file)) ?? formatOfName(file);
 }
@@ -154,7 +146,7 @@ async function judge(
     const ok = own && opinion?.verdict !== 'disagrees';
     return { file, format: report.format, ok, report, ...(opinion && { independent: opinion }), error: null };
   } catch (error) {
-    return { file, format, ok: false, report: null, error: describeFailure(error) };
+    return { file, format, ok: false, report: null, error: failureOf(error) };
   }
 }
 

@@ -2,10 +2,10 @@
  * Entry point of the three signature formats: signing, augmenting, two-step signing, and the quick check of new
  * signatures. Containers of them are made in `asic/`.
  */
-import { augmentCades } from './cades/augment.ts';
-import { signCades, signCadesAtLevel } from './cades/sign.ts';
-import { beginCades, finishCades } from './cades/two-step.ts';
-import { verifyCades } from './cades/verify.ts';
+import { augmentCades } from '../cades/augment.ts';
+import { signCades, signCadesAtLevel } from '../cades/sign.ts';
+import { beginCades, finishCades } from '../cades/two-step.ts';
+import { verifyCades } from '../cades/verify.ts';
 import {
   type AugmentFileRequest,
   type BeginSigningRequest,
@@ -20,17 +20,17 @@ import {
   type SignFileRequest,
   type VerificationReport,
   type VerifyFileRequest,
-} from './core/types.ts';
-import type { SigningServices } from './evidence/authorities.ts';
-import { augmentPades } from './pades/augment.ts';
-import { signPadesAtLevel } from './pades/levels.ts';
-import { signPades } from './pades/sign.ts';
-import { beginPades, finishPades, tryPades } from './pades/two-step.ts';
-import { verifyPades } from './pades/verify.ts';
-import { augmentXades } from './xades/augment.ts';
-import { signXades, signXadesAtLevel } from './xades/sign.ts';
-import { beginXades, finishXades } from './xades/two-step.ts';
-import { verifyXades } from './xades/verify.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { augmentPades } from '../pades/augment.ts';
+import { signPadesAtLevel } from '../pades/levels.ts';
+import { signPades } from '../pades/sign.ts';
+import { beginPades, finishPades, tryPades } from '../pades/two-step.ts';
+import { verifyPades } from '../pades/verify.ts';
+import { augmentXades } from '../xades/augment.ts';
+import { signXades, signXadesAtLevel } from '../xades/sign.ts';
+import { beginXades, finishXades } from '../xades/two-step.ts';
+import { verifyXades } from '../xades/verify.ts';
 
 /** Operations of one format. */
 interface Format {
