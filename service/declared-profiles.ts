@@ -3,7 +3,7 @@
  * Source: docs/batch-values.md §6.1 and §6.2.
  */
 import { readFileSync } from 'node:fs';
-import { isPicture } from '@sealwright/signatures';
+import { isPicture, type XadesFormat } from '@sealwright/signatures';
 import type { AppearanceChoice, LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
 import { overrideName, PARAMETER_NAMES } from '../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../machines/ids.ts';
@@ -138,11 +138,10 @@ function appearanceOf({ pades: { appearance } }: ProfileSettings): {
 }
 
 function choicesOf(settings: ProfileSettings): SigningChoices {
-  const { level = 'B', digestAlgorithm, includeChain, timestamp, policy, pades, xades } = settings;
+  const { level = 'B', digestAlgorithm, includeChain, timestamp, policy, pades } = settings;
   const { url, username, password, timeoutSeconds } = timestamp;
   const { oid, hash = '', hashAlgorithm, uri } = policy;
   const digest = digestIn(hash, DIGEST_BYTES[hashAlgorithm]);
-  const { elementId } = xades;
   return {
     level,
     includeChain,
@@ -168,10 +167,34 @@ function choicesOf(settings: ProfileSettings): SigningChoices {
       ...certificationOf(pades.certification),
     },
     ...appearanceOf(settings),
-    ...(elementId !== undefined && { xades: { packaging: 'element', elementId } as const }),
+    xades: xadesOf(settings),
+    ...(settings.coSign && { coSign: true }),
   };
 }
 
 function certificationOf(level: number | undefined): { readonly certification?: 1 | 2 | 3 } {
   return level === 1 || level === 2 || level === 3 ? { certification: level } : {};
+}
+
+const INSERTIONS = {
+  FirstChild: 'first-child',
+  LastChild: 'last-child',
+  Before: 'before',
+  After: 'after',
+} as const;
+
+function xadesOf({ xades, coSign }: ProfileSettings): XadesFormat {
+  const { elementId, elementPath, place, namespaces, insertion } = xades;
+  return {
+    ...(coSign && { coSignable: true }),
+    ...((elementId ?? elementPath) !== undefined && { packaging: 'element' as const }),
+    ...(elementId !== undefined && { elementId }),
+    ...(elementPath !== undefined && { elementPath }),
+    ...(place !== undefined && { place }),
+    ...(insertion !== undefined && { insertion: INSERTIONS[insertion] }),
+    elementNamespaces: namespaces.map((text) => {
+      const [prefix = ''] = text.split('=', 1);
+      return { prefix, uri: text.slice(prefix.length + 1) };
+    }),
+  };
 }

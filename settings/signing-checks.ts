@@ -245,6 +245,7 @@ function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findi
     ['Container', profile.container !== 'None'],
     ['Level', (profile.level ?? 'B') !== 'B'],
     ['RsaPadding', profile.rsaPadding !== 'Pkcs1'],
+    ['CoSign', profile.coSign],
     ['Overrides', profile.overrides.length > 0],
     ['Pades:Certification', profile.pades.certification !== undefined],
     ['Pades:Appearance', isAppearanceGiven(profile)],
@@ -278,8 +279,7 @@ function checkForm(
       if (given) faults.push({ key: `${prefix}:${key}`, rule: `is for the format Cades, not ${format}` });
     }
   }
-  if (format !== 'Xades' && profile.xades.elementId !== undefined)
-    faults.push({ key: `${prefix}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
+  checkXades(prefix, profile, faults);
   if (format !== 'Pades' && profile.pades.certification !== undefined)
     faults.push({ key: `${prefix}:Pades:Certification`, rule: `is for the format Pades, not ${format}` });
   checkAppearance(prefix, profile, faults);
@@ -336,6 +336,37 @@ function checkOverrides(prefix: string, profile: ProfileSettings, faults: Fault[
   }
 }
 
+function checkXades(
+  prefix: string,
+  { format, xades, detached, coSign }: ProfileSettings,
+  faults: Fault[],
+): void {
+  const { elementId, elementPath, place, insertion } = xades;
+  const targets = Object.entries({ ElementId: elementId, ElementPath: elementPath, Place: place });
+  const [first, second] = targets.filter(([, value]) => value !== undefined).map(([name]) => name);
+  const given = first ?? (insertion === undefined ? undefined : 'Insertion');
+  if (format !== 'Xades' && given !== undefined)
+    faults.push({ key: `${prefix}:Xades:${given}`, rule: `is for the format Xades, not ${format}` });
+  if (second !== undefined)
+    faults.push({ key: `${prefix}:Xades:${second}`, rule: `cannot be used with Xades:${first}` });
+  const inside = insertion === undefined || insertion.endsWith('Child');
+  if (!inside && elementId === undefined && elementPath === undefined)
+    faults.push({
+      key: `${prefix}:Xades:Insertion`,
+      rule: 'must be FirstChild or LastChild without a signed element',
+    });
+  if (coSign && format === 'Pades')
+    faults.push({
+      key: `${prefix}:CoSign`,
+      rule: 'is for the formats Cades and Xades; PDFs always take another signature',
+    });
+  if (coSign && detached)
+    faults.push({
+      key: `${prefix}:CoSign`,
+      rule: 'cannot be used with Detached: the content is not in the file',
+    });
+}
+
 /** Source: docs/batch-values.md §6.1, `Container`. */
 function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
   const { container, format, saveAsPem, detached, xades } = profile;
@@ -345,6 +376,8 @@ function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[
     ['SaveAsPem', saveAsPem],
     ['Detached', detached],
     ['Xades:ElementId', xades.elementId !== undefined],
+    ['Xades:ElementPath', xades.elementPath !== undefined],
+    ['Xades:Place', xades.place !== undefined],
   ] as const) {
     if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });
   }

@@ -90,6 +90,12 @@ const line = pattern(
   z.string().refine(isLine),
 );
 
+const namespace = pattern(
+  'prefix=namespace',
+  'must be a prefix, an equals sign and a namespace, such as ext=urn:example',
+  z.string().regex(/^[\p{L}_][\p{L}\p{N}_.-]*=\S+$/u),
+);
+
 const timeZone = pattern(
   'time zone',
   'must be a time zone such as UTC or America/Sao_Paulo',
@@ -244,6 +250,21 @@ export const PROFILE_KEYS = {
   }),
   'Xades:ElementId': optional(text('text'), {
     says: 'Sign the element with this Id instead of the whole document.',
+  }),
+  'Xades:ElementPath': optional(text('location path'), {
+    says: 'Sign the element that this location path selects, such as `/order/items[1]`: names, `*`, `//`, positions and tests of attributes. Without an Id it needs `CoSign`.',
+  }),
+  'Xades:Place': optional(text('location path'), {
+    says: 'Sign the whole document, and put the signature into the element of this path, such as `//ext:UBLExtension[1]/ext:ExtensionContent`.',
+  }),
+  'Xades:Namespaces': key(list(namespace), [], {
+    says: 'Namespaces of the prefixes in these paths, as `ext=urn:example`; other prefixes are those of the root element.',
+  }),
+  'Xades:Insertion': optional(choice(['FirstChild', 'LastChild', 'Before', 'After']), {
+    says: 'Position of the signature in or beside that element. If absent: `LastChild` of the root and of `Place`, else `After`.',
+  }),
+  CoSign: key(flag(), false, {
+    says: 'Cades: a file that is a signature already gets another one, `a.p7m` becomes `a.signed.p7m`; with `Container` a container does. Xades: the signature excludes all others, so that more can follow. PDFs always take another.',
   }),
 } as const;
 

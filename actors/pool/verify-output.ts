@@ -22,6 +22,7 @@ import {
 import type { FileDigest, JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
 import { filesDigests, prefixDigest } from '../shared/files/digest.ts';
 import type { TrustOptions } from '../shared/trust.ts';
+import { type CoSignedForm, coSignedForm } from './co-sign.ts';
 import { isContainer as isZip } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';
 import type { WorkerProfileRuntime } from './worker-profiles.ts';
@@ -56,6 +57,8 @@ export interface OutputCheck {
 export function verifyOutput(check: OutputCheck): void | Promise<void> {
   if (check.operation === 'Extend') return verifyExtended(check);
   if (check.remote) return verifyRemote(check);
+  const signedAlready = coSignedForm(check.stagedPath, check.format, check.profile);
+  if (signedAlready !== undefined) return verifyCoSigned(check, signedAlready);
   if (isContainer(check) || levelOf(check) !== 'B') return verifyFully(check);
   const signatures = verifyQuickly(check, check.profile.anchors);
   return signatures > 1 && maySurvive(check) ? verifyEarlier(check) : undefined;
@@ -106,6 +109,7 @@ function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
     ...(isDetached(check) && { contentPath: stagedPath }),
     ...(profile.signer && { signer: profile.signer.fingerprint }),
     at,
+    isPlaced: profile.choices.xades?.place !== undefined,
     ...(content && { content }),
     ...(anchors.length > 0 && { anchors }),
   });
@@ -192,6 +196,41 @@ async function verifyExtended(check: OutputCheck): Promise<void> {
     ...low.map(({ name, level: has }) => `level: ${name} is of level ${has ?? 'none'}, not ${level}.`),
   ];
   if (misses.length > 0) fail(misses);
+}
+
+/**
+ * Verifies a file that got another signature: it has the level of the profile, and every signature that was intact still
+ * is. Names do not tell signatures of CMS apart: they count positions, which DER sorts anew.
+ */
+async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise<void> {
+  const { path, stagedPath, profile, trust, at } = check;
+  const neutral = {
+    anchors: [...profile.anchors, ...trust.roots],
+    intermediates: trust.intermediates,
+    ...({ revocation: 'none', algorithms: 'as-listed' } as const),
+  };
+  const before = await validateFile({ format, path: stagedPath, trust: neutral, at });
+  const after = await validateFile({ format, path, trust: neutral, at });
+  const intact = ({ signatures }: ValidationReport) =>
+    signatures.filter((record) => !record.isTimestamp && isIntact(record)).map(keyOf);
+  const had = intact(before);
+  const has = intact(after);
+  const added = after.signatures.filter((record) => !had.includes(keyOf(record)));
+  const own = ownSignature({ ...after, signatures: added }, profile) ?? ownSignature(after, profile);
+  const misses = [
+    ...missingLevels(own, levelOf(check), {
+      signer: profile.anchors.length > 0,
+      authority: trust.roots.length > 0,
+    }),
+    ...(has.length === had.length + 1 && had.every((key) => has.includes(key))
+      ? []
+      : ['earlier: The signatures that were there are not all as they were.']),
+  ];
+  if (misses.length > 0) fail(misses);
+}
+
+function keyOf({ certificate, signingTime }: SignatureRecord): string {
+  return `${certificate?.thumbprint} ${signingTime}`;
 }
 
 function reaches({ level: has }: SignatureRecord, level: SignatureLevel): boolean {

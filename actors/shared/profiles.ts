@@ -71,6 +71,8 @@ export interface SigningChoices {
   readonly pades?: Omit<PadesFormat, 'appearance' | 'content'>;
   readonly appearance?: AppearanceChoice;
   readonly xades?: XadesFormat;
+  /** `CoSign`: CMS and containers that are signed already get another signature. @default false */
+  readonly coSign?: boolean;
 }
 
 /** Description of a certificate for users. */

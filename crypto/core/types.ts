@@ -197,8 +197,13 @@ export interface XadesFormat {
    * `coSignable` signature.
    */
   readonly elementPath?: string;
-  /** Namespaces of the prefixes in `elementPath`. @default none */
+  /** Namespaces of the prefixes in `elementPath` and `place`. @default none */
   readonly elementNamespaces?: readonly { readonly prefix: string; readonly uri: string }[];
+  /**
+   * For `enveloped`: a location path, as `elementPath`, to the element that receives the signature; the whole document
+   * is signed. @default the root
+   */
+  readonly place?: string;
   /**
    * Position of the signature: in the signed element, or beside it (never beside the root).
    * @default 'last-child' for the root, 'after' for other elements
@@ -336,6 +341,8 @@ export interface VerifyFileRequest<Input extends InputFile = string> {
   readonly signer?: string;
   /** Expected content: its digest and length when it was staged. */
   readonly content?: { readonly sha256: string; readonly length: number };
+  /** True: signed with `XadesFormat.place`, so the signature may fill an element that was empty. @default false */
+  readonly isPlaced?: boolean;
   /** DER trust anchors. When present, a path from each checked signature must end in one of them. */
   readonly anchors?: readonly Buffer[];
   /** Time at which certificates must be valid, milliseconds since the epoch. */

@@ -37,16 +37,19 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   const hash = createHash(request.algorithm.digest);
   const names = new Names();
   const wanted = form.packaging === 'element' ? requestedElement(form, utf8, names) : undefined;
+  const receiver =
+    form.place === undefined || wanted !== undefined ? undefined : elementAt(form.place, form, utf8, names);
   const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
   const survey = new SignatureSurvey(utf8, names, canonicalizer, {
     withoutSignatures: coSignable,
     ...(insertion !== undefined && { insertion }),
     ...(wanted?.id !== undefined && { elementId: wanted.id }),
     ...(wanted?.place !== undefined && { elementStart: wanted.place.start }),
+    ...(receiver !== undefined && { receiverStart: receiver.start }),
   });
   const root = readXml(utf8, survey, names);
   canonicalizer.finish();
-  const element = wanted === undefined ? { ...root, isRoot: true } : survey.element;
+  const element = wanted === undefined ? (survey.receiver ?? { ...root, isRoot: true }) : survey.element;
   if (element === undefined) {
     throw new CryptoError('request.invalid', `No element has the Id "${form.elementId}".`);
   }
@@ -66,7 +69,7 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
       'The element has no Id of its own, and without an XPath transform nothing else could name it.',
     );
   };
-  const place = placeOf(insertion, element);
+  const place = placeOf(insertion ?? (receiver && 'last-child'), element);
   const plain = place === 'before' || place === 'after' ? EXCLUSIVE : WITHOUT_ITSELF;
   const transforms = coSignable ? WITHOUT_SIGNATURES : plain;
   const { digest, signed } = endOrKeep(hash, request);
@@ -92,23 +95,32 @@ interface RequestedElement {
 }
 
 function requestedElement(form: XadesFormat, utf8: Buffer, names: Names): RequestedElement {
-  const { elementId, elementPath, elementNamespaces = [] } = form;
+  const { elementId, elementPath } = form;
   if (elementPath === undefined) return { id: elementIdOf(elementId), place: undefined };
+  const place = elementAt(elementPath, form, utf8, names);
+  return { id: place.id !== undefined && REFERABLE.test(place.id) ? place.id : undefined, place };
+}
+
+/** Finds the one element of a location path. @throws {CryptoError} `request.invalid` */
+function elementAt(
+  location: string,
+  { elementNamespaces = [] }: XadesFormat,
+  utf8: Buffer,
+  names: Names,
+): NamedElement {
   const path = (onRoot: (prefix: string) => string | undefined): ElementPath =>
-    readElementPath(elementPath, (prefix) => {
+    readElementPath(location, (prefix) => {
       const namespace = elementNamespaces.find((one) => one.prefix === prefix)?.uri ?? onRoot(prefix);
       if (namespace !== undefined) return namespace;
       throw new CryptoError('request.invalid', `Nothing says what the prefix "${prefix}" stands for.`);
     });
   const [place, another] = findElements(utf8, names, path, true);
-  if (place !== undefined && another === undefined) {
-    return { id: place.id !== undefined && REFERABLE.test(place.id) ? place.id : undefined, place };
-  }
+  if (place !== undefined && another === undefined) return place;
   const many = place === undefined ? 'no element' : 'several elements';
   const hint = place === undefined ? ' A name without prefix is one without namespace.' : '';
   throw new CryptoError(
     'request.invalid',
-    `The location path "${elementPath}" names ${many} of the document.${hint}`,
+    `The location path "${location}" names ${many} of the document.${hint}`,
   );
 }
 

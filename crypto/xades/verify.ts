@@ -49,7 +49,7 @@ function containsContent(
   document: Buffer,
   context: ReferenceContext,
   signature: SignatureNode,
-  expected: ExpectedContent,
+  { content: expected, isPlaced = false }: { readonly content: ExpectedContent; readonly isPlaced?: boolean },
 ): boolean {
   const { decoded, root, utf8 } = context.map;
   const start = decoded.toOriginal(signature.start);
@@ -59,7 +59,7 @@ function containsContent(
     const resume = openedFor(utf8, signature);
     return (
       resume !== undefined &&
-      (resume === root.end || isSignedUpTo(context, signature, resume)) &&
+      (isPlaced || resume === root.end || isSignedUpTo(context, signature, resume)) &&
       digestsTo(expected, [
         document.subarray(0, decoded.toOriginal(signature.start - 1)),
         decoded.encode('/>'),
@@ -163,7 +163,10 @@ function digestsTo(expected: ExpectedContent, parts: readonly Buffer[]): boolean
 }
 
 /** Optional expectations on a signed document besides its integrity. */
-type VerifyXmlOptions = Pick<VerifyFileRequest<InputFile>, 'signer' | 'content' | 'anchors' | 'at'>;
+type VerifyXmlOptions = Pick<
+  VerifyFileRequest<InputFile>,
+  'signer' | 'content' | 'isPlaced' | 'anchors' | 'at'
+>;
 
 /**
  * Verifies the newest signature of one file. An invalid document is a failed check, not an exception.
@@ -199,9 +202,10 @@ export function verifyXml(document: Buffer, options: VerifyXmlOptions, beside?: 
   const map = readable(document);
   if (!('utf8' in map)) return unreadable(`${map.detail}: ${map.message}`);
   const context = referenceContext(map, finderOf(beside, map));
-  const { content } = options;
+  const { content, isPlaced = false } = options;
   const candidates = topSignatures(map).reverse();
-  const made = content && candidates.find((node) => containsContent(document, context, node, content));
+  const made =
+    content && candidates.find((node) => containsContent(document, context, node, { content, isPlaced }));
   const node = made ?? candidates[0];
   if (node === undefined) return unreadable('The document has no signature.');
   const checks = checkSignature(context, node, made !== undefined, options);

@@ -7,7 +7,7 @@
  * Signs the files of a job into an ASiC container. Source: docs/batch-values.md §6.1, `Container`.
  */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   NONCE_BYTES,
   type SignedFile,
@@ -32,6 +32,7 @@ import { encryptOutput } from '../../shared/files/encrypt-output.ts';
 import { publish } from '../../shared/files/publish.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';
+import { coSign, coSignedForm } from '../co-sign.ts';
 import { describeDiskError, isStorageCode } from '../disk-errors.ts';
 import { extend } from '../extend.ts';
 import { checkIndependently } from '../independent-check.ts';
@@ -92,7 +93,7 @@ function publishOutput(
   independent?: IndependentOutcome,
 ): PoolResults['release'] {
   const { setup, clock, faults } = thread;
-  const form = formOfOutput(profile, order);
+  const form = formOfOutput(profile, order, join(dirname(signed), shortFileName(order.fileName)));
   const start = clock.elapsed();
   const envelope = form.encrypted ? encryptSigned(signed, thread) : undefined;
   const encryptMs = clock.elapsed() - start;
@@ -124,11 +125,15 @@ function passwordFor(
   return password === undefined ? {} : { password };
 }
 
-/** The format of a profile's outputs; an extended file keeps its own. */
+/** The format of a profile's outputs; a file that was signed already keeps its own. */
 function formOfOutput(
-  { form }: Pick<WorkerProfileRuntime, 'form'>,
-  { operation }: Pick<ReleaseTask, 'operation'>,
+  profile: WorkerProfileRuntime,
+  { operation, format }: Pick<ReleaseTask, 'operation' | 'format'>,
+  staged: string,
 ): OutputFormat {
+  const { form } = profile;
+  if (operation === undefined && coSignedForm(staged, format, profile) !== undefined)
+    return { ...PLAIN_FORM, encrypted: form.encrypted };
   return operation === 'Extend' ? { ...PLAIN_FORM, encrypted: form.encrypted, extended: true } : form;
 }
 
@@ -204,7 +209,7 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
   const stageMs = clock.elapsed() - start;
   faults.atSync('pool.sign.staged', task.fileName);
   const profile = profileNamed(thread, task.profile);
-  refuseLongNames(task, profile);
+  refuseLongNames(task, profile, staged.path);
   const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
   const answer = (file: SignedFile): Signed => {
     faults.atSync('pool.sign.signed', task.fileName);
@@ -213,6 +218,11 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
     return { input, signed, stageMs, signMs, workMs: signMs };
   };
   if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);
+  const signedAlready = coSignedForm(staged.path, task.format, profile);
+  if (signedAlready !== undefined)
+    return coSign(request, signedAlready, profile.services)
+      .then(answer)
+      .then((made) => releaseSmall(task, thread, request.output, made));
   const { container } = profile.form;
   if (container !== undefined) {
     const { level = 'B' } = request;
@@ -256,9 +266,9 @@ async function releaseSigned(
   }
 }
 
-function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime): void {
+function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime, staged: string): void {
   const { fileName, jobId, format } = task;
-  const form = formOfOutput(profile, task);
+  const form = formOfOutput(profile, task, staged);
   const [wanted] = outputNames(fileName, jobId, format, form);
   const bytes = Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
   if (bytes <= NAME_LIMIT) return;

@@ -28,7 +28,7 @@ export function signingRequest(
 ): SignFileRequest {
   const { format, profile: name, at, password } = task;
   if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
-  const { timestamp: _, pades: _pades, appearance: _appearance, xades, ...shared } = choices;
+  const { timestamp: _, pades: _pades, appearance: _appearance, coSign: _coSign, xades, ...shared } = choices;
   return {
     ...shared,
     format,
@@ -48,7 +48,9 @@ export function signingRequest(
 
 function xadesForm({ parameters }: SignTask, xades: XadesFormat = {}): XadesFormat {
   const { elementId } = parameters ?? {};
-  return elementId === undefined ? xades : { ...xades, packaging: 'element', elementId };
+  if (elementId === undefined) return xades;
+  const { elementPath: _path, place: _place, ...kept } = xades;
+  return { ...kept, packaging: 'element', elementId };
 }
 
 /** The form of the profile with what the upload set. */

@@ -28,6 +28,8 @@ interface SurveyTarget {
   readonly elementId?: string;
   /** Offset of the element's first byte in the UTF-8 document; its Id is `elementId` if it has one. */
   readonly elementStart?: number;
+  /** Offset of the element that receives the signature over the whole document. @default the root */
+  readonly receiverStart?: number;
   /** Position of the signature. @default 'after' for an element below the root, 'last-child' otherwise */
   readonly insertion?: Insertion;
   /** True: the canonical form excludes every signature inside the target. @default false */
@@ -73,6 +75,8 @@ export class SignatureSurvey implements XmlListener {
   #sameIds = 0;
   #element: FoundElement | undefined;
   #elementDepth = 0;
+  #receiver: FoundElement | undefined;
+  #receiverDepth = 0;
   /** Depth of the element while only signatures have followed it. */
   #afterDepth = 0;
   /** True while events go into the canonical form. */
@@ -121,6 +125,11 @@ export class SignatureSurvey implements XmlListener {
     return this.#element;
   }
 
+  /** The element at `target.receiverStart`. */
+  get receiver(): FoundElement | undefined {
+    return this.#receiver;
+  }
+
   /** True when no identifier of the document begins with `id`. */
   isFree(id: string): boolean {
     for (const taken of this.#taken) if (taken.startsWith(id)) return false;
@@ -151,6 +160,11 @@ export class SignatureSurvey implements XmlListener {
     if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
     if (this.#depth === this.#afterDepth && !isSignature(tag.name)) this.#afterDepth = 0;
     if (isTarget) this.#startTarget(tag);
+    if (tag.start === this.#target.receiverStart) {
+      this.#receiver = this.#found(tag);
+      this.#receiverDepth = this.#depth;
+      this.#coveringIds = this.#openIds.map(idValue);
+    }
     if (tag.namespace.uri === DS) this.#startSignaturePart(tag);
     else if (tag.namespace.uri === XPATH_FILTER && tag.name.local === 'XPath')
       this.#excluded.startFilter(tag);
@@ -165,6 +179,11 @@ export class SignatureSurvey implements XmlListener {
       this.#elementDepth = 0;
       this.#afterDepth = this.#depth;
       this.#canonical = false;
+    }
+    if (this.#depth === this.#receiverDepth && this.#receiver !== undefined) {
+      this.#receiver.contentEnd = start;
+      this.#receiver.end = end;
+      this.#receiverDepth = 0;
     }
     if (this.#depth === this.#afterDepth && this.#element !== undefined) this.#element.end = end;
     else if (this.#depth < this.#afterDepth) this.#afterDepth = 0;
@@ -193,18 +212,26 @@ export class SignatureSurvey implements XmlListener {
     if (this.#element !== undefined) {
       throw new CryptoError('request.invalid', `Several elements have the Id "${elementId}".`);
     }
-    const isRoot = this.#depth === 1;
-    const { start, end, empty, name } = tag;
-    this.#element = {
-      ...{ start, contentStart: end, contentEnd: end, end, empty, isRoot },
-      name: name.text,
-    };
+    this.#element = this.#found(tag);
+    const { isRoot } = this.#element;
     this.#elementDepth = this.#depth;
     this.#canonical = true;
     // The signature is placed in the element or in its parent.
     const inside = insertion === undefined ? isRoot : insertion.endsWith('child');
     this.#coveringIds = this.#openIds.filter(({ depth }) => inside || depth < this.#depth).map(idValue);
     if (this.#signatureDepth > 0) this.#breaks = 'it is a part of a signature';
+  }
+
+  #found({ start, end, empty, name }: StartTag): FoundElement {
+    return {
+      start,
+      contentStart: end,
+      contentEnd: end,
+      end,
+      empty,
+      name: name.text,
+      isRoot: this.#depth === 1,
+    };
   }
 
   #startSignaturePart(tag: StartTag): void {

@@ -12,7 +12,7 @@ import { FOUR_COLOURS } from '../../crypto/pades/appearance/appearance-pictures.
 import { pki } from '../../pki/pki.ts';
 import { reached } from '../../project/waiting.ts';
 import { accepted } from '../../settings/load.ts';
-import { opensslCms, pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCms, pdfsig, requireTool, runTool, xmlsec1 } from '../../verifiers/index.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { localProfile, profile, type Settings } from './profiles.ts';
 
@@ -283,6 +283,111 @@ test.serial(
       );
     await reached(isSigned);
     t.regex(await textOf(join(root, 'output', 'dropped.signed.pdf'), 1), /Reason: Routine/);
+  },
+);
+
+const EXT = 'urn:oasis:names:specification:ubl:schema:xsd:CommonExtensionComponents-2';
+const INVOICE =
+  `<?xml version="1.0" encoding="UTF-8"?>\n<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2" xmlns:ext="${EXT}">` +
+  '<ext:UBLExtensions><ext:UBLExtension><ext:ExtensionContent/></ext:UBLExtension></ext:UBLExtensions><ID>F-1 Ünï</ID></Invoice>';
+
+test.serial(
+  'a signature stands in the extension of an invoice, over all of it, and others follow',
+  async (t) => {
+    if (!requireTool(t, 'xmlsec1')) return;
+    const root = await temporaryRoot(t);
+    const place = {
+      Format: 'Xades',
+      'Xades:Place': '//e:UBLExtension[1]/e:ExtensionContent',
+      'Xades:Namespaces:0': `e=${EXT}`,
+    };
+    const { signed, upload, service } = await start(
+      t,
+      {
+        ...(await localProfile(root, 0, 'invoice', pki().signer('rsa-2048'), {
+          ...place,
+          VerifyIndependently: true,
+        })),
+        ...(await localProfile(root, 1, 'shared', pki().signer('p-256'), { ...place, CoSign: true })),
+        ...(await localProfile(root, 2, 'also', pki().signer('rsa-2048'), { ...place, CoSign: true })),
+      },
+      root,
+    );
+    const judge = async (path: string, count: number) => {
+      const report = await validateFile({ format: 'Xades', path, trust: TRUST(), at: Date.now() });
+      t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
+      t.is(report.signatures.length, count);
+      const verdict = await xmlsec1({ file: path, ca: pki().rootFile });
+      t.true(verdict.ok, JSON.stringify(verdict));
+    };
+    const one = await signed('one.xml', INVOICE, 'invoice');
+    t.regex(
+      await readFile(one, 'utf8'),
+      /<ext:ExtensionContent><ds:Signature .*<\/ds:Signature><\/ext:ExtensionContent>/,
+    );
+    await judge(one, 1);
+    const altered = join(root, 'altered.xml');
+    await writeFile(altered, (await readFile(one, 'utf8')).replace('F-1', 'F-2'));
+    t.false((await xmlsec1({ file: altered, ca: pki().rootFile })).ok);
+
+    const first = await signed('first.xml', INVOICE, 'shared');
+    await judge(await signed('second.xml', await readFile(first), 'also'), 2);
+
+    const { body } = await upload('again.xml', await readFile(one), 'shared');
+    t.is((await service.finished(body.jobId)).errorCode, 'xml.existing-signature');
+    const other = await upload('other.xml', '<order/>', 'invoice');
+    t.regex(
+      (await service.finished(other.body.jobId)).errorMessage ?? '',
+      /names no element of the document/,
+    );
+  },
+);
+
+test.serial(
+  'a signed CMS file and a container get another signature where the profile says so',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const [rsa, ec] = [pki().signer('rsa-2048'), pki().signer('p-256')];
+    const { signed, upload, service } = await start(
+      t,
+      {
+        ...(await localProfile(root, 0, 'first', rsa, { Format: 'Cades', PreserveFileExtension: false })),
+        ...(await localProfile(root, 1, 'again', ec, { Format: 'Cades', CoSign: true })),
+        ...(await localProfile(root, 2, 'box', rsa, { Format: 'Xades', Container: 'AsicE' })),
+        ...(await localProfile(root, 3, 'box-again', ec, {
+          Format: 'Xades',
+          Container: 'AsicE',
+          CoSign: true,
+        })),
+      },
+      root,
+    );
+    const count = async (format: 'Cades' | 'Asic', path: string): Promise<number> => {
+      const report = await validateFile({ format, path, trust: TRUST(), at: Date.now() });
+      t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
+      return report.signatures.filter(({ isInContent }) => isInContent !== true).length;
+    };
+    const cms = await signed('a.txt', 'content', 'first');
+    const twice = await signed('a.txt.p7m', await readFile(cms), 'again');
+    t.is(twice, join(root, 'output', 'a.txt.signed.p7m'));
+    t.is(await count('Cades', twice), 2);
+    const out = join(root, 'content');
+    t.true((await opensslCms({ signature: twice, ca: pki().rootFile, out })).ok);
+    t.is(await readFile(out, 'utf8'), 'content');
+    t.is(await count('Cades', await signed('plain.txt', 'content', 'again')), 1);
+    t.is(await count('Cades', await signed('wrapped.p7m', await readFile(cms), 'first')), 1);
+
+    const box = await signed('b.txt', 'content', 'box');
+    const both = await signed('b.asice', await readFile(box), 'box-again');
+    t.is(both, join(root, 'output', 'b.signed.asice'));
+    t.is(await count('Asic', both), 2);
+
+    const torn = await readFile(cms);
+    torn[torn.indexOf('content')] = 0x43;
+    const { body } = await upload('torn.p7m', torn, 'again');
+    const job = await service.finished(body.jobId);
+    t.is(job.status, 'Failed');
+    t.log(job.errorMessage);
   },
 );
 
