@@ -376,13 +376,13 @@ export class ContentReader {
     let matrix = start;
     const outline = mode === 0 ? 0 : lineWidthOf(state);
     const glyphs: Glyph[] = [];
-    for (const { code, text, width, isSpace } of codes) {
+    for (const { code, text, width, isSpace, inkWidth } of codes) {
       const advance = (width * size + letterSpace + (isSpace ? wordSpace : 0)) * scale;
       const toPage = multiply(matrix, state.ctm);
       const [low, high] = inkOf(text);
       const ink = transformed(toPage, {
         left: 0,
-        right: Math.max(width, text?.trim() === '' ? 0 : MIN_INK) * size * scale,
+        right: (text?.trim() === '' ? width : Math.max(inkWidth, MIN_INK)) * size * scale,
         bottom: rise + low * size,
         top: rise + high * size,
       });
@@ -401,13 +401,13 @@ export class ContentReader {
       glyphs,
       fontNumber: font?.number,
       embedded: font?.reader.embedded ?? true,
-      fontFault: codes.some(({ contradicts }) => contradicts)
-        ? 'shows a text in a font that says other characters than it shows'
-        : undefined,
+      fontFault: codes.find(({ fault }) => fault !== undefined)?.fault,
       fontName: font?.reader.name ?? '',
       at,
       direction: [x - at[0], y - at[1]] as const,
       size: Math.abs(size) * Math.hypot(toPage[2], toPage[3]),
+      isOutline: mode === 1,
+      outline,
     };
     const inked = glyphs.filter((glyph) => glyph.text?.trim() !== '').map(({ box }) => box);
     const isStroked = mode === 1;

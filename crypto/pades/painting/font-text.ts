@@ -11,8 +11,10 @@ interface ShownCode {
   readonly width: number;
   /** True for the code that word spacing applies to (9.3.3). */
   readonly isSpace: boolean;
-  /** True when the font says another character than the glyph that its encoding selects. */
-  readonly contradicts: boolean;
+  /** Reason why the glyph is not the character that the font says. */
+  readonly fault: string | undefined;
+  /** Least width of its ink: that of the glyph which readers take from a font of their own. */
+  readonly inkWidth: number;
 }
 
 export interface FontReader {
@@ -49,6 +51,8 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
     );
   };
   const widths = simpleWidths(pdf, font, name, drawn);
+  const isOverlapping = (text: string | undefined, width: number): boolean =>
+    !embedded && text !== undefined && width < LEAST_WIDTH * usualWidth(text);
   const mapped = (code: number): string | undefined =>
     isOwn ? (map?.get(code) ?? encoding(code)) : (encoding(code) ?? map?.get(code));
   return {
@@ -58,13 +62,14 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
     codes: (bytes) =>
       Array.from(bytes, (code) => {
         const text = mapped(code);
-        return {
-          code,
-          text,
-          width: widths(code, text),
-          isSpace: code === 32,
-          contradicts: contradicts(code),
-        };
+        const width = widths(code, text);
+        const fault = contradicts(code)
+          ? 'shows a text in a font that says other characters than it shows'
+          : isOverlapping(text, width)
+            ? 'shows a text in a font whose characters lie over each other'
+            : undefined;
+        const inkWidth = embedded || text === undefined ? width : Math.max(width, usualWidth(text));
+        return { code, text, width, isSpace: code === 32, fault, inkWidth };
       }),
   };
 }
@@ -90,6 +95,15 @@ const HELVETICA = (
 /** Advance of a character without one, as a fraction of the font size. */
 const USUAL_WIDTH = 0.6;
 const MAX_WIDTHS = 65_536;
+/** Least advance of a glyph, as a part of the usual one: fonts of one width have two thirds. */
+const LEAST_WIDTH = 0.4;
+
+/** Returns the advance of a character in usual text fonts; none for marks above and below others. */
+export function usualWidth(text: string): number {
+  if (/^\p{M}/u.test(text)) return 0;
+  const usual = HELVETICA[(text.normalize('NFD').charCodeAt(0) || 0) - 32];
+  return usual === undefined ? USUAL_WIDTH : usual / 1000;
+}
 
 function simpleWidths(
   pdf: PdfDocument,
@@ -99,14 +113,12 @@ function simpleWidths(
 ): (code: number, text: string | undefined) => number {
   const first = asInteger(pdf.resolve(font.get('FirstChar'))) ?? 0;
   const list = [...items(pdf.resolve(font.get('Widths')))].map((item) => numberOf(pdf.resolve(item)));
-  const missing = numberOf(pdf.resolve(pdf.dict(font.get('FontDescriptor'))?.get('MissingWidth')));
+  const missing = numberOf(pdf.resolve(pdf.dict(font.get('FontDescriptor'))?.get('MissingWidth'))) ?? 0;
   const scale = drawn ? (matrixOf(pdf, font.get('FontMatrix'))?.[0] ?? 0.001) : 0.001;
   return (code, text) => {
     const width = list[code - first] ?? (list.length > 0 ? missing : undefined);
     if (width !== undefined) return width * scale;
-    if (/Courier/i.test(name)) return 0.6;
-    const usual = HELVETICA[(text?.normalize('NFD').charCodeAt(0) ?? 0) - 32];
-    return usual === undefined ? USUAL_WIDTH : usual / 1000;
+    return /Courier/i.test(name) ? USUAL_WIDTH : usualWidth(text ?? '');
   };
 }
 
@@ -127,7 +139,8 @@ function compositeFont(pdf: PdfDocument, font: PdfDict, name: string): FontReade
     codes: (bytes) =>
       Array.from({ length: Math.ceil(bytes.length / 2) }, (_, index) => {
         const code = index * 2 + 1 < bytes.length ? bytes.readUInt16BE(index * 2) : -1;
-        return { code, text: map?.get(code), width: widths(code), isSpace: false, contradicts: false };
+        const width = widths(code);
+        return { code, text: map?.get(code), width, isSpace: false, fault: undefined, inkWidth: width };
       }),
   };
 }

@@ -54,6 +54,10 @@ export interface ShownText {
   readonly at: readonly [number, number];
   readonly direction: readonly [number, number];
   readonly size: number;
+  /** True for glyphs that are not filled. */
+  readonly isOutline: boolean;
+  /** Width of the lines around the glyphs, in units of the page. */
+  readonly outline: number;
 }
 
 export interface PaintedContent {

@@ -3,6 +3,7 @@
  * A text that is tiny, of the colour of its background, covered, clipped or set as a superscript is not read.
  */
 import { visualGlyphs } from '../../pdf/fonts/shaping.ts';
+import { usualWidth } from '../painting/font-text.ts';
 import { areaOf, type Box, commonArea, contains } from '../painting/geometry.ts';
 import type { Glyph, Mark } from '../painting/painted-marks.ts';
 
@@ -22,8 +23,13 @@ export type ReadText =
 const MIN_SIZE = 3;
 /** Least width of a letter or digit, as a part of the font size. */
 const MIN_WIDTH = 0.15;
+const MIN_NARROW_WIDTH = 0.04;
 /** Extent of a glyph with its outline beyond which its shape is lost, in font sizes. */
 const THICK = 1.8;
+/** Width of the outlines of filled glyphs beyond which these may run into each other, in font sizes. */
+const BOLD = 0.06;
+/** Least step to the next character, as a part of the usual advance. */
+const LEAST_STEP = 0.3;
 const NARROW = /[iljtfrI1!.,:;'`|()[\]{}\-\s]/;
 /** Least difference in lightness between text and background. */
 const MIN_CONTRAST = 0.2;
@@ -53,7 +59,7 @@ export function readText(
   for (const [index, mark] of marks.entries()) {
     const { text } = mark;
     if (text === undefined || text.glyphs.every((glyph) => glyph.text?.trim() === '')) continue;
-    const fault = faultOf(mark, marks.slice(index + 1), [...(below ?? []), ...marks.slice(0, index)]);
+    const fault = faultOf(mark, marks.slice(index + 1), marks.slice(0, index), below ?? []);
     if (fault !== undefined) return fault;
     const [dx, dy] = text.direction;
     if (!turned && dx < 0 && Math.abs(dy) < -dx) return hidden('turns its text upside down');
@@ -62,30 +68,40 @@ export function readText(
   return inOrder(placed, marks.find(({ text }) => text !== undefined)?.text?.direction ?? [1, 0]);
 }
 
-function faultOf(mark: Mark, later: readonly Mark[], earlier: readonly Mark[]): ReadText | undefined {
+/** @param own marks of the appearance that are painted before */
+function faultOf(
+  mark: Mark,
+  later: readonly Mark[],
+  own: readonly Mark[],
+  below: readonly Mark[],
+): ReadText | undefined {
+  const earlier = [...below, ...own];
   const { text, blend, clip, lightness, alpha, isConditional } = mark;
   const glyphs = (text?.glyphs ?? []).filter((glyph) => glyph.text?.trim() !== '');
   const size = text?.size ?? 0;
   if (isConditional) return hidden('shows its text in a layer or a shape, where it may not be seen', false);
   if (blend !== 'Normal' && blend !== 'Compatible') return hidden('blends its text with what is below');
+  if (text?.isOutline === true) return hidden('shows its text by outlines alone', false);
+  if ((text?.outline ?? 0) > BOLD * size && (text?.outline ?? 0) <= size)
+    return hidden('draws its text with outlines that may run into each other', false);
   if (!(size >= MIN_SIZE)) return hidden('shows a text that is too small to be read');
   for (const { text: character, box } of glyphs) {
     const width = box.right - box.left;
     const height = box.top - box.bottom;
     if (Number.isNaN(width + height)) return hidden('shows a text at no place');
-    if (!NARROW.test(character ?? '') && Math.max(width, height) < MIN_WIDTH * size)
-      return hidden('shows a text that is too narrow to be read');
-    if (!NARROW.test(character ?? '') && Math.min(width, height) < MIN_WIDTH * size)
-      return hidden('shows a text that is too narrow to be read');
+    const least = NARROW.test(character ?? '') ? MIN_NARROW_WIDTH : MIN_WIDTH;
+    if (Math.min(width, height) < least * size) return hidden('shows a text that is too narrow to be read');
     if (height > THICK * size && width > THICK * size) return hidden('draws its text with thick outlines');
     if (clip !== undefined && commonArea(clip, box) < MIN_VISIBLE * areaOf(box))
       return hidden('places text outside of its rectangle, where it cannot be seen', false);
     const middle = middleOf(box);
-    const over = later.some(
-      (one) =>
-        one.kind !== 'text' && one.alpha > 0.3 && coversPoint(one, middle) && one.lightness !== lightness,
-    );
-    if (over) return hidden('paints over its text');
+    const crossing = (one: Mark): boolean =>
+      one.kind !== 'text' && one.alpha > 0.3 && coversPoint(one, middle);
+    const over = later.filter(crossing);
+    if (over.some((one) => one.lightness !== lightness || hidesMost(one, box)))
+      return hidden('paints over its text');
+    if (over.length > 0 || own.some((one) => crossing(one) && !hidesMost(one, box)))
+      return hidden('draws a line through its text', false);
     const contrast = contrastAt(middle, lightness, earlier);
     if (contrast === undefined) return hidden('shows a text in a colour that is not compared', false);
     if (contrast * alpha < MIN_CONTRAST) return hidden('shows a text that cannot be seen on its background');
@@ -108,6 +124,11 @@ function contrastAt(point: Box, lightness: number | undefined, earlier: readonly
 
 function coversPoint({ covers, clip }: Mark, point: Box): boolean {
   return (clip === undefined || contains(clip, point, 0)) && covers.some((box) => contains(box, point, 0));
+}
+
+/** True when a mark lies over the larger part of a glyph, as a background does. */
+function hidesMost({ covers }: Mark, glyph: Box): boolean {
+  return covers.some((box) => commonArea(box, glyph) > 0.5 * areaOf(glyph));
 }
 
 function middleOf({ left, bottom, right, top }: Box): Box {
@@ -139,7 +160,8 @@ function inOrder(placed: readonly Placed[], direction: readonly [number, number]
         if (isUneven) return hidden('sets a part of its text higher, lower or smaller than the rest');
         const advance = along(last.glyph.to) - along(last.glyph.at);
         const gap = along(glyph.at) - along(last.glyph.to);
-        if (gap < -0.5 * Math.max(advance, 0.2 * limit))
+        const least = LEAST_STEP * usualWidth(last.glyph.text ?? ' ') * limit;
+        if (gap < -0.5 * Math.max(advance, 0.2 * limit) || along(glyph.at) - along(last.glyph.at) < least)
           return hidden('places its text in another order than it is read');
         if (hasSpace || gap > GAP * limit) text += ' ';
       } else if (step < 0) return hidden('places its text in another order than it is read');

@@ -229,6 +229,55 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
   ],
   ['a value below a box', ['failed'], () => filled({ content: `${shows('100')} 1 g 0 0 120 30 re f` })],
   [
+    'a black value below a black box',
+    ['failed'],
+    () => filled({ content: `${shows('100')} 0 g 0 0 120 30 re f` }),
+  ],
+  [
+    'a line through a value',
+    ['undecided'],
+    () => filled({ content: `${shows('100')} 1 w 0 11 m 120 11 l S` }),
+  ],
+  ['a line below a value', ['passed'], () => filled({ content: `${shows('100')} 1 w 0 4 m 120 4 l S` })],
+  ['a narrow dash', ['failed'], () => filled({ value: '(-)', content: 'BT /F1 9 Tf 1 Tz 2 8 Td (-) Tj ET' })],
+  [
+    'characters without space between them',
+    ['failed'],
+    () => filled({ content: 'BT /F1 9 Tf -5 Tc 2 8 Td (100) Tj ET' }),
+  ],
+  [
+    'characters with less space',
+    ['passed'],
+    () => filled({ content: 'BT /F1 9 Tf -0.5 Tc 2 8 Td (100) Tj ET' }),
+  ],
+  ...(
+    [
+      ['/FirstChar 48 /LastChar 57 /Widths [0 0 0 0 0 0 0 0 0 0]', '100', 'failed'],
+      ['/FirstChar 48 /LastChar 57 /Widths [0 0 0 0 0 0 0 0 0 0]', '- -', 'failed'],
+      ['/FirstChar 48 /LastChar 57 /Widths [556 556 556 556 556 556 556 556 556 556]', '100', 'passed'],
+    ] as const
+  ).map(
+    ([widths, value, expected]) =>
+      [
+        `${value} in a font with ${widths}`,
+        [expected],
+        () =>
+          filled({
+            value: `(${value})`,
+            content: `BT /F2 9 Tf 2 8 Td (${value}) Tj ET`,
+            objects: [
+              [
+                NEW_FONT,
+                `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding ${widths} >>`,
+              ],
+            ],
+          }),
+      ] as const,
+  ),
+  ['a value of outlines', ['undecided'], () => filled({ content: `1 Tr ${shows('100')}` })],
+  ['a value with thick outlines', ['undecided'], () => filled({ content: `2 Tr ${shows('100')}` })],
+  ['a value with thin outlines', ['passed'], () => filled({ content: `2 Tr 0.3 w ${shows('100')}` })],
+  [
     'a value outside of its clip',
     ['undecided', 'failed'],
     () => filled({ content: `0 0 6 30 re W n ${shows('100')}` }),
