@@ -21,6 +21,8 @@ const COVERED_PART = 0.1;
 const COVERED_BY_TEXT = 0.2;
 /** Least part of the lightness between text and paper that has to remain. */
 const LEGIBLE = 0.35;
+/** The same below a text that is too faint to change the one below it. */
+const FAINT = 0.9;
 /** Comparisons of areas in one step. */
 const AREAS_PER_STEP = 50;
 
@@ -62,14 +64,18 @@ export function coveredOn(
 ): Covered {
   const { content, annotations } = pageMarks(pdf, page, spend);
   const opaque = covers.filter(({ remains }) => remains < LEGIBLE);
-  for (const { number, marks, rectangle, type } of annotations) {
+  const solid = opaque.filter(({ isText }) => !isText);
+  let isOpen = false;
+  for (const { number, marks, rectangle, type, isDrawnByViewer } of annotations) {
     if (type === 'Popup' || (number !== undefined && own.includes(number))) continue;
     if (marks === undefined ? false : judge(marks, true) === 'content') return 'content';
-    if (marks === undefined && !SYMBOLS.has(type))
-      if (opaque.some(({ box, isText }) => !isText && overlaps(box, rectangle))) return 'content';
+    if (!solid.some(({ box }) => overlaps(box, rectangle))) continue;
+    if (marks === undefined && !SYMBOLS.has(type)) return 'content';
+    isOpen ||= isDrawnByViewer;
   }
   if (content === undefined) return opaque.length > 0 ? 'unknown' : 'nothing';
-  return judge(content, false);
+  const found = judge(content, false);
+  return isOpen && found === 'nothing' ? 'unknown' : found;
 
   function judge(marks: readonly Mark[], isAnnotation: boolean): Covered {
     let image = false;
@@ -106,7 +112,7 @@ function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
     const part = commonArea(cover.box, ink) / area;
     if (Number.isNaN(part)) return true;
     if (part === 0) continue;
-    if (cover.isText) written += cover.remains < LEGIBLE ? part : 0;
+    if (cover.isText) written += cover.remains < FAINT ? part : 0;
     else if (cover.remains < LEGIBLE) covered += part;
     else if (part > COVERED_PART) remains *= cover.remains;
     if (covered > COVERED_PART || written > COVERED_BY_TEXT || remains < LEGIBLE) return true;

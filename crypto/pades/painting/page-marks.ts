@@ -3,7 +3,9 @@ import {
   asInteger,
   asName,
   asReference,
+  asText,
   type ByteSlice,
+  inheritedByField,
   isArray,
   items,
   type PdfDict,
@@ -31,6 +33,8 @@ export interface ShownAnnotation {
   readonly rectangle: Box;
   /** Marks of its appearance; undefined without one, and for one that cannot be read. */
   readonly marks: readonly Mark[] | undefined;
+  /** True for a field whose appearance leaves its value to the viewer. */
+  readonly isDrawnByViewer: boolean;
 }
 
 export interface PageMarks {
@@ -83,12 +87,12 @@ export function shownAnnotations(
     const unseen = (asInteger(pdf.resolve(dict?.get('F'))) ?? 0) & HIDDEN_FLAGS;
     const rectangle = boxOf(pdf, dict?.get('Rect'));
     if (dict === undefined || rectangle === undefined || unseen !== 0) continue;
-    found.push({
-      number: asReference(item)?.number,
-      type: asName(pdf.resolve(dict.get('Subtype'))) ?? '',
-      rectangle,
-      marks: annotationMarks(pdf, dict, rectangle, spend),
-    });
+    const type = asName(pdf.resolve(dict.get('Subtype'))) ?? '';
+    const marks = annotationMarks(pdf, dict, rectangle, spend);
+    const value = type === 'Widget' ? asText(pdf.resolve(inheritedByField(pdf, dict, 'V'))) : undefined;
+    const isDrawnByViewer =
+      (value ?? '').trim() !== '' && marks?.some(({ kind }) => kind === 'text') !== true;
+    found.push({ number: asReference(item)?.number, type, rectangle, marks, isDrawnByViewer });
   }
   return found;
 }

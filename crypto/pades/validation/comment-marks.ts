@@ -34,8 +34,9 @@ const LINE_PART = 0.2;
 const USUAL_LINE = 1 / 12;
 /** Lightness up to which a line is ink and no eraser. */
 const DARK = 0.75;
-/** Width and height of the symbol that viewers draw for a note. */
-const SYMBOL = 20;
+/** Width and height of the symbol that viewers draw for a note, whatever its rectangle. */
+const SYMBOL = 25;
+const SYMBOL_MARGIN = 1;
 /** Least part of the marked text that a mark of a highlight or a line extends over. */
 const WHOLE = 0.6;
 const MARGIN = 3;
@@ -159,10 +160,10 @@ function viewerCovers(
   if (rectangle === undefined) return [];
   const { left, top } = rectangle;
   const symbol = {
-    left,
-    top,
-    right: Math.min(rectangle.right, left + SYMBOL),
-    bottom: Math.max(rectangle.bottom, top - SYMBOL),
+    left: left - SYMBOL_MARGIN,
+    top: top + SYMBOL_MARGIN,
+    right: left + SYMBOL,
+    bottom: top - SYMBOL,
   };
   return [cover(symbol, 0)];
 }

@@ -34,7 +34,7 @@ const NARROW = /[iljtfrI1!.,:;'`|()[\]{}\-\s]/;
 /** Least difference in lightness between text and background. */
 const MIN_CONTRAST = 0.2;
 /** Part of a glyph that must be inside of its clipping path. */
-const MIN_VISIBLE = 0.5;
+const MIN_VISIBLE = 0.75;
 /** Parts of the font size. */
 const SAME_LINE = 0.3;
 const BASE_LINE = 0.12;
@@ -109,16 +109,19 @@ function faultOf(
   return undefined;
 }
 
-/** Returns the difference in lightness to what was painted there last; undefined when a colour cannot be told. */
+/** Returns the difference in lightness to what was painted there before; undefined when a colour cannot be told. */
 function contrastAt(point: Box, lightness: number | undefined, earlier: readonly Mark[]): number | undefined {
-  const last = earlier.findLast(
-    (one) =>
-      (one.kind === 'fill' || one.kind === 'image') &&
-      one.alpha > 0.5 &&
-      (one.kind === 'image' ? contains(one.box, point, 0) : coversPoint(one, point)),
-  );
-  // A picture below a field is a scanned page, white between its lines.
-  const paper = last === undefined || last.kind === 'image' ? 1 : last.lightness;
+  let paper: number | undefined = 1;
+  for (const mark of earlier) {
+    // A picture below a field is a scanned page, white between its lines.
+    if (mark.kind === 'image' && contains(mark.box, point, 0)) paper = 1;
+    if (mark.kind !== 'fill' || mark.alpha === 0 || !coversPoint(mark, point)) continue;
+    const rest: number | undefined = mark.alpha < 1 ? paper : 0;
+    paper =
+      mark.lightness === undefined || rest === undefined
+        ? undefined
+        : mark.alpha * mark.lightness + (1 - mark.alpha) * rest;
+  }
   return paper === undefined || lightness === undefined ? undefined : Math.abs(paper - lightness);
 }
 

@@ -5,6 +5,7 @@
 
 import {
   contract,
+  EMPTY_FIELD,
   edited,
   FREE,
   PAGE,
@@ -63,6 +64,8 @@ export const CONTRACT: Page = {
   trailer: '',
   signed(annotation, level) {
     const pdf = contract((objects) => {
+      // Viewers draw an empty signature field on their own.
+      objects.set(EMPTY_FIELD, (objects.get(EMPTY_FIELD) ?? '').replace('100 20 180 60', '0 0 0 0'));
       if (annotation !== undefined) objects.set(TEXT_FIELD, annotation);
     });
     return signed(pdf, level === undefined ? {} : { certification: level });
@@ -283,7 +286,10 @@ function filledText(random: Random, page: Page): PaintedChange {
     after,
     place: rectangle,
     ...(honest.equals(after) ? {} : { honest }),
-    plain: filled(`0 g BT /F1 ${readable} Tf ${spacing} ${x} ${y} Td (${value}) Tj ET`, font.honest),
+    plain: filled(
+      `${matrix.startsWith('1 ') ? matrix : ''} 0 g BT /F1 ${readable} Tf ${spacing} ${x} ${y} Td (${value}) Tj ET`,
+      font.honest,
+    ),
   };
 }
 

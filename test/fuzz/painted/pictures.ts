@@ -206,10 +206,11 @@ const AROUND = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, index) => [
   .sort(([x, y], [a, b]) => x * x + y * y - a * a - b * b);
 
 /** Returns the nearest pixel that is paper below a pixel of ink; undefined when this one is no ink. */
-function paperAt({ width, pixels }: Picture, at: number): number | undefined {
+function paperAt({ width, pixels }: Picture, at: number, distance = 0): number | undefined {
   const own = pixels[at];
   if (own === undefined || own > 255 - INK) return undefined;
   for (const [x, y] of AROUND) {
+    if (x * x + y * y < distance * distance) continue;
     const near = at + y * width + x;
     if ((pixels[near] ?? 0) - own >= INK) return near;
   }
@@ -242,7 +243,8 @@ function isReadable(before: Picture, plain: Picture, after: Picture): boolean {
   let [ink, seen] = [0, 0];
   for (let at = 0; at < plain.pixels.length; at++) {
     if (plain.pixels[at] === before.pixels[at]) continue;
-    const paper = paperAt(plain, at);
+    // Bold letters have ink beside that of usual ones.
+    const paper = paperAt(plain, at, 3);
     if (paper === undefined) continue;
     ink++;
     const had = (plain.pixels[paper] ?? 0) - (plain.pixels[at] ?? 0);

@@ -229,6 +229,39 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
   ],
   ['a value below a box', ['failed'], () => filled({ content: `${shows('100')} 1 g 0 0 120 30 re f` })],
   [
+    'a faint value over the text of the page',
+    ['failed'],
+    () =>
+      filled({
+        rectangle: WHOLE,
+        content: '/G gs BT /F1 12 Tf 40 100 Td (100) Tj ET',
+        resources: '/ExtGState << /G << /ca 0.4 >> >>',
+      }),
+  ],
+  [
+    'a faint value on a faint field',
+    ['failed'],
+    () =>
+      filled({
+        content: `/G gs 0 0 1 rg 0 0 120 30 re f 0.3 g ${shows('100')}`,
+        resources: '/ExtGState << /G << /ca 0.4 >> >>',
+      }),
+  ],
+  [
+    'a dark value on a faint field',
+    ['passed'],
+    () =>
+      filled({
+        content: `q /G gs 0 0 1 rg 0 0 120 30 re f Q 0 g ${shows('100')}`,
+        resources: '/ExtGState << /G << /ca 0.4 >> >>',
+      }),
+  ],
+  [
+    'a value cut off at its top',
+    ['undecided'],
+    () => filled({ content: `0 0 120 12 re W n ${shows('888')}` }),
+  ],
+  [
     'a black value below a black box',
     ['failed'],
     () => filled({ content: `${shows('100')} 0 g 0 0 120 30 re f` }),
@@ -441,6 +474,30 @@ test('many highlights that leave little of a text together fail', (t) => {
   };
   t.is(stacked(1), 'passed');
   t.is(stacked(4), 'failed');
+});
+
+test('a highlight over a value that viewers draw is not decided', (t) => {
+  const over = (rectangle: Rectangle): Verdict => {
+    const pdf = signed(
+      contract((objects) => {
+        objects.set(TEXT_FIELD, textWidget(BLANK, '(Alice)', 31, ''));
+        objects.set(31, form('', sizeOf(BLANK)));
+      }),
+      { certification: 3 },
+    );
+    const mark = comment('Highlight', rectangle, '/C [0.2 0.2 0.2]');
+    const added = edited(pdf, PAGE, /(\/Annots\s*\[)/, `$1 ${FREE} 0 R `);
+    return verdict(appendRevision(pdf, new Map([added, [FREE, mark]])));
+  };
+  t.is(over(BLANK), 'undecided');
+  t.is(over([20, 175, 60, 190]), 'passed');
+});
+
+test('a note beside a text is as large as viewers draw it', (t) => {
+  const at = (left: number): Verdict =>
+    verdict(commented(comment('Text', [left, 100, left + 4, 104], '/Contents (seen)'), 3));
+  t.is(at(3), 'failed');
+  t.is(at(90), 'passed');
 });
 
 test('a comment is no permitted change of a certification for forms, or of a signature with a lock', (t) => {
