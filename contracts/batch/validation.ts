@@ -115,7 +115,8 @@ const signatureFields = {
     .enum(['B', 'T', 'LT', 'LTA'])
     .nullable()
     .meta({
-      description: 'Highest baseline level whose values are all present. Null: below B.',
+      description:
+        'Highest baseline level whose values are all present and, above B, whose time-stamp is trusted. Null: below B.',
       examples: ['LTA'],
     }),
   name: word('What tells it from the others: field of the PDF, Id in XML, place in CMS.', 'Signature1'),

@@ -104,7 +104,7 @@ export interface ChangeRecord {
 
 export interface SignatureRecord {
   readonly format: SignatureFormat;
-  /** Highest baseline level whose values are all present; undefined below B. */
+  /** Highest baseline level whose values are all present and, above B, whose time-stamp is trusted; undefined below B. */
   readonly level: SignatureLevel | undefined;
   readonly indication: Indication;
   readonly subIndication?: SubIndication;

@@ -22,6 +22,11 @@ export interface TrustSettings {
    * list was made, for the product's own signatures. @default 'by-date'
    */
   readonly algorithms?: 'by-date' | 'as-listed';
+  /**
+   * `present`: a level counts when its values are there. `trusted`: above B, an authority whose time-stamp proves the signature
+   * is trusted as well. @default 'trusted' when there are trust anchors
+   */
+  readonly levels?: 'present' | 'trusted';
   /** Source of evidence outside the file; left out, only embedded evidence is used. */
   readonly online?: EvidenceSource;
   /** Evidence collected before. */

@@ -232,7 +232,21 @@ function validateWithinBudget(
     validateSignature(counter, request, work),
   );
   addCounterSignatureResults(counterSignatures, results);
-  return recordOf(facts, results, { bestTime, timestamps: proofs.records, counterSignatures });
+  const level = levelShown(facts, proofs.records, request);
+  return recordOf({ ...facts, level }, results, { bestTime, timestamps: proofs.records, counterSignatures });
+}
+
+/** Returns B where no trusted time-stamp proves the signature; whether its authority was revoked may be unknown. */
+function levelShown(
+  { level }: SignatureInfo,
+  stamps: readonly TimestampRecord[],
+  { trust }: ValidationRequest,
+): SignatureInfo['level'] {
+  const wanted = trust.levels ?? (trust.anchors.length === 0 ? 'present' : 'trusted');
+  if (wanted === 'present' || level === undefined) return level;
+  const isTrusted = ({ kind, indication, subIndication }: TimestampRecord): boolean =>
+    kind !== 'content' && (indication === 'TOTAL-PASSED' || subIndication === 'TRY_LATER');
+  return stamps.some(isTrusted) ? level : 'B';
 }
 
 /** Builds the record from findings alone when the work budget is exhausted before trust is decided. */

@@ -22,6 +22,7 @@ import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './val
 import { readKeyInfo, readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
 import { bindSigner } from './validation/signer-certificate.ts';
 import { evidenceIn, timestampsOf } from './validation/timestamps.ts';
+import { unsignedMarkup } from './validation/unsigned-markup.ts';
 
 /** Checks that the identifiers by which the signature names parts of itself are unique. */
 function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
@@ -149,7 +150,7 @@ function formatFindings(
 ): Finding[] {
   const signed = properties?.signed;
   if (signed === undefined || counters) return [];
-  const described = new Set(signed.formats);
+  const described = new Set(signed.formats.map(({ reference }) => reference));
   const needed = references.filter(({ role }) => role === 'data' || role === 'manifest');
   const missing = needed.filter(({ form: { id } }) => id === undefined || !described.has(`#${id}`));
   if (missing.length === 0) return [];
@@ -178,7 +179,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `reference.position`, `reference.transforms`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
- * `scope.counter-signature`, `certificate.signer`, `certificate.binding`,
+ * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
  * `certificate.issuer-name`, `attributes.target`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
@@ -257,6 +258,7 @@ function formReport(
       ...valueFindings(form, method, signedInfo, bound.certificate),
       ...timeFindings(form, claimed),
       ...described,
+      ...(counters === undefined ? unsignedMarkup(context, form, examined) : []),
       ...policyFindings(form),
       ...stamps.findings,
       ...evidenceRecords(unsigned),

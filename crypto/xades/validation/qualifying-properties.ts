@@ -30,10 +30,17 @@ interface SignedProperties {
   readonly signingTime: string | undefined;
   readonly signingCertificate: CertificateName | undefined;
   readonly policy: PolicyName | undefined;
-  /** ObjectReference of each DataObjectFormat with a description of the data type. */
-  readonly formats: readonly string[];
+  /** Descriptions of the data types of references, by DataObjectFormat. */
+  readonly formats: readonly DataFormat[];
   /** AllDataObjectsTimeStamp and IndividualDataObjectsTimeStamp. */
   readonly timestamps: readonly SignatureNode[];
+}
+
+interface DataFormat {
+  /** ObjectReference. */
+  readonly reference: string;
+  readonly mimeType: string;
+  readonly encoding: string | undefined;
 }
 
 /** Identification of the signer's certificate in SigningCertificateV2 (§5.2.2) or its predecessor. */
@@ -100,7 +107,7 @@ function readSigned(node: SignatureNode): SignedProperties {
     signingTime: time === undefined ? undefined : textOf(time).trim(),
     signingCertificate: ofSignature === undefined ? undefined : readSigningCertificate(ofSignature),
     policy: policy === undefined ? undefined : readPolicy(policy),
-    formats: childrenNamed(ofData, XADES, 'DataObjectFormat').flatMap(formatReference),
+    formats: childrenNamed(ofData, XADES, 'DataObjectFormat').flatMap(dataFormat),
     timestamps:
       ofData?.children.filter(
         (child) =>
@@ -109,9 +116,14 @@ function readSigned(node: SignatureNode): SignedProperties {
   };
 }
 
-function formatReference(format: SignatureNode): string[] {
-  const named = childrenNamed(format, XADES, 'MimeType').some((type) => type.text.trim() !== '');
-  return named ? [requiredAttribute(format, 'ObjectReference')] : [];
+function dataFormat(format: SignatureNode): DataFormat[] {
+  const text = (local: string): string | undefined => {
+    const [node] = childrenNamed(format, XADES, local);
+    return node?.text.trim() === '' ? undefined : node?.text.trim();
+  };
+  const mimeType = text('MimeType');
+  if (mimeType === undefined) return [];
+  return [{ reference: requiredAttribute(format, 'ObjectReference'), mimeType, encoding: text('Encoding') }];
 }
 
 function readSigningCertificate(properties: SignatureNode): CertificateName | undefined {

@@ -102,6 +102,7 @@ test('a time-stamp of an untrusted authority proves nothing', (t) => {
   const record = judged(der, { at: SIGNED + YEAR });
   t.is(verdictOf(record), 'INDETERMINATE: OUT_OF_BOUNDS_NO_POE');
   t.is(record.timestamps[0]?.subIndication, 'NO_CERTIFICATE_CHAIN_FOUND');
+  t.is(record.level, 'B', 'the level is that of the signature without it');
 });
 
 test('a document signing certificate is refused for time-stamps', (t) => {

@@ -426,6 +426,50 @@ test('the older SigningCertificate is read, and its issuer compared as far as po
   t.true(record?.results.warnings.some(({ type }) => type === 'algorithm.strength'));
 });
 
+test('elements of other vocabularies inside of an enveloped signature cause a warning', (t) => {
+  const clean = enveloped('<pay>100</pay>', {
+    unsigned: '<xades:SignaturePolicyStore></xades:SignaturePolicyStore>',
+  });
+  t.deepEqual(complaints(clean), []);
+  const foreign = '<pay xmlns="urn:r">9999</pay>';
+  for (const file of [
+    clean.replace('<ds:X509Data>', `${foreign}<ds:X509Data>`),
+    clean.replace('<ds:X509Data>', `<ds:X509Data>${foreign}`),
+    clean.replace('<xades:SignaturePolicyStore>', `${foreign}<xades:SignaturePolicyStore>`),
+    clean.replace('<xades:SignaturePolicyStore>', `<xades:SignaturePolicyStore>${foreign}`),
+    clean.replace('</xades:UnsignedSignatureProperties>', `$&<pay xmlns="urn:r">9999</pay>`),
+  ]) {
+    t.not(file, clean);
+    const found = complaints(file);
+    const isRefused = found.length > 0 && found.every((one) => one.startsWith('failed'));
+    t.true(isRefused || found.includes('warning scope.foreign-element'), found.join());
+  }
+});
+
+test('a stylesheet before an enveloping signature causes a warning', (t) => {
+  const inside = { uri: '#o', data: `<ds:Object xmlns:ds="${DS}" Id="o">100</ds:Object>` };
+  const file = forge({ references: [inside], objects: '<ds:Object Id="o">100</ds:Object>' });
+  t.deepEqual(complaints(file), []);
+  t.deepEqual(complaints(`<!-- <?xml-stylesheet href="x"?> -->${file}`), []);
+  t.deepEqual(complaints(`<?xml-stylesheet type="text/xsl" href="pay.xsl"?>${file}`), [
+    'warning scope.stylesheet',
+  ]);
+});
+
+test('an Object that names another type than the signature causes a warning', (t) => {
+  const made = (attributes: string): readonly string[] => {
+    const content = '<pay Id="p">100</pay>';
+    return complaints(
+      forge({
+        references: [{ uri: '#p', data: content }],
+        objects: `<ds:Object ${attributes}>${content}</ds:Object>`,
+      }),
+    );
+  };
+  t.false(made('MimeType="text/xml; charset=utf-8"').includes('warning attributes.object-type'));
+  t.true(made('MimeType="text/html"').includes('warning attributes.object-type'));
+});
+
 test('a missing property of a baseline signature causes a warning and removes the level', (t) => {
   const level = (file: string) => inspectXadesDocument(Buffer.from(file)).signatures[0]?.level;
   t.is(level(withProperties((same) => same)), 'B');

@@ -1,0 +1,96 @@
+/** Reports what an XML signature has beside its form, and what it does not protect: programs that display the file may show it. */
+import type { Finding } from '../../core/validation-report.ts';
+import { DS, XADES } from '../elements/identifiers.ts';
+import type { ExaminedReferences } from './examine-references.ts';
+import { printable, type ReferenceContext } from './reference-data.ts';
+import { attributeOf, childrenNamed, holds, is, type SignatureNode } from './signature-node.ts';
+import type { SignatureFormat } from './signed-info.ts';
+
+/** Warnings: `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`. */
+export function unsignedMarkup(
+  context: ReferenceContext,
+  form: SignatureFormat,
+  examined: ExaminedReferences,
+): Finding[] {
+  const isEnveloping = context.map.root.start === form.node.start;
+  return [
+    ...(isEnveloping ? stylesheets(context) : foreignElements(form, examined)),
+    ...contradictions(form, examined),
+  ];
+}
+
+/** Namespaces of the standards whose elements belong into a signature: XML Signature, XML Encryption, XAdES. */
+const OF_SIGNATURES =
+  /^http:\/\/(?:www\.w3\.org\/(?:\d{4}\/\d\d\/xmldsig[\w-]*|2009\/xmldsig11|\d{4}\/\d\d\/xmlenc\w*)#|uri\.etsi\.org\/0(?:1903|2231|2918|9118))/;
+
+/** Most elements in the message. */
+const MAX_LISTED = 5;
+
+/** Finds elements of other vocabularies in KeyInfo and the unsigned properties, which an enveloped signature leaves out. */
+function foreignElements(
+  { keyInfo, objects }: SignatureFormat,
+  { references }: ExaminedReferences,
+): Finding[] {
+  const isSigned = (node: SignatureNode): boolean =>
+    references.some(({ data }) => data?.kind === 'element' && holds(data.place, node));
+  const holders = [...(keyInfo === undefined ? [] : [keyInfo]), ...unsignedLists(objects)];
+  const found = new Set<string>();
+  for (const holder of holders) {
+    if (isSigned(holder)) continue;
+    const nodes = [...holder.children];
+    for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+      if (!OF_SIGNATURES.test(node.namespace)) found.add(node.local);
+      else if (!is(node, DS, 'Signature')) nodes.push(...node.children);
+    }
+  }
+  if (found.size === 0) return [];
+  return [
+    {
+      status: 'warning',
+      type: 'scope.foreign-element',
+      message: 'The signature has elements that are neither signed nor part of a signature.',
+      detail: [...found].slice(0, MAX_LISTED).map(printable).join(', '),
+    },
+  ];
+}
+
+function unsignedLists(objects: readonly SignatureNode[]): SignatureNode[] {
+  return objects
+    .flatMap((object) => childrenNamed(object, XADES, 'QualifyingProperties'))
+    .flatMap((properties) => childrenNamed(properties, XADES, 'UnsignedProperties'));
+}
+
+/** Finds an instruction by which browsers show another document than the one inside of the signature. */
+function stylesheets({ map: { utf8, root } }: ReferenceContext): Finding[] {
+  const start = utf8.toString('utf8', 0, root.start).replace(/<!--.*?-->/gs, '');
+  if (!/<\?xml-stylesheet(?=\s)/.test(start)) return [];
+  const message =
+    'The file names a stylesheet, which the signature does not cover and which changes what is shown.';
+  return [{ status: 'warning', type: 'scope.stylesheet', message }];
+}
+
+/** Compares what an Object says about its data with what the signature says about the reference to it. */
+function contradictions(
+  { objects, properties }: SignatureFormat,
+  { references }: ExaminedReferences,
+): Finding[] {
+  const formats = new Map(properties?.signed?.formats.map((format) => [format.reference, format]));
+  for (const { form, data } of references) {
+    const format = form.id === undefined ? undefined : formats.get(`#${form.id}`);
+    const object = objects.find((one) => data?.kind === 'element' && holds(one, data.place));
+    if (format === undefined || object === undefined) continue;
+    for (const [name, signed] of [
+      ['MimeType', format.mimeType],
+      ['Encoding', format.encoding],
+    ] as const) {
+      const given = attributeOf(object, name);
+      if (given === undefined || signed === undefined || plain(given) === plain(signed)) continue;
+      const message = `An Object has another ${name} than the signature says of it.`;
+      const detail = `${printable(given)}, signed: ${printable(signed)}`;
+      return [{ status: 'warning', type: 'attributes.object-type', message, detail }];
+    }
+  }
+  return [];
+}
+
+const plain = (text: string): string => (text.split(';', 1)[0] ?? '').trim().toLowerCase();
