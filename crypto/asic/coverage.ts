@@ -13,6 +13,8 @@ import type { Container } from './container.ts';
 export interface CoveringSignature {
   readonly facts: SignatureInfo;
   readonly covered: ReadonlySet<string>;
+  /** Members that only its counter-signatures cover. */
+  readonly alsoCovered?: ReadonlySet<string>;
   /** Members that an archive time-stamp must cover to prove the signature. */
   readonly parts: readonly string[];
 }
@@ -97,7 +99,7 @@ export function coverageFindings(
   /** META-INF members with a known role. */
   accounted: ReadonlySet<string>,
 ): Finding[] {
-  const covered = new Set(signatures.flatMap((signature) => [...signature.covered]));
+  const covered = new Set(signatures.flatMap((one) => [...one.covered, ...(one.alsoCovered ?? [])]));
   const left = container.named('data').filter((name) => !covered.has(name));
   const strays = container
     .named('manifest', 'archive-manifest', 'timestamp', 'cades', 'unknown')

@@ -11,6 +11,7 @@ import type { FileSignatures, SignatureInfo } from '../validation/signature-info
 import { signatureReport } from '../xades/report.ts';
 import { readable, topSignatures } from '../xades/validate.ts';
 import { referenceContext } from '../xades/validation/reference-data.ts';
+import { holds } from '../xades/validation/signature-node.ts';
 import { ZipError } from '../zip/zip-error.ts';
 import { assertIntact } from '../zip/zip-member.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
@@ -101,8 +102,14 @@ function dataObjects(container: Container, kind: AsicKind): Finding[] {
           subIndication: 'FORMAT_FAILURE',
         },
   );
-  const files = container.named('xades', 'cades', 'timestamp');
-  if (files.length > 1) {
+  // Time-stamps over the same file may stand beside each other; each is judged.
+  const files = container.named('xades', 'cades');
+  if (
+    files.length > 1 ||
+    (files.length > 0 &&
+      container.named('timestamp').length > 0 &&
+      container.named('archive-manifest').length === 0)
+  ) {
     findings.push({
       status: 'failed',
       type: 'container.signatures',
@@ -124,10 +131,17 @@ function evidenceRecords(container: Container): Finding[] {
 }
 
 /** Reports a ZIP comment that contradicts the media type, since some readers take it from there. */
-function comment({ directory, mimeType: given }: Container): Finding[] {
+function comment(container: Container): Finding[] {
+  const { directory, mimeType: given } = container;
   const text = directory.comment.toString('latin1');
   // A line end in either of them is a warning about the media type, not another media type.
-  if (!text.startsWith('mimetype=') || text.slice('mimetype='.length).trim() === given?.trim()) return [];
+  const named = text.slice('mimetype='.length).trim();
+  if (!text.startsWith('mimetype=') || named === given?.trim()) return [];
+  // Some programs name the type of the signed file there.
+  if (container.kind === 'S' && given !== undefined && kindOf(named) === undefined) {
+    const message = 'The comment of the container names the media type of its file, not its own.';
+    return [{ status: 'warning', type: 'container.comment', message, detail: printableName(named) }];
+  }
   const message = 'The comment of the container names another media type than the container.';
   return [{ status: 'failed', type: 'container.comment', message, subIndication: 'FORMAT_FAILURE' }];
 }
@@ -255,9 +269,14 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
     findings.push(failed('file.signatures', `${printableName(file)} has no signature.`));
   const signatures = nodes.map((node) => {
     const covered = referencedMembers(node);
+    // A counter-signer may sign files of the container as well.
+    const ofCounters = map.signatures.filter(
+      (one) => one !== node && !nodes.includes(one) && holds(node, one),
+    );
+    const alsoCovered = new Set(ofCounters.flatMap((one) => [...referencedMembers(one)]));
     const facts = signatureReport(context, node);
     counted([facts], work);
-    return forContainer(file, facts, covered, container);
+    return { ...forContainer(file, facts, covered, container), alsoCovered };
   });
   return { signatures, findings, accounted: [file] };
 }

@@ -3,7 +3,7 @@
 import { OID } from '../asn1/oids.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
-import { isCmsHeader } from '../core/header-format.ts';
+import { HEADER_BYTES, isCmsHeader, unsupportedForm } from '../core/header-format.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
@@ -24,7 +24,10 @@ const MAX_DEPTH = 4;
  */
 export function inspectCades(file: Source, { content }: InspectCadesOptions = {}): FileSignatures {
   const read = readSignatureFile(file, content);
-  if ('reason' in read) return { signatures: [], findings: [unreadable(read.reason)] };
+  if ('reason' in read) {
+    const form = unsupportedForm(file.read(0, Math.min(HEADER_BYTES, file.size)));
+    return { signatures: [], findings: [form === undefined ? unreadable(read.reason) : unsupported(form)] };
+  }
   const inside = signaturesInside(read.content, 1);
   return {
     signatures: [...signaturesOf(read), ...inside.signatures],
@@ -101,6 +104,12 @@ function outside({ bytesAfter, hasTextBefore }: SignatureFile): Finding[] {
     findings.push({ status: 'warning', type: 'structure.trailing', message, detail: `${bytesAfter}` });
   }
   return findings;
+}
+
+/** Leaves the file INDETERMINATE: nothing is known against it. */
+function unsupported(form: string): Finding {
+  const message = `This is ${form}, a form that is not supported.`;
+  return { status: 'failed', type: 'file.unsupported', message, subIndication: 'GENERIC' };
 }
 
 function unreadable(reason: string): Finding {

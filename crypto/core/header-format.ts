@@ -20,6 +20,19 @@ export function formatOfHeader(head: Buffer): ValidationReport['format'] | undef
   return head[0] === 0x30 || head.includes('-----BEGIN') ? 'Cades' : undefined;
 }
 
+/** Returns the name of a form of signature or proof that is recognised and not evaluated; for people. */
+export function unsupportedForm(head: Buffer): string | undefined {
+  const text = head.toString('latin1');
+  const json = text.slice(startOfText(text));
+  // JWS in compact form, and in JSON with one or several signatures (RFC 7515 §7; ETSI TS 119 182-1).
+  if (/^eyJ[\w-]*\.[\w-]*\.[\w-]+/.test(json)) return 'a JSON signature';
+  if (/^\{/.test(json) && /"(?:signatures|protected|payload)"\s*:/.test(json)) return 'a JSON signature';
+  // EvidenceRecord ::= SEQUENCE { version INTEGER { v1(1) }, digestAlgorithms SEQUENCE OF … } (RFC 4998 §3.1).
+  const start = (head[1] ?? 0) < 0x80 ? 2 : 2 + ((head[1] ?? 0) & 0x7f);
+  const isRecord = head[0] === 0x30 && head.subarray(start, start + 4).equals(Buffer.from('02010130', 'hex'));
+  return isRecord ? 'an evidence record' : undefined;
+}
+
 /** Most layers of Base64 around a signature. */
 export const MAX_ENCODINGS = 3;
 

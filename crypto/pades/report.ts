@@ -103,6 +103,11 @@ function subFilterRules(name: string | undefined): SubFilterRules {
   switch (name) {
     case 'ETSI.CAdES.detached':
       return { readable: true, baseline: true, findings: [passed(TYPE, 'It is a PAdES signature.')] };
+    case 'PBAD.PAdES': {
+      const message = 'It is a PAdES signature under the name of a national profile.';
+      const finding = { status: 'warning', type: TYPE, message, detail: name } as const;
+      return { readable: true, baseline: true, findings: [finding] };
+    }
     case 'adbe.pkcs7.detached':
       return {
         readable: true,

@@ -46,8 +46,18 @@ export function inspectXadesDocument(document: Buffer, options: InspectXadesOpti
   };
   const context = referenceContext(map, counted, finder);
   const signatures = topSignatures(map).map((node) => signatureReport(context, node));
-  return { signatures, findings: map.unseen === 0 ? [] : [unseen(map)] };
+  const findings = map.unseen === 0 ? [] : [unseen(map)];
+  if (signatures.length === 0 && /(?:^|:)EvidenceRecord$/.test(map.root.name)) findings.push(EVIDENCE_RECORD);
+  return { signatures, findings };
 }
+
+/** Source: RFC 6283. */
+const EVIDENCE_RECORD: Finding = {
+  status: 'failed',
+  type: 'file.unsupported',
+  message: 'This is an evidence record, a form that is not supported.',
+  subIndication: 'GENERIC',
+};
 
 /** Maps a document, or returns the finding why that fails. */
 export function readable(document: Buffer): DocumentMap | Finding {

@@ -133,6 +133,7 @@ export interface FoundSignature {
   /** Undefined when /ByteRange is unusable or its gap is not exactly /Contents. */
   readonly coverage: Coverage | undefined;
   readonly coverageFault: string | undefined;
+  readonly isRangeIndirect: boolean;
   /** The CMS without its zero padding; undefined when there is none. */
   readonly cms: Buffer | undefined;
   readonly contentsFault: string | undefined;
@@ -185,8 +186,14 @@ function examine(
   dict: PdfDict,
 ): Omit<FoundSignature, 'alsoIn' | 'fieldDict' | 'isInForm'> {
   const contents = dict.get('Contents');
-  const range = rangeOf(dict.get('ByteRange'));
-  const coverageFault = repeatedKey(dict) ?? faultOfRange(range, contents);
+  const written = dict.get('ByteRange');
+  const isRangeIndirect = asReference(written) !== undefined;
+  const list = isRangeIndirect ? pdf.resolve(written) : written;
+  const range = rangeOf(list);
+  const coverageFault =
+    repeatedKey(dict) ??
+    faultOfRange(range, contents) ??
+    (isRangeIndirect ? faultOfPlace(range, list) : undefined);
   const [, placeholderStart = 0, placeholderEnd = 0, rest = 0] = range ?? [];
   const value = contents === undefined ? undefined : hexBytes(contents);
   const cms = value && withoutFill(value);
@@ -200,6 +207,7 @@ function examine(
         ? { placeholderStart, placeholderEnd, end: placeholderEnd + rest }
         : undefined,
     coverageFault,
+    isRangeIndirect,
     cms: typeof cms === 'string' ? undefined : cms,
     contentsFault:
       cms === undefined ? '/Contents is no hexadecimal string.' : typeof cms === 'string' ? cms : undefined,
@@ -240,6 +248,15 @@ function faultOfRange(
   const end = contents.at + contents.end;
   if (length === start && second === end) return undefined;
   return `/ByteRange leaves out ${length} to ${second}, but the signature lies at ${start} to ${end}.`;
+}
+
+/** Checks that an indirect /ByteRange stands in the covered bytes, outside of an object stream. */
+function faultOfPlace(range: readonly number[] | undefined, list: ByteSlice | undefined): string | undefined {
+  const [, start = 0, second = 0, rest = 0] = range ?? [];
+  const [from, to] =
+    list === undefined || list.at < 0 ? [-1, -1] : [list.at + list.start, list.at + list.end];
+  const isCovered = from >= 0 && (to <= start || (from >= second && to <= second + rest));
+  return isCovered ? undefined : '/ByteRange is an object that the signature does not cover.';
 }
 
 function hexBytes({ bytes, start, end }: ByteSlice): Buffer | undefined {

@@ -7,6 +7,7 @@ import {
   asInteger,
   asName,
   asReference,
+  asText,
   type ByteSlice,
   entriesOf,
   equalValues,
@@ -27,6 +28,23 @@ export const OPEN_CATALOG_KEYS: ReadonlySet<string> = new Set([
   'Metadata',
   'Version',
   'Extensions',
+  'PageMode',
+  'PageLayout',
+]);
+
+/** Parts of the window that viewers open with the document (ISO 32000-2, table 29); full screen would hide the window. */
+const MODES: ReadonlySet<string> = new Set([
+  'UseNone',
+  'UseOutlines',
+  'UseThumbs',
+  'UseOC',
+  'UseAttachments',
+  'SinglePage',
+  'OneColumn',
+  'TwoColumnLeft',
+  'TwoColumnRight',
+  'TwoPageLeft',
+  'TwoPageRight',
 ]);
 
 /** @returns the keys outside `open` whose values differ; `written twice` when the newer dictionary repeats a key */
@@ -79,15 +97,24 @@ function isPlainInteger({ bytes, start, end }: ByteSlice): boolean {
   return /^\+?[0-9]+$/.test(bytes.toString('latin1', start, end));
 }
 
-function changedInformation({ after }: PermittedChanges, given: ByteSlice | undefined): Change {
+function changedInformation({ before, after }: PermittedChanges, given: ByteSlice | undefined): Change {
   const dict = after.pdf.dict(given);
   if (dict === undefined && given !== undefined && !isNull(given))
     return forbidden('left something else than document information in /Info');
   // Document information must be text; a reference in it could refer to any object.
-  return dict === undefined || referencesIn(dict).length === 0
+  if (dict !== undefined && referencesIn(dict).length > 0)
+    return forbidden('put references into the document information');
+  const old = before.pdf.dict(before.pdf.xref.trailer.get('Info'));
+  const text = (key: string, state: typeof after, from: PdfDict | undefined): string =>
+    asText(state.pdf.resolve(from?.get(key))) ?? '';
+  const key = SHOWN_INFORMATION.find((one) => text(one, before, old) !== text(one, after, dict));
+  return key === undefined
     ? { kind: 'metadata', description: 'changed the document information' }
-    : forbidden('put references into the document information');
+    : { kind: 'metadata', description: `changed the document information: /${key}`, isNoticed: true };
 }
+
+/** Entries that viewers show; each program that saves a file changes the others. */
+const SHOWN_INFORMATION = ['Title', 'Author', 'Subject', 'Keywords'];
 
 /** Compares a new catalogue object entry by entry, as an existing one. */
 function exchangedRoot({ before, after }: PermittedChanges): readonly Change[] {
@@ -109,16 +136,20 @@ export function catalogChanges(pair: PermittedChanges): readonly Change[] {
     ),
   );
   changes.push(...metadataChanges(pair, before, after), ...evidenceChanges(pair, before, after));
-  for (const key of ['Version', 'Extensions']) {
+  for (const key of ['Version', 'Extensions', 'PageMode', 'PageLayout']) {
     const [old, now] = [before.get(key), after.get(key)];
     if (equalValues(old, now)) continue;
     const value = pair.after.pdf.resolve(now);
+    const name = asName(value);
     const harmless =
       key === 'Version'
-        ? asName(value) !== undefined
-        : addsOnly(pair, old, now) && referencesIn(value).length === 0;
+        ? name !== undefined
+        : key === 'Extensions'
+          ? addsOnly(pair, old, now) && referencesIn(value).length === 0
+          : now === undefined || (asName(now) !== undefined && MODES.has(name ?? ''));
     const description = `changed /${key} in the catalogue`;
-    changes.push(harmless ? { kind: 'metadata', description } : forbidden(description));
+    const noticed = key === 'Extensions' ? {} : { isNoticed: true as const };
+    changes.push(harmless ? { kind: 'metadata', description, ...noticed } : forbidden(description));
   }
   return changes;
 }
@@ -130,9 +161,31 @@ function metadataChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict
   const dict = number === undefined ? undefined : pair.after.pdf.dict(after.get('Metadata'));
   const plain =
     dict !== undefined && asName(dict.get('Type')) === 'Metadata' && asName(dict.get('Subtype')) === 'XML';
-  return [
-    plain ? { kind: 'metadata', description: 'changed the XMP metadata' } : forbidden('changed /Metadata'),
-  ];
+  if (!plain) return [forbidden('changed /Metadata')];
+  const isNoticed =
+    withoutTraces(pair.before.pdf.stream(before.get('Metadata'))) !==
+    withoutTraces(pair.after.pdf.stream(after.get('Metadata')));
+  return [{ kind: 'metadata', description: 'changed the XMP metadata', ...(isNoticed && { isNoticed }) }];
+}
+
+/** Most bytes of metadata that are compared. */
+const MAX_METADATA = 1 << 20;
+
+/** Returns XMP without what each program that saves a file changes: dates, identifiers, its name and history, white space. */
+function withoutTraces(bytes: Buffer | undefined): string | undefined {
+  if (bytes === undefined || bytes.length > MAX_METADATA) return undefined;
+  return bytes
+    .toString('utf8')
+    .replace(/<xmpMM:History>[\s\S]*?<\/xmpMM:History>/g, '')
+    .replace(
+      /<(?:xmp|xap|xmpMM|pdf):(?:ModifyDate|MetadataDate|InstanceID|Producer|CreatorTool)>[^<]*<\/[^>]*>/g,
+      '',
+    )
+    .replace(
+      /\s(?:xmp|xap|xmpMM|pdf):(?:ModifyDate|MetadataDate|InstanceID|Producer|CreatorTool)="[^"]*"/g,
+      '',
+    )
+    .replace(/<\?xpacket[^>]*>|\sx:xmptk="[^"]*"|\s+/g, '');
 }
 
 /** True when every entry of the older dictionary is in the newer one, with an equal value. */

@@ -147,6 +147,11 @@ export type Change =
   /** A signed field, which its page still shows, was taken out of the form. */
   | { readonly kind: 'unlisted'; readonly description: string }
   /** Changes that no page shows: document information, XMP, version, a field made read-only. */
-  | { readonly kind: 'metadata'; readonly description: string };
+  | {
+      readonly kind: 'metadata';
+      readonly description: string;
+      /** True when programs show it beside the pages, or open the file in another way. */
+      readonly isNoticed?: true;
+    };
 
 export const forbidden = (description: string): Change => ({ kind: 'forbidden', description });

@@ -93,7 +93,7 @@ export function hiddenObjects(
         if (change !== undefined) found.push(change);
         continue;
       }
-      const listed = offset < listedEnd ? undefined : listedObject(state, number, offset);
+      const listed = offset < listedEnd ? undefined : listedObject(source, state, number, offset);
       if (listed === undefined) {
         const change = judged(number, offset);
         if (change.kind === 'forbidden') found.push(change);
@@ -155,11 +155,18 @@ interface ListedObject {
 }
 
 /** Returns the object at this offset; undefined when the cross-reference lists another object there, or none. */
-function listedObject(state: DocumentState, number: number, offset: number): ListedObject | undefined {
+function listedObject(
+  source: ByteSource,
+  state: DocumentState,
+  number: number,
+  offset: number,
+): ListedObject | undefined {
   const { pdf } = state;
   const { sections, base, trailer } = pdf.xref;
   const entry = pdf.xref.entry(number);
-  const isListed = entry?.kind === 'plain' && entry.offset + base === offset;
+  const start = entry?.kind === 'plain' ? entry.offset + base : Number.NaN;
+  // Some programs give the offset of the white space before an object.
+  const isListed = start === offset || (start < offset && isBlank(source, start, offset));
   const isSection = sections.includes(offset);
   // Many programs leave a cross-reference stream out of its own list.
   if (!isListed && !isSection) return undefined;

@@ -113,6 +113,10 @@ function judgedChange(
       finding: undecided('pdf.comment', message, `${description}, which ${change.undecided}`),
     };
   }
+  if (change.kind === 'metadata' && change.isNoticed) {
+    const message = 'What programs show about the document was changed, or how they open it.';
+    return { record, finding: { status: 'warning', type: 'pdf.metadata', message, detail: description } };
+  }
   // A signature without a level says nothing about comments.
   if (change.kind === 'annotation' && (change.drawn || level < 3)) {
     const message = change.drawn ? 'A comment draws on the page.' : 'A comment was added or changed.';

@@ -46,6 +46,10 @@ export function placementFindings(
           `${coverage.end} bytes`,
         ),
   );
+  if (coverage !== undefined && found.isRangeIndirect) {
+    const message = '/ByteRange is an object of its own, which other programs may not find.';
+    findings.push({ status: 'warning', type: 'pdf.byte-range', message });
+  }
   findings.push(
     contentsFault === undefined
       ? passed('pdf.contents', 'The space of the signature holds one structure and zeros.')

@@ -141,11 +141,14 @@ export class RevisionHistory {
     }
     const last = typeof before === 'string' ? size : before.end;
     if (last < size && !isBlank(this.#source, last)) {
-      revisions.push({
-        number: this.count + 1,
-        end: size,
-        changes: [forbidden('is no revision: its bytes belong to nothing')],
-      });
+      const change: Change = isComment(this.#source, last)
+        ? {
+            kind: 'metadata',
+            description: 'is a comment of HTML after the end of the document',
+            isNoticed: true,
+          }
+        : forbidden('is no revision: its bytes belong to nothing');
+      revisions.push({ number: this.count + 1, end: size, changes: [change] });
     }
     return revisions;
   }
@@ -219,6 +222,17 @@ export class RevisionHistory {
 
 function isSpace(source: ByteSource, from: number, to: number): boolean {
   return /^[\0\t\n\f\r ]*$/.test(source.read(from, to - from).toString('latin1'));
+}
+
+/** Words by which programs that repair a file find its parts. */
+const PARTS = /obj|xref|trailer|stream|%%EOF|%PDF|<<|\//i;
+
+/** True when only a short comment follows, which web servers append to what they deliver. */
+function isComment(source: ByteSource, from: number): boolean {
+  if (source.size - from > TAIL) return false;
+  const text = source.read(from, source.size - from).toString('latin1');
+  const [, comment] = /^\s*<!--([\x20-\x7e\t\r\n]*)-->\s*$/.exec(text) ?? [];
+  return comment !== undefined && !/[<>]/.test(comment) && !PARTS.test(comment);
 }
 
 /** True when only white space follows. */

@@ -19,9 +19,9 @@ export function unsignedMarkup(
   ];
 }
 
-/** Namespaces of the standards whose elements belong into a signature: XML Signature, XML Encryption, XAdES. */
+/** Namespaces of the standards whose elements belong into a signature: XML Signature, XML Encryption, XAdES, evidence records. */
 const OF_SIGNATURES =
-  /^http:\/\/(?:www\.w3\.org\/(?:\d{4}\/\d\d\/xmldsig[\w-]*|2009\/xmldsig11|\d{4}\/\d\d\/xmlenc\w*)#|uri\.etsi\.org\/0(?:1903|2231|2918|9118))/;
+  /^(?:http:\/\/www\.w3\.org\/\d{4}\/(?:\d\d\/)?xml(?:dsig[\w-]*|enc\w*)#|http:\/\/uri\.etsi\.org\/|urn:ietf:params:xml:ns:ers$)/;
 
 /** Most elements in the message. */
 const MAX_LISTED = 5;

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { manifestText } from '#crypto/asic/manifest.js';
+import { DS, type ForgedReference, forge } from '../xades/forging.ts';
 import {
   authority,
   file,
@@ -68,6 +69,90 @@ test.serial(
     t.regex(await outcome(added, 'asice'), /^INDETERMINATE|^TOTAL-FAILED/);
   },
 );
+
+test.serial('a container of one file may have several time-stamp tokens, each over the file', async (t) => {
+  const token = { name: 'META-INF/timestamp.tst', bytes: await tokenOver(REPORT) };
+  const second = { name: 'META-INF/timestamp002.tst', bytes: await tokenOver(REPORT) };
+  const honest = [mimeType('s'), REPORT_MEMBER, token, second];
+  t.is(await outcome(honest), 'TOTAL-PASSED true report.txt');
+  const over = async (bytes: Buffer): Promise<HandMade> => ({ ...second, bytes: await tokenOver(bytes) });
+  const more = { name: 'more.txt', bytes: REPORT };
+  const forged: readonly (readonly HandMade[])[] = [
+    [mimeType('s'), { ...REPORT_MEMBER, bytes: OTHER }, token, second],
+    [mimeType('s'), REPORT_MEMBER, token, await over(OTHER)],
+    [mimeType('s'), { ...REPORT_MEMBER, bytes: OTHER }, token, await over(OTHER)],
+    [mimeType('s'), REPORT_MEMBER, token, { ...second, bytes: Buffer.from('no token') }],
+    [mimeType('s'), REPORT_MEMBER, token, { ...second, bytes: Buffer.alloc(0) }],
+    [mimeType('s'), REPORT_MEMBER, more, token, second],
+    [mimeType('s'), { ...REPORT_MEMBER, name: 'in/report.txt' }, token, second],
+    [mimeType('s'), token, second],
+    [mimeType('s'), REPORT_MEMBER, token, { ...second, name: 'META-INF/other.bin' }],
+    [mimeType('s'), REPORT_MEMBER, token, { ...second, name: 'META-INF/signature.p7s' }],
+    [mimeType('s'), REPORT_MEMBER, token, second, { ...second, name: 'META-INF/TimeStamp.tst' }],
+  ];
+  for (const [index, members] of forged.entries())
+    t.notRegex(await outcome(members), /^TOTAL-PASSED/, String(index));
+});
+
+test.serial('the comment of a container may name the type of its one file', async (t) => {
+  const commented = async (kind: 's' | 'e', text: string): Promise<string> => {
+    const token = { name: 'META-INF/timestamp.tst', bytes: await tokenOver(REPORT) };
+    const bytes = handMade([mimeType(kind), REPORT_MEMBER, token], { comment: Buffer.from(text) });
+    return (await validated(file(bytes, 'asics'))).indication;
+  };
+  t.is(await commented('s', 'mimetype=text/plain'), 'TOTAL-PASSED');
+  t.is(await commented('s', 'mimetype=application/vnd.etsi.asic-e+zip'), 'TOTAL-FAILED');
+  t.not(await commented('e', 'mimetype=text/plain'), 'TOTAL-PASSED');
+});
+
+test.serial('a counter-signer may sign another file of the container', async (t) => {
+  const plain = (uri: string, data: Buffer) => ({ uri, data, transforms: '' });
+  const signer = (await authority()).pki.signer('p-256');
+  const outer = forge({ signer, references: [plain('report.txt', REPORT)] });
+  const [, value = ''] = /<ds:SignatureValue Id="sig-value">([^<]*)/.exec(outer) ?? [];
+  const over = `<ds:SignatureValue xmlns:ds="${DS}" Id="sig-value">${value}</ds:SignatureValue>`;
+  const type = 'http://uri.etsi.org/01903#CountersignedSignature';
+  const countered = (references: readonly ForgedReference[]): Buffer => {
+    const inner = forge({
+      signer,
+      id: 'counter',
+      references: [{ uri: '#sig-value', type, data: over }, ...references],
+    });
+    const unsigned = `<xades:UnsignedProperties><xades:UnsignedSignatureProperties><xades:CounterSignature>${inner}</xades:CounterSignature></xades:UnsignedSignatureProperties></xades:UnsignedProperties>`;
+    const whole = outer.replace('</xades:QualifyingProperties>', `${unsigned}$&`);
+    return Buffer.from(
+      `<asic:XAdESSignatures xmlns:asic="http://uri.etsi.org/02918/v1.2.1#">${whole}</asic:XAdESSignatures>`,
+    );
+  };
+  const verdictOf = async (
+    signatures: Buffer,
+    order = ORDER,
+    more: readonly HandMade[] = [],
+  ): Promise<string> => {
+    const members = [
+      mimeType('e'),
+      REPORT_MEMBER,
+      { name: 'order.xml', bytes: order },
+      ...more,
+      { name: 'META-INF/signatures.xml', bytes: signatures },
+    ];
+    return (await validated(file(handMade(members), 'asice'))).indication;
+  };
+  const honest = countered([plain('order.xml', ORDER)]);
+  t.is(await verdictOf(honest), 'TOTAL-PASSED');
+  for (const [name, found] of [
+    ['another file', await verdictOf(honest, Buffer.from('<order/>'))],
+    ['a file of nobody', await verdictOf(honest, ORDER, [{ name: 'more.txt', bytes: REPORT }])],
+    ['no reference', await verdictOf(countered([]))],
+    ['another digest', await verdictOf(countered([plain('order.xml', REPORT)]))],
+    ['another name', await verdictOf(countered([plain('orders.xml', ORDER)]))],
+    [
+      'another value',
+      await verdictOf(Buffer.from(honest.toString().replace('Id="counter-value">', '$&AAAA'))),
+    ],
+  ] as const)
+    t.not(found, 'TOTAL-PASSED', name);
+});
 
 test.serial('an evidence record is reported by name and not evaluated', async (t) => {
   const path = await made('E', 'Cades');

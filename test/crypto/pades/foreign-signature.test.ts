@@ -1,12 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
+import { buildSignedData } from '#crypto/cms/build.js';
 import { preparePades } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
-import { classicPdf, documentObjects } from '../pdf/build.ts';
-import { reportOn } from './validation/attack-files.ts';
+import { appendRevision, classicPdf, documentObjects } from '../pdf/build.ts';
+import { contract, reportOn } from './validation/attack-files.ts';
 import { failedChecks, freshPath, judge, put, sign } from './validation/verdicts.ts';
 
 /** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
@@ -64,6 +65,102 @@ test('a signature of the form before PAdES is validated and has no level', async
   const changed = Buffer.from(pdf);
   changed.write('(Hallo', changed.indexOf('(Hello'), 'latin1');
   t.is(reportOn(changed).signatures[0]?.subIndication, 'HASH_FAILURE');
+});
+
+/** Signs with the update, or the bytes before it, changed by another text of the same length. */
+function resigned(
+  pdf: Buffer,
+  change: (text: string, ranges: readonly string[]) => string,
+  before: (text: string, ranges: readonly string[]) => string = (text) => text,
+): Buffer {
+  const options = { signer: pki().signer('p-256'), at: Date.now(), digest: 'sha256' } as const;
+  const { update, placeholderStart, placeholderEnd } = preparePades(bufferSource(pdf), options);
+  const ranges = [pdf.length + placeholderStart, pdf.length + placeholderEnd, update.length - placeholderEnd];
+  const texts = ranges.map((one) => String(one).padStart(10, '0'));
+  const first = Buffer.from(before(pdf.toString('latin1'), texts), 'latin1');
+  const second = Buffer.from(change(update.toString('latin1'), texts), 'latin1');
+  const content = Buffer.concat([
+    first,
+    second.subarray(0, placeholderStart),
+    second.subarray(placeholderEnd),
+  ]);
+  const messageDigest = createHash('sha256').update(content).digest();
+  second.write(
+    buildSignedData({ ...options, messageDigest }).toString('hex'),
+    placeholderStart + 1,
+    'latin1',
+  );
+  return Buffer.concat([first, second]);
+}
+
+test('a signature under the name of a national profile is a PAdES signature', (t) => {
+  const named = (name: string): Buffer =>
+    resigned(contract(), (text) => text.replace('ETSI.CAdES.detached', name.padEnd(19)));
+  const [record] = reportOn(named('PBAD.PAdES')).signatures;
+  t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record?.results.errors));
+  t.is(record?.level, 'B');
+  t.true(record?.results.warnings.some(({ type }) => type === 'pdf.sub-filter'));
+  const changed = named('PBAD.PAdES');
+  changed.write('(Pax', changed.indexOf('(Pay'), 'latin1');
+  t.is(reportOn(changed).signatures[0]?.subIndication, 'HASH_FAILURE');
+  for (const other of [
+    'PBAD.Other',
+    'pbad.pades',
+    'PBAD.PAdES.detached',
+    'adbe.pkcs7.sha1',
+    'adbe.x509.rsa_sha1',
+  ])
+    t.not(reportOn(named(other)).signatures[0]?.indication, 'TOTAL-PASSED', other);
+});
+
+test('/ByteRange may be an object of its own that the signature covers', (t) => {
+  const place = '[0 0000000000 0000000000 0000000000]';
+  const made = (list: (ranges: readonly string[]) => string, reference = '38 0 R'): Buffer =>
+    resigned(
+      contract((objects) => objects.set(38, place)),
+      (text) => text.replace(/\/ByteRange\[[^\]]*\]/, (all) => `/ByteRange ${reference}`.padEnd(all.length)),
+      (text, ranges) => text.replace(place, list(ranges).padEnd(place.length)),
+    );
+  const whole = ([start, end, rest]: readonly string[]): string => `[0 ${start} ${end} ${rest}]`;
+  const pdf = made(whole);
+  const [record] = reportOn(pdf).signatures;
+  t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record?.results.errors));
+  t.true(record?.results.warnings.some(({ type }) => type === 'pdf.byte-range'));
+  const fails = (file: Buffer, name: string) =>
+    t.not(reportOn(file).signatures[0]?.indication, 'TOTAL-PASSED', name);
+  fails(
+    made(([start, end]) => `[0 ${start} ${end} 0000000009]`),
+    'another end',
+  );
+  fails(
+    made(([start, , rest]) => `[0 0000000009 ${start} ${rest}]`),
+    'another place',
+  );
+  fails(
+    made(([start, end, rest]) => `[1 ${start} ${end} ${rest}]`),
+    'another beginning',
+  );
+  fails(
+    made(([start, end]) => `[0 ${start} ${end}]`),
+    'three numbers',
+  );
+  fails(
+    made(() => '<< /A 1 >>'),
+    'no list',
+  );
+  fails(
+    made(() => '40 0 R'),
+    'a reference to nothing',
+  );
+  fails(made(whole, '39 0 R'), 'an object that is missing');
+  const numbers = /0 (\d+) (\d+) (\d+)\]/.exec(pdf.toString('latin1').slice(pdf.indexOf('\n38 0 obj'))) ?? [];
+  const same = `[0 ${numbers.slice(1).join(' ')}]`;
+  const more = `[0 ${numbers[1]} ${numbers[2]} ${Number(numbers[3]) + 400}]`;
+  for (const list of [same, more, '[0 1 2 3]', 'null'])
+    fails(appendRevision(pdf, new Map([[38, list]])), `written again as ${list}`);
+  const changed = Buffer.from(pdf);
+  changed.write('(Pax', changed.indexOf('(Pay'), 'latin1');
+  fails(changed, 'another content');
 });
 
 test('the time of signing is the requested one, in UTC', (t) => {

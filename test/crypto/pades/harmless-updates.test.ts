@@ -11,12 +11,20 @@ import {
   FREE,
   objections,
   PAGE,
+  reportOn,
   signed,
   verdicts,
 } from './validation/attack-files.ts';
 
 const FAILED = ['TOTAL-FAILED FORMAT_FAILURE'];
 const PASSED = ['TOTAL-PASSED'];
+/** `warned` for a signature that passes with a warning about the change. */
+function verdictOf(pdf: Buffer): string {
+  const [signature] = reportOn(pdf).signatures;
+  const isWarned = signature?.results.warnings.some(({ type }) => type === 'pdf.metadata') === true;
+  if (signature?.indication !== 'TOTAL-PASSED') return signature?.indication ?? 'none';
+  return isWarned ? 'warned' : 'passed';
+}
 type Objects = readonly (readonly [number, string])[];
 const updated = (pdf: Buffer, objects: Objects, trailer = ''): Buffer =>
   appendRevision(pdf, new Map(objects), trailer);
@@ -126,4 +134,93 @@ test('an invisible signature has an appearance in PDF/A-1 alone', (t) => {
     const added = signed(pdf, { certification: 1 }).subarray(pdf.length).toString('latin1');
     t.is(/\/AP\s*<</.test(added), has);
   }
+});
+
+test('a comment of HTML after the end is harmless, and nothing else is', (t) => {
+  const pdf = signed(contract());
+  const followed = (tail: string): string => verdictOf(Buffer.concat([pdf, Buffer.from(tail)]));
+  t.is(followed('\n<!-- delivered in 12 ms -->\n'), 'warned');
+  t.is(followed('\n\n'), 'passed');
+  for (const tail of [
+    'saved',
+    '<!-- one --> <!-- two -->',
+    '<!-- <script>pay(9999)</script> -->',
+    '<!-- 7 0 obj -->',
+    '<!-- endobj -->',
+    '<!-- xref -->',
+    '<!-- trailer -->',
+    '<!-- stream -->',
+    '<!-- startxref 9 %%EOF -->',
+    '<!-- %PDF-1.7 -->',
+    '<!-- /Root 1 0 R -->',
+    `<!-- ${'x'.repeat(1100)} -->`,
+    '<!-- open',
+    '<!-- \0 -->',
+  ])
+    t.not(followed(tail), 'warned', tail);
+  const level1 = signed(contract(), { certification: 1 });
+  t.is(verdictOf(Buffer.concat([level1, Buffer.from('<!-- x -->')])), 'TOTAL-FAILED');
+});
+
+test('a document may open with another part of the window, and not with another action', (t) => {
+  const pdf = signed(contract());
+  const opening = (entries: string, more: Objects = []): string =>
+    verdictOf(updated(pdf, [edited(pdf, CATALOG, '<<', `<< ${entries}`), ...more]));
+  for (const entries of [
+    '/PageMode /UseOutlines',
+    '/PageMode /UseNone',
+    '/PageLayout /OneColumn',
+    '/Version /1.7',
+  ])
+    t.is(opening(entries), 'warned', entries);
+  for (const entries of [
+    '/PageMode /FullScreen',
+    '/PageMode /Other',
+    '/PageMode (UseNone)',
+    '/PageMode << /S /JavaScript /JS (x) >>',
+    `/PageMode ${FREE} 0 R`,
+    '/PageMode /UseNone /PageMode /FullScreen',
+    '/PageLayout [/OneColumn]',
+    '/PageLayout /UseNone /OpenAction << /S /JavaScript /JS (x) >>',
+    '/ViewerPreferences << /DisplayDocTitle true >>',
+    '/Version 2',
+    '/PageMode 1 /Lang (de)',
+  ])
+    t.is(opening(entries, [[FREE, '/UseNone']]), 'TOTAL-FAILED', entries);
+});
+
+test('another title or description causes a warning, and the traces of a program do not', (t) => {
+  const metadata = (text: string, traces: string): string =>
+    stream(
+      '/Type /Metadata /Subtype /XML',
+      `<rdf:Description><dc:title>${text}</dc:title><xmp:ModifyDate>${traces}</xmp:ModifyDate><xmp:CreatorTool>${traces}</xmp:CreatorTool></rdf:Description>`,
+    );
+  const pdf = signed(
+    contract((objects) => {
+      objects.set(CATALOG, (objects.get(CATALOG) ?? '').replace('<<', '<< /Metadata 41 0 R'));
+      objects.set(41, metadata('Pay 100', '2026'));
+    }),
+  );
+  t.is(verdictOf(updated(pdf, [[41, metadata('Pay 100', '2027')]])), 'passed');
+  t.is(verdictOf(updated(pdf, [[41, metadata('Pay 9999', '2026')]])), 'warned');
+  const informed = (text: string): string => verdictOf(updated(pdf, [[FREE, text]], `/Info ${FREE} 0 R`));
+  t.is(informed('<< /ModDate (D:2027) /Producer (x) >>'), 'passed');
+  for (const key of ['Title', 'Author', 'Subject', 'Keywords'])
+    t.is(informed(`<< /${key} (Pay 9999) >>`), 'warned', key);
+});
+
+test('a cross-reference may lead to the white space before an object, and to nothing else before it', (t) => {
+  const pdf = signed(contract());
+  const shifted = (before: string, by = before.length): readonly string[] => {
+    const plain = updated(Buffer.concat([pdf, Buffer.from(before)]), [[CATALOG, bodyOf(pdf, CATALOG)]]);
+    const text = previousAt(plain, pdf).toString('latin1');
+    const offset = pdf.length + before.length;
+    const listed = (at: number): string => `${String(at).padStart(10, '0')} 00000 n`;
+    return verdicts(Buffer.from(text.replace(listed(offset), listed(offset - by)), 'latin1'));
+  };
+  t.deepEqual(shifted('\n'), PASSED);
+  t.deepEqual(shifted(' \r\n '), PASSED);
+  for (const before of ['x', '%\n', '1', '1 ', '(', '<< >>\n', '7 0 obj\n(y)\nendobj\n', '/', '0 ', '\n%c\n'])
+    t.not(shifted(before)[0], 'TOTAL-PASSED', before);
+  t.not(shifted('\n', -3)[0], 'TOTAL-PASSED');
 });

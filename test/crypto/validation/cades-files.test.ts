@@ -504,3 +504,21 @@ test('a signature over a signature lists and judges both, to a limited depth', a
     ['content.signed'],
   );
 });
+
+test('a JSON signature or an evidence record is not supported, and other bytes are no signature', async (t) => {
+  const verdict = async (content: string | Buffer): Promise<string> => {
+    const report = await validated(file(Buffer.from(content)));
+    return `${report.indication} ${report.results.errors[0]?.type}`;
+  };
+  const record = Buffer.from('3017020101300b3009060560865e0304020500a0053003020101', 'hex');
+  for (const content of [
+    'eyJhbGciOiJSUzI1NiJ9.eyJhIjoxfQ.AAAA',
+    'eyJhbGciOiJSUzI1NiIsImI2NCI6ZmFsc2V9..AAAA',
+    '{"payload":"eyJhIjoxfQ","signatures":[{"protected":"eyJhIjoxfQ","signature":"AAAA"}]}',
+    ' {\n "protected" : "eyJhIjoxfQ", "signature": "AAAA"}',
+    record,
+  ])
+    t.is(await verdict(content), 'INDETERMINATE file.unsupported', content.toString());
+  for (const content of ['{"a":1}', 'eyJhbGciOiJSUzI1NiJ9', '[]', record.subarray(4)])
+    t.is(await verdict(content), 'TOTAL-FAILED structure.cms', content.toString());
+});
