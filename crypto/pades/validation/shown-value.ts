@@ -98,9 +98,9 @@ function faultOf(
     const crossing = (one: Mark): boolean =>
       one.kind !== 'text' && one.alpha > 0.3 && coversPoint(one, middle);
     const over = later.filter(crossing);
-    if (over.some((one) => one.lightness !== lightness || hidesMost(one, box)))
+    if (over.some((one) => one.lightness !== lightness || hidesMost([one], box)))
       return hidden('paints over its text');
-    if (over.length > 0 || own.some((one) => crossing(one) && !hidesMost(one, box)))
+    if (over.length > 0 || own.some((one) => crossing(one) && !hidesMost(alike(one, own), box)))
       return hidden('draws a line through its text', false);
     const contrast = contrastAt(middle, lightness, earlier);
     if (contrast === undefined) return hidden('shows a text in a colour that is not compared', false);
@@ -129,9 +129,15 @@ function coversPoint({ covers, clip }: Mark, point: Box): boolean {
   return (clip === undefined || contains(clip, point, 0)) && covers.some((box) => contains(box, point, 0));
 }
 
-/** True when a mark lies over the larger part of a glyph, as a background does. */
-function hidesMost({ covers }: Mark, glyph: Box): boolean {
-  return covers.some((box) => commonArea(box, glyph) > 0.5 * areaOf(glyph));
+/** Returns the marks of the same colour: a background may be made of thin boxes. */
+function alike({ lightness, kind }: Mark, marks: readonly Mark[]): readonly Mark[] {
+  return marks.filter((one) => one.kind === kind && one.lightness === lightness);
+}
+
+/** True when marks lie over the larger part of a glyph, as a background does. */
+function hidesMost(marks: readonly Mark[], glyph: Box): boolean {
+  const boxes = marks.flatMap(({ covers }) => covers);
+  return boxes.reduce((sum, box) => sum + commonArea(box, glyph), 0) > 0.5 * areaOf(glyph);
 }
 
 function middleOf({ left, bottom, right, top }: Box): Box {
