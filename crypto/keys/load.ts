@@ -145,7 +145,7 @@ export interface PemSource {
   readonly certificatePath: InputFile;
   /** File, or bytes, with the key: PEM or DER. */
   readonly keyPath: InputFile;
-  readonly password?: string;
+  readonly password?: string | undefined;
 }
 
 export interface PfxSource {
@@ -153,7 +153,7 @@ export interface PfxSource {
   /** The container: a file, or its bytes. */
   readonly path: InputFile;
   /** @default '' */
-  readonly password?: string;
+  readonly password?: string | undefined;
   /** SHA-1 of the signer's certificate in hex, colons and spaces allowed; needed when there are several keys. */
   readonly thumbprint?: string;
 }
