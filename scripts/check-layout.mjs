@@ -10,9 +10,11 @@ import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
 import {
   ACYCLIC_ZONES,
+  COMPOSITIONS,
   EMPTY_NAMES,
   FORBIDDEN_PAIRS,
   MAX_FILES_PER_FOLDER,
+  MAX_IMPORTS,
   MAX_LINES,
   PACKAGES,
   PASSED_IN,
@@ -30,7 +32,8 @@ const files = sourceFiles(root).map((path) => {
   const text = readFileSync(join(root, path), 'utf8');
   const list = tokens(text);
   const lines = text.split('\n').length - 1;
-  return { path, zone: zoneOf(path), lines, list, imports: importsIn(list) };
+  const statements = text.match(/^import /gm)?.length ?? 0;
+  return { path, zone: zoneOf(path), lines, statements, list, imports: importsIn(list) };
 });
 const circles = [...folderCycles(files), ...cycles(files)];
 const findings = [
@@ -40,6 +43,7 @@ const findings = [
     ...defaultExports(file),
     ...takenInsteadOfPassedIn(file),
     ...lengthFindings(file),
+    ...statementFindings(file),
   ]),
   ...crowdedFolders(files),
   // A cycle of files or folders is a knot too; it is reported with its files.
@@ -155,6 +159,12 @@ function packageFindings(place, zone, from) {
 function lengthFindings({ path, zone, lines }) {
   if (zone === 'test' || zone === 'bench' || lines < MAX_LINES) return [];
   return [`${path}: ${lines} lines; a product file has fewer than ${MAX_LINES}`];
+}
+
+function statementFindings({ path, zone, statements }) {
+  if (zone === 'test' || zone === 'bench' || statements <= MAX_IMPORTS || COMPOSITIONS.includes(path))
+    return [];
+  return [`${path}: ${statements} imports; a product file has at most ${MAX_IMPORTS}`];
 }
 
 function crowdedFolders(all) {

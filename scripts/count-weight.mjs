@@ -8,10 +8,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SKIPPED_FOLDERS } from './layout/rules.mjs';
+import { MAX_IMPORTS, SKIPPED_FOLDERS } from './layout/rules.mjs';
 import { importsIn, tokens } from './layout/scan.mjs';
 
-const MANY_IMPORTS = 25;
 const option = process.argv.indexOf('--root');
 const root = option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..');
 
@@ -147,6 +146,6 @@ const knots = [...folders]
   .flatMap((folder) => knotsIn(folder).map((knot) => `${folder || '(root)'}: ${knot}`));
 console.log(knots.length === 0 ? 'none' : knots.join('\n'));
 
-const crowded = product.filter(({ imports }) => imports > MANY_IMPORTS).sort((a, b) => b.imports - a.imports);
-console.log(`\nFiles with more than ${MANY_IMPORTS} imports: ${crowded.length}`);
+const crowded = product.filter(({ imports }) => imports > MAX_IMPORTS).sort((a, b) => b.imports - a.imports);
+console.log(`\nFiles with more than ${MAX_IMPORTS} imports: ${crowded.length}`);
 console.log(crowded.map(({ path, imports }) => `${path} ${imports}`).join(', '));

@@ -4,12 +4,16 @@
  *
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
+
 import type { Tenants } from './api/callers.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
 import type { BrandingService } from './branding/branding.ts';
+import type { DocumentEdits } from './documents/document-edits.ts';
+import type { DocumentExports } from './documents/document-export.ts';
 import type { DocumentOperations } from './documents/document-operations.ts';
 import type { DocumentPackages } from './documents/document-packages.ts';
 import type { DocumentService } from './documents/documents.ts';
+import type { PendingReminders } from './documents/pending-reminders.ts';
 import type { Validation } from './documents/validation.ts';
 import type { Drafts } from './drafts/drafts.ts';
 import type { EditorSessionService } from './drafts/editor-sessions.ts';
@@ -20,6 +24,7 @@ import type { Templates } from './generation/templates.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
 import type { MarksSessionService } from './signing/marks-sessions.ts';
+import type { SigningPages } from './signing/signing-pages.ts';
 import type { Signing } from './signing/signing-service.ts';
 import type { Administration } from './tenants/administration.ts';
 import type { UserSignIn } from './tenants/sign-in.ts';
@@ -33,9 +38,12 @@ export type * from './api/documents.ts';
 export type * from './api/repeatable-requests.ts';
 export * from './api/signing.ts';
 export type { BrandingService } from './branding/branding.ts';
+export type { DocumentEdits } from './documents/document-edits.ts';
+export type { DocumentExports } from './documents/document-export.ts';
 export type { DocumentOperations } from './documents/document-operations.ts';
 export type { DocumentPackages, TemporaryFile } from './documents/document-packages.ts';
 export type { DocumentService } from './documents/documents.ts';
+export type { PendingReminders } from './documents/pending-reminders.ts';
 export type { Validation } from './documents/validation.ts';
 export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
@@ -47,6 +55,7 @@ export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/m
 export type { Reports } from './reports/reports.ts';
 export { parsedInput } from './shared/parsed-input.ts';
 export type { MarksSessionService } from './signing/marks-sessions.ts';
+export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
@@ -63,9 +72,13 @@ export interface PortalService {
   readonly tenants: Tenants;
   readonly uploads: Uploads;
   readonly documents: DocumentService;
+  readonly documentEdits: DocumentEdits;
+  readonly documentExports: DocumentExports;
+  readonly pendingReminders: PendingReminders;
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
   readonly signing: Signing;
+  readonly signingPages: SigningPages;
   readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;

@@ -3,6 +3,7 @@
  *
  * Shares runtime and store with the batch service (`services.ts`).
  */
+
 import { Fatal } from '@sealwright/runtime';
 import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
@@ -15,12 +16,14 @@ import { Singletons } from '../shared/singletons.ts';
 import type { TrustOptions } from '../shared/trust.ts';
 import type { IdempotentRequests, OperatorActivity, PortalService } from './api.ts';
 import { BrandingService } from './branding/branding.ts';
-import { DocumentDirectory } from './document-records/document-directory.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
 import { documentsIn } from './document-records/document-list.ts';
+import { DocumentDirectory } from './document-records/document-reader.ts';
 import { DocumentWatch } from './document-records/document-watch.ts';
 import { DocumentCreation } from './documents/document-creation.ts';
+import { DocumentEdits } from './documents/document-edits.ts';
+import { DocumentExports } from './documents/document-export.ts';
 import { DocumentFiles } from './documents/document-files.ts';
 import { DocumentOperations, operateDocumentsHandler } from './documents/document-operations.ts';
 import { DocumentPackages } from './documents/document-packages.ts';
@@ -55,6 +58,7 @@ import { FieldUploads } from './signing/field-uploads.ts';
 import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
+import { SigningPages } from './signing/signing-pages.ts';
 import { Signing } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
@@ -118,9 +122,13 @@ export class Portal implements PortalService, HostedService {
   readonly tenants: TenantDirectory;
   readonly uploads: Uploads;
   readonly documents: DocumentService;
+  readonly documentEdits: DocumentEdits;
+  readonly documentExports: DocumentExports;
+  readonly pendingReminders: PendingReminders;
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
   readonly signing: Signing;
+  readonly signingPages: SigningPages;
   readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;
@@ -147,9 +155,13 @@ export class Portal implements PortalService, HostedService {
     this.tenants = made.tenants;
     this.uploads = made.uploads;
     this.documents = made.documents;
+    this.documentEdits = made.documentEdits;
+    this.documentExports = made.documentExports;
+    this.pendingReminders = made.pendingReminders;
     this.documentOperations = made.documentOperations;
     this.documentPackages = made.documentPackages;
     this.signing = made.signing;
+    this.signingPages = made.signingPages;
     this.validation = made.validation;
     this.folders = made.folders;
     this.drafts = made.drafts;
@@ -264,15 +276,11 @@ export class Portal implements PortalService, HostedService {
       canTimestamp,
     );
     const sweeping = new BlobSweeping(runtime, blobs, segmented);
-    const documents = new DocumentService(
+    const documents = new DocumentService(runtime, directory, creation, folders, renditions, links);
+    const documentEdits = new DocumentEdits(
       runtime,
       directory,
-      creation,
       files,
-      folders,
-      renditions,
-      links,
-      new PendingReminders(store, directory, mails),
       plans,
       options.notifyParticipants.newVersion,
     );
@@ -285,7 +293,6 @@ export class Portal implements PortalService, HostedService {
       links,
       new SigningCodes(runtime, codeFor),
       uploads,
-      tenants,
       new CertificateSigning(
         runtime,
         pool,
@@ -299,16 +306,29 @@ export class Portal implements PortalService, HostedService {
         languageOf,
       ),
       new FieldUploads(uploads),
-      renditions,
     );
     const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
     const drafts = new Drafts(runtime, uploads, creation);
     const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
     const portal = new Portal({
-      ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
+      ...{
+        tenants,
+        administration,
+        uploads,
+        documents,
+        documentEdits,
+        signing,
+        folders,
+        mails,
+        webhooks,
+        outgoing,
+      },
       reports,
       branding: new BrandingService(system, languageOf),
       documentPackages: new DocumentPackages(documents, pool, blobs, clock),
+      signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions),
+      documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
+      pendingReminders: new PendingReminders(store, directory, mails),
       documentOperations: new DocumentOperations(runtime),
       users: new UserDirectory(runtime),
       operatorWebhooks,

@@ -25,7 +25,7 @@ import { templatePageRoutes } from './sender/template-pages.ts';
 /** The part of the portal that the pages use. */
 export type PageService = Pick<
   PortalService,
-  | 'signing'
+  | 'signingPages'
   | 'validation'
   | 'marksSessions'
   | 'signIn'
@@ -48,7 +48,7 @@ export function portalPageRoutes(
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
-    ...signingRoutes(service.signing),
+    ...signingRoutes(service.signingPages),
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),

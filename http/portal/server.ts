@@ -71,14 +71,14 @@ export function portalRoutes(
   const fonts = assetNames('batch').filter((name) => name.endsWith('.woff2'));
   const routes = [
     ...uploadRoutes(service.uploads, idempotency),
-    ...documentRoutes(documents, idempotency),
-    ...documentListRoutes(documents),
+    ...documentRoutes(documents, service.documentEdits, idempotency),
+    ...documentListRoutes(documents, service.documentExports),
     ...documentOperationRoutes(service.documentOperations),
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents, service.documentPackages),
     ...signingRoutes(signing, service.uploads),
     ...signatureRoutes(validation),
-    ...notificationRoutes(documents),
+    ...notificationRoutes(documents, service.pendingReminders),
     ...folderRoutes(folders),
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),

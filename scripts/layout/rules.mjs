@@ -223,6 +223,18 @@ export const MAX_FILES_PER_FOLDER = 25;
 /** Lines of a product file, at most. */
 export const MAX_LINES = 600;
 
+/** Import statements of a product file, at most. */
+export const MAX_IMPORTS = 25;
+
+/** Files that put a service together, which import each of its parts. */
+export const COMPOSITIONS = [
+  'actors/batch/batch.ts',
+  'actors/portal/api.ts',
+  'actors/portal/portal.ts',
+  'http/batch/server.ts',
+  'http/portal/server.ts',
+];
+
 /**
  * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two
  * run in browsers and in programs of integrators.

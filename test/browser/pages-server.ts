@@ -12,7 +12,13 @@ import { externalSigner } from '#crypto/keys/stored-signer.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
-import type { PortalService, Signing, SigningPageView, StoredFile } from '../../actors/portal/api.ts';
+import type {
+  PortalService,
+  Signing,
+  SigningPages,
+  SigningPageView,
+  StoredFile,
+} from '../../actors/portal/api.ts';
 import type { ValidationRecord } from '../../contracts/portal/signing/validation.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/page-routes.ts';
@@ -95,8 +101,7 @@ export async function startPagesServer(
     const fits = access.by === 'ticket' && access.ticket === TICKET && access.key === KEY;
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };
-  const signing: Pick<Signing, keyof Signing> = {
-    checkAccess: async (access) => checkAccess(access),
+  const signingPages: Pick<SigningPages, keyof SigningPages> = {
     page: async (key, ticket) => {
       if (options.isBroken === true) throw new Error('The page is out of order.');
       const state = key === KEY ? STATE_TICKET.exec(ticket)?.[1] : undefined;
@@ -120,6 +125,9 @@ export async function startPagesServer(
     pageAttachment: async () => {
       throw new PortalRefusal('AttachmentNotFound');
     },
+  };
+  const signing: Pick<Signing, keyof Signing> = {
+    checkAccess: async (access) => checkAccess(access),
     checkFieldUpload: async () => {
       throw new PortalRefusal('InvalidFieldValue');
     },
@@ -178,6 +186,7 @@ export async function startPagesServer(
     tenants: { identify: async () => undefined },
     uploads: { maxBytes: 1 << 20 },
     signing,
+    signingPages,
     validation: {
       byKey: async (_tenant: unknown, key: string) => {
         if (options.isBroken === true) throw new Error('The page is out of order.');

@@ -97,6 +97,11 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     /crypto\/long\.ts: 600 lines; a product file has fewer than 600/,
   ],
   [
+    'a product file imports from too many places',
+    { 'crypto/many.ts': `${"import { join } from 'node:path';\n".repeat(26)}export const a = join('a');\n` },
+    /crypto\/many\.ts: 26 imports; a product file has at most 25/,
+  ],
+  [
     'the runtime imports a machine',
     { 'runtime/bad.ts': "import { parse } from '../machines/ids.ts';\nexport const x = parse;\n" },
     /runtime\/bad\.ts:1: runtime must not import machines/,

@@ -1,12 +1,36 @@
 /** Reads documents of any organization, for renditions and validation. */
-
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
-import { foldedKey } from './document-index.ts';
+import {
+  DOCUMENT,
+  type DocumentActor,
+  documentAddress,
+  documentKeyName,
+  foldedKey,
+} from './document-index.ts';
+
+/** Finds committed documents by id and by validation key. */
+export class DocumentDirectory implements DocumentReader {
+  constructor(private readonly runtime: ServiceRuntime) {}
+
+  async byId(
+    id: DocumentId,
+  ): Promise<(ReadDocument & DocumentActor & { readonly revision: number }) | undefined> {
+    const actor = await this.runtime.system.read(documentAddress(id));
+    if (actor === undefined) return undefined;
+    return { ...actor, state: actor.state as ReadDocument['state'] };
+  }
+
+  async byKey(key: string): Promise<ReadDocument | undefined> {
+    const holder = await this.runtime.store.holder(documentKeyName(key));
+    return holder?.kind === DOCUMENT ? this.byId(holder.id as DocumentId) : undefined;
+  }
+}
 
 const KEY = /^[A-Z0-9]{20}$/;
 /** Accepts any dashes and spaces. */

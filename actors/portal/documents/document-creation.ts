@@ -1,16 +1,9 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
-
 import { durable, type Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { keptOf } from '../../../contracts/portal/kept-members.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
-import {
-  type DocumentId,
-  type FolderId,
-  type Millis,
-  parsePortalId,
-  type UserId,
-} from '../../../machines/ids.ts';
+import type { DocumentId, Millis, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
@@ -20,11 +13,8 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import { assertReachable } from '../shared/folder-scope.ts';
-import '../../shared/document-faults.ts';
-import type { DocumentMove } from '../../../contracts/portal/folders.ts';
+import { originOf } from '../document-records/document-changes.ts';
 import { documentAddress, seededId } from '../document-records/document-index.ts';
-import { originOf } from '../document-records/record-action.ts';
 import type { Folders } from '../folders/folders.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { remindersOf } from '../tenants/languages.ts';
@@ -70,7 +60,7 @@ export class DocumentCreation {
     private readonly runtime: ServiceRuntime,
     private readonly order: OrderNumbers,
     private readonly files: DocumentFiles,
-    private readonly folders: Folders,
+    readonly folders: Folders,
     private readonly plans: PlanDependencies,
     private readonly defaultReminders: ReturnType<typeof remindersOf>,
     /** True: the profile that signs for the service has a time-stamp authority. */
@@ -91,7 +81,7 @@ export class DocumentCreation {
     }));
     const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
     // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
-    const folderId = before === undefined ? await this.folder(tenant, request) : before.folderId;
+    const folderId = before === undefined ? await this.folders.ofDocument(tenant, request) : before.folderId;
     const made = await this.#createAll(inputs.map((input) => ({ ...input, folderId })));
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
@@ -175,22 +165,6 @@ export class DocumentCreation {
   /** The ids that documents of a call under this seed may have. */
   idsOf(seed: string): readonly DocumentId[] {
     return Array.from({ length: MAX_DOCUMENTS }, (_, index) => seededId(seed, index));
-  }
-
-  /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */
-  async folder(
-    tenant: Tenant,
-    { folderId = null, newFolderName: newName = null }: DocumentMove,
-  ): Promise<string | null> {
-    const { folders } = this;
-    assertReachable(tenant, folderId, newName);
-    if (folderId !== null) {
-      const id = parsePortalId('FolderId', folderId);
-      if (id === undefined) throw new PortalRefusal('FolderNotFound');
-      return (await folders.get(tenant, id satisfies FolderId)).id;
-    }
-    const name = newName?.trim() ?? '';
-    return name === '' ? null : (await folders.named(tenant, name)).id;
   }
 
   async #files(tenant: Tenant, request: CreateDocuments): Promise<readonly PreparedFile[]> {

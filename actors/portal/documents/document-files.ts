@@ -18,7 +18,7 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal-tasks.ts';
-import { poolRefusal } from '../shared/pool-refusal.ts';
+import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { InspectedUploads } from '../uploads/inspected-uploads.ts';
 import { cleanContentType, cleanName, cleanTitle } from '../uploads/upload-names.ts';
@@ -264,9 +264,4 @@ export class DocumentFiles {
       throw new PortalRefusal('InvalidFlowAction', inAscii(answer.message));
     throw poolRefusal(answer);
   }
-}
-
-/** One client decodes messages in the character set of its platform. Source: docs/portal-values.md §2. */
-export function inAscii(message: string): string {
-  return message.replace(/[^ -~]/g, '?').slice(0, 500);
 }

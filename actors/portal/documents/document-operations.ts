@@ -6,7 +6,6 @@
  *
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
-
 import {
   type ActorStore,
   type ActorSystem,
@@ -41,12 +40,12 @@ import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   cannotCancel,
   type DocumentRequest,
+  originOf,
   refusalOf,
   wrongStatus,
 } from '../document-records/document-changes.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { type DocumentQuery, listDocuments, restricts } from '../document-records/document-list.ts';
-import { originOf } from '../document-records/record-action.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
 
 const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');

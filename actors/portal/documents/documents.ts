@@ -1,87 +1,51 @@
 /** Document requests of applications. Files are read by `Renditions`, documents made by `DocumentCreation`. */
 
 import { durableIfAccepted } from '@sealwright/runtime';
-import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
-import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
-import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
-import {
-  actionsBeingSigned,
-  bringsFields,
-  takesFields,
-  withObserverEdits,
-} from '../../../machines/portal/document/document-edits.ts';
-import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
-import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import {
+  applicationPrincipal,
   cannotCancel,
+  changeDocument,
   type DocumentRequest,
-  sendToDocument,
-  wrongStatus,
+  originOf,
+  recordAction,
+  type sendToDocument,
 } from '../document-records/document-changes.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { DocumentHistory } from '../document-records/document-history.ts';
 import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
 import { type DocumentQuery, listDocuments } from '../document-records/document-list.ts';
-import { documentOf } from '../document-records/document-reader.ts';
-import { applicationPrincipal, originOf, recordAction } from '../document-records/record-action.ts';
+import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import { pendingTurn } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
 import type { StoredFile } from '../uploads/blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
-import { DocumentExports } from './document-export.ts';
-import type { DocumentFiles, PreparedFile } from './document-files.ts';
-import {
-  assertSignatureType,
-  digitsOfIdentifier,
-  notifiedEmails,
-  type PlanDependencies,
-} from './document-plans.ts';
+import { digitsOfIdentifier, notifiedEmails } from './document-plans.ts';
 import { documentItem, documentView, type Identified } from './document-view.ts';
-import { actionsAfter, planFlowEdit } from './flow-edits.ts';
-import { assertInitialsFit, highestMarkedPage, planMarks } from './mark-plans.ts';
-import type { PendingReminders } from './pending-reminders.ts';
-import { newTaggedContent } from './text-tags.ts';
 
 /** Requests of applications about documents. */
 export class DocumentService {
   readonly #history: DocumentHistory;
-  readonly #exports: DocumentExports;
 
   constructor(
     private readonly runtime: ServiceRuntime,
     private readonly directory: DocumentDirectory,
     private readonly creation: DocumentCreation,
-    private readonly files: DocumentFiles,
     private readonly folders: Folders,
     private readonly contents: Renditions,
     private readonly links: SigningLinks,
-    private readonly pending: PendingReminders,
-    private readonly plans: PlanDependencies,
-    /** `Portal:NotifyParticipants:NewVersion`. */
-    private readonly notifyNewVersion: boolean,
   ) {
     this.#history = new DocumentHistory(runtime.store);
-    this.#exports = new DocumentExports((tenant, query) => this.list(tenant, query));
-  }
-
-  /** The whole list, page by page. Refusals, of the first page: `LimitExceeded`, `TooManyRequests`. */
-  export(
-    tenant: Tenant,
-    filter: DocumentFilter & Pick<DocumentQuery, 'newestFirst'>,
-  ): AsyncGenerator<readonly DocumentListItem[]> {
-    return this.#exports.pages(tenant, filter);
   }
 
   /** The file of one kind of version; made at first asking and kept. */
@@ -164,104 +128,6 @@ export class DocumentService {
     await this.#send(tenant, id, { type: 'REFUSE', by: principalOf(tenant), reason });
   }
 
-  async newVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
-    const { context } = await this.#present(tenant, id);
-    if (context.isEnvelope)
-      throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
-    this.#assertVersionable(await this.#present(tenant, id));
-    const prepared = await this.files.single(
-      tenant.organization.id,
-      version.file,
-      context.forceCadesSignature,
-      highestMarkedPage([
-        ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
-          prePositionedMarks: marks,
-        })),
-        ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
-      ]),
-    );
-    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
-  }
-
-  async newEnvelopeVersion(tenant: Tenant, id: DocumentId, version: NewEnvelopeVersion): Promise<void> {
-    const document = await this.#present(tenant, id);
-    const { context } = document;
-    if (!context.isEnvelope) throw new PortalRefusal('InvalidDocumentStatus', 'The document is no envelope.');
-    this.#assertVersionable(document);
-    const name = version.envelopeName?.trim() ? version.envelopeName : context.name;
-    const { files } = this;
-    const prepared = await files.envelope(
-      tenant.organization.id,
-      version.files,
-      name,
-      context.forceCadesSignature,
-    );
-    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
-  }
-
-  async #replaceFile(
-    tenant: Tenant,
-    id: DocumentId,
-    version: Omit<NewVersion, 'file'>,
-    name: string,
-    { file, format, parts, marked, signedOriginals }: PreparedFile,
-  ): Promise<void> {
-    const { context } = await this.#present(tenant, id);
-    const { ids } = this.runtime;
-    const { files } = this;
-    const organization = tenant.organization.id;
-    const tags =
-      version.textTags === true && format === 'Pades' ? await files.textTags(organization, file) : [];
-    const tagged =
-      version.textTags === true
-        ? newTaggedContent(context.actions, tags, { ids, uploadId: file.uploadId ?? undefined })
-        : undefined;
-    const actions = tagged === undefined ? context.actions : withTaggedContent(context.actions, tagged);
-    await files.assertSignable(organization, { file, format }, actions);
-    const marks = (version.prePositionedMarks ?? []).map(({ flowActionId, prePositionedDocumentMarks }) => {
-      const action = context.actions.find((one) => one.id === flowActionId.toLowerCase());
-      if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
-      return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
-    });
-    for (const { id, initialsMode, marks: own } of actions)
-      assertInitialsFit(
-        initialsMode,
-        marks.find(({ flowActionId }) => flowActionId === id)?.marks ?? own,
-        marked,
-      );
-    const message: DocumentRequest = {
-      type: 'NEW_VERSION',
-      ...{ name, file, format, parts, marks },
-      signedOriginals: signedOriginals.map((original) => ({ ...original, id: ids.uuid() })),
-      ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
-      ...(tagged !== undefined && { tagged }),
-      quietStart: version.disablePendingActionNotifications === true,
-      tellParticipants: this.notifyNewVersion,
-    };
-    // The flow may have been edited since its actions were read.
-    await this.#send(tenant, id, message, (now) =>
-      now.state === 'Pending' || now.state === 'Refused' ? 'InvalidFlowAction' : wrongStatus(now),
-    );
-  }
-
-  #assertVersionable({ state }: Pick<DocumentActor, 'state'>): void {
-    if (state !== 'Pending' && state !== 'Refused') throw wrongStatus({ state });
-  }
-
-  async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
-    const { context } = await this.#present(tenant, id);
-    const marked = [...(edit.addedFlowActions ?? []), ...(edit.editedFlowActions ?? [])];
-    const lastPage = await this.files.lastPage(tenant.organization.id, context, highestMarkedPage(marked));
-    assertSignatureType(context.signatureType, edit.addedFlowActions ?? []);
-    const planned = planFlowEdit(context, edit, this.plans, lastPage);
-    const { now, added } = actionsAfter(context.actions, planned);
-    await this.files.assertSignable(tenant.organization.id, context, now, added);
-    await this.#send(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
-      if (now.state !== 'Pending') return wrongStatus(now);
-      return editFault(now, planned, this.runtime.clock.now()) ?? 'InvalidFlowAction';
-    });
-  }
-
   async setNotifiedEmails(tenant: Tenant, id: DocumentId, emails: readonly string[]): Promise<void> {
     const unique = notifiedEmails(emails);
     await this.#send(tenant, id, { type: 'SET_NOTIFIED_EMAILS', emails: unique });
@@ -269,7 +135,7 @@ export class DocumentService {
 
   async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
     await this.#present(tenant, id);
-    const folderId = await this.creation.folder(tenant, to);
+    const folderId = await this.folders.ofDocument(tenant, to);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 
@@ -310,10 +176,6 @@ export class DocumentService {
     await this.#send(tenant, id, { type: 'SET_REMINDERS', schedule });
   }
 
-  notifyPending(tenant: Tenant, emails: readonly string[]): Promise<void> {
-    return this.pending.notify(tenant, emails);
-  }
-
   async history(
     tenant: Tenant,
     id: DocumentId,
@@ -338,15 +200,13 @@ export class DocumentService {
     return documentOf(this.directory, tenant, id) as Promise<DocumentActor>;
   }
 
-  async #send(
+  #send(
     tenant: Tenant,
     id: DocumentId,
     message: DocumentRequest,
-    refusal: Parameters<typeof sendToDocument>[3] = wrongStatus,
+    refusal?: Parameters<typeof sendToDocument>[3],
   ): Promise<void> {
-    await this.#present(tenant, id);
-    const doneBy = applicationPrincipal(tenant);
-    await sendToDocument(this.runtime.system, id, { ...message, doneBy }, refusal);
+    return changeDocument(this.runtime.system, this.directory, tenant, id, message, refusal);
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {
@@ -363,17 +223,4 @@ export class DocumentService {
 
 function withoutFormatting(identifier: string | undefined): string | undefined {
   return identifier === undefined ? undefined : digitsOfIdentifier(identifier);
-}
-
-function editFault(
-  { context }: DocumentActor,
-  planned: FlowChange,
-  at: number,
-): 'FieldsNotEditable' | 'FlowActionNotFound' | 'InvalidFlowAction' | 'LimitExceeded' | undefined {
-  if (bringsFields(planned) && !takesFields(context, at)) return 'FieldsNotEditable';
-  const outcome = withFlowEdits(context.actions, planned, actionsBeingSigned(context, at), at);
-  const observers = withObserverEdits(context.observers, planned);
-  if (outcome === 'unknown') return 'FlowActionNotFound';
-  if (outcome === 'invalid' || observers === 'invalid') return 'InvalidFlowAction';
-  return outcome === 'excess' || observers === 'excess' ? 'LimitExceeded' : undefined;
 }

@@ -1,12 +1,11 @@
 /** One mail per address that lists what waits for it in an organization. Source: docs/portal-values.md §11. */
-
 import type { ActorStore } from '@sealwright/runtime';
 import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { PendingList } from '../../../machines/portal/mail.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { pendingOf } from '../document-records/document-list.ts';
+import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import type { Mails } from '../mail/mails.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { planEmail } from './document-plans.ts';

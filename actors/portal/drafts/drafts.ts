@@ -6,7 +6,6 @@
  *
  * Source: docs/decisions/0122-drafts.md.
  */
-
 import {
   type ActorStore,
   type ActorView,
@@ -34,8 +33,8 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { MadeDocument } from '../api/documents.ts';
+import { originOf } from '../document-records/document-changes.ts';
 import { documentAddress } from '../document-records/document-index.ts';
-import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';

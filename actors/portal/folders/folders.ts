@@ -20,7 +20,7 @@ import {
   type Row,
   type Step,
 } from '@sealwright/runtime';
-import type { FolderDeletion, FolderQuery } from '../../../contracts/portal/folders.ts';
+import type { DocumentMove, FolderDeletion, FolderQuery } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
@@ -179,6 +179,21 @@ export class Folders {
   async get(tenant: Tenant, id: FolderId): Promise<FolderView> {
     if (!reachesFolder(tenant, id)) throw notFound(id);
     return this.#existing(tenant.organization.id, id);
+  }
+
+  /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */
+  async ofDocument(
+    tenant: Tenant,
+    { folderId = null, newFolderName: newName = null }: DocumentMove,
+  ): Promise<string | null> {
+    assertReachable(tenant, folderId, newName);
+    if (folderId !== null) {
+      const id = parsePortalId('FolderId', folderId);
+      if (id === undefined) throw new PortalRefusal('FolderNotFound');
+      return (await this.get(tenant, id satisfies FolderId)).id;
+    }
+    const name = newName?.trim() ?? '';
+    return name === '' ? null : (await this.named(tenant, name)).id;
   }
 
   /** A folder of the organization that is not being removed; undefined = unknown. */

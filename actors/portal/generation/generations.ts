@@ -178,7 +178,7 @@ export class Generations {
     const { id } = await this.#records.create(tenant, seed, async (made) => {
       const base = await checked(made);
       // A refused call creates nothing.
-      const folder = await this.creation.folder(tenant, { folderId, newFolderName });
+      const folder = await this.creation.folders.ofDocument(tenant, { folderId, newFolderName });
       // JSON drops undefined members, which are not stored.
       return JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
     });

@@ -6,7 +6,6 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
-
 import { type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
 import type { GenerationView } from '../../../contracts/portal/kept-requests/generations.ts';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
@@ -35,8 +34,7 @@ import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
-import { documentOf } from '../document-records/document-reader.ts';
+import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { uploadIdsOf } from '../drafts/drafts.ts';
 import { cleanName } from '../shared/names.ts';

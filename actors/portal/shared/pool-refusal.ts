@@ -14,3 +14,8 @@ export function poolRefusal({ code }: { readonly code: string }): PortalRefusal 
     ? new PortalRefusal('DocumentUnreadable', 'The file takes too long, or too much memory, to be read.')
     : new PortalRefusal('ServiceBusy', undefined, { retryAfterSeconds: 5 });
 }
+
+/** One client decodes messages in the character set of its platform. Source: docs/portal-values.md §2. */
+export function inAscii(message: string): string {
+  return message.replace(/[^ -~]/g, '?').slice(0, 500);
+}

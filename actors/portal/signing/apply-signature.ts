@@ -18,8 +18,15 @@ import type {
   AcceptedSignature,
   DocumentContext,
   DocumentEffect,
+  Reservation,
 } from '../../../machines/portal/document/document-context.ts';
-import type { BlobRef, CompletedAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
+import type {
+  BlobRef,
+  CompletedAction,
+  FlowAction,
+  Mark,
+  Participant,
+} from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';
@@ -255,8 +262,23 @@ function textsOf(
   });
 }
 
+/** Parameters of a signature with the certificate of the participant. */
+export function certificateTexts(
+  { fieldName, marks, signingTime }: Pick<Reservation, 'fieldName' | 'marks' | 'signingTime'>,
+  { user, action: { title, xadesOptions } }: { readonly user: Participant; readonly action: FlowAction },
+  { key }: Pick<DocumentContext, 'key'>,
+  language: Language,
+): SignatureTexts {
+  const name = nameOf(user);
+  return signatureTexts({
+    ...{ fieldName, marks, signer: user, image: null, xades: xadesOptions },
+    reason: filled(TEXTS[language].rendition.signedBy, { names: [name, title].filter(Boolean).join(', ') }),
+    lines: markTexts(language, { ...{ name, title, kind: 'certificate', at: signingTime, key } }),
+  });
+}
+
 /** Parameters of a signature in a file, for any key. */
-export function signatureTexts(given: {
+function signatureTexts(given: {
   readonly fieldName: string | null;
   readonly signer: Participant;
   readonly reason: string;
@@ -278,7 +300,7 @@ export function signatureTexts(given: {
   };
 }
 
-export function nameOf({ name, email, identifier }: Participant): string {
+function nameOf({ name, email, identifier }: Participant): string {
   return name ?? email ?? identifier ?? 'A participant';
 }
 

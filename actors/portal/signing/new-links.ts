@@ -1,11 +1,10 @@
 /** New links in place of expired ones, mailed to the address in the flow. Source: docs/decisions/0104-guided-signing.md. */
-
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
+import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import { namedTurn, pageState } from '../document-records/signing-turns.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';

@@ -4,16 +4,14 @@
  *
  * Source: docs/decisions/0125-links-of-observers.md.
  */
-
 import type { ActorSystem } from '@sealwright/runtime';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
-import type { ReadDocument } from '../document-records/document-reader.ts';
+import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 

@@ -4,6 +4,8 @@ import type { ActorSystem } from '@sealwright/runtime';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
+import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
+import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
@@ -64,4 +66,31 @@ function pageSignatures(context: DocumentContext): readonly PageSignature[] {
     const { kind, at } = made;
     return kind === 'approval' ? [] : [{ name: participantOf(context, made)?.name ?? null, kind, at }];
   });
+}
+
+export function pageAction(
+  { action, user }: { readonly action: FlowAction; readonly user: Participant },
+  needsEmailCode: boolean,
+): NonNullable<SigningPageView['action']> {
+  const { id, name, identifier, email, phone } = user;
+  return {
+    flowActionId: action.id,
+    userId: id,
+    type: action.type,
+    title: action.title,
+    allowElectronicSignature: action.allowElectronicSignature,
+    participant: { id, name, identifier, email, phone },
+    marks: action.marks.map(withoutOrigin),
+    needsEmailCode: needsEmailCode && action.allowElectronicSignature,
+    maskedEmail: email && masked(email),
+    initialsMode: action.initialsMode ?? 'None',
+    ...(action.fields !== undefined && { fields: action.fields }),
+  };
+}
+
+/** `ana.souza@example.org` → `a***a@example.org`. */
+function masked(email: string): string {
+  const at = email.lastIndexOf('@');
+  const box = email.slice(0, at);
+  return `${box.slice(0, 1)}***${box.length > 2 ? box.slice(-1) : ''}${email.slice(at)}`;
 }

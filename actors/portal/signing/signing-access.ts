@@ -2,7 +2,6 @@
  * Authorizes signing: resolves a ticket or an organization's API key to a document and an action. Source: docs/portal-values.md
  * §§9, 10.
  */
-
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import type { Millis } from '../../../machines/ids.ts';
@@ -21,9 +20,13 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
-import { documentByKey, documentOf, type ReadDocument } from '../document-records/document-reader.ts';
+import {
+  type DocumentDirectory,
+  documentByKey,
+  documentOf,
+  type ReadDocument,
+} from '../document-records/document-reader.ts';
 import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';

@@ -4,48 +4,48 @@
  *
  * Source: docs/portal-values.md §10.
  */
-
-import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type {
   CompletedSignature,
   ElectronicSigning,
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
-import type { DocumentId, Millis } from '../../../machines/ids.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
 import type {
   AuthenticatingApplication,
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
-import { isOvertaken } from '../../../machines/portal/document/document-reservations.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { BeginSigningTask, CertificateRequirements, PortalResults } from '../../pool/portal-tasks.ts';
+import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import { actorOf, refusalOf, sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
-import { poolRefusal } from '../shared/pool-refusal.ts';
-import type { Blobs } from '../uploads/blobs.ts';
-import '../../shared/document-faults.ts';
-import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
-import { markTexts } from '../../shared/rendition/rendition-texts.ts';
 import { type DocumentActor, documentAddress, foldedKey } from '../document-records/document-index.ts';
-import type { ReadDocument } from '../document-records/document-reader.ts';
+import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
 import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
 import { namedTurn } from '../document-records/signing-turns.ts';
-import { inAscii } from '../documents/document-files.ts';
-import { digitsOfIdentifier } from '../documents/document-plans.ts';
+import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
+import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { nameOf, signatureTexts } from './apply-signature.ts';
+import { certificateTexts } from './apply-signature.ts';
 import { type MarkedSignature, signatureContent } from './signature-content.ts';
 import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
-import { valuesOf } from './signing-fields.ts';
-import { marksOf } from './signing-marks.ts';
-import { GOOD, OVERTAKEN, rejected, resultsView, verdictOf } from './signing-verdicts.ts';
+import { marksOf, valuesOf } from './signing-fields.ts';
+import {
+  type BegunReservation,
+  GOOD,
+  isFileUnchanging,
+  OVERTAKEN,
+  overtaken,
+  rejected,
+  rejectionReason,
+  requirementsOf,
+  resultsView,
+  verdictOf,
+} from './signing-verdicts.ts';
 
 /** Time for which a call waits for a signature that is being added to the file, milliseconds. */
 const SIGNING_TIMEOUT_MS = 20_000;
@@ -82,7 +82,7 @@ export class CertificateSigning {
     }: {
       /** DER. */
       readonly certificate: Buffer;
-      readonly positions: readonly NewMark[];
+      readonly positions: ElectronicSigning['positions'];
       readonly fieldValues?: ElectronicSigning['fieldValues'];
     },
   ): Promise<StartedSignature> {
@@ -284,10 +284,9 @@ export class CertificateSigning {
     const { pool, blobs, sealProfile, allowUnproven, languageOf } = this;
     const reservation = context.reservations.find((one) => one.id === id);
     if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
-    const { fieldName, marks, signingTime } = reservation;
+    const { signingTime } = reservation;
     const before = context.made.filter(({ kind }) => kind !== 'approval');
     const own: MarkedSignature = { kind: 'certificate', evidence: null, image: null, ...reservation };
-    const { title } = call.action;
     const language = await languageOf(context.organization.id);
     const content = signatureContent(context, [...before, own], language, blobs);
     const output = blobs.temporaryPath();
@@ -302,17 +301,7 @@ export class CertificateSigning {
       demands: requirementsOf(call.action),
       allowUnproven,
       at: signingTime,
-      words: signatureTexts({
-        ...{ fieldName, marks, signer: call.user },
-        reason: filled(TEXTS[language].rendition.signedBy, {
-          names: [nameOf(call.user), title].filter(Boolean).join(', '),
-        }),
-        lines: markTexts(language, {
-          ...{ name: nameOf(call.user), title, kind: 'certificate', at: signingTime, key: context.key },
-        }),
-        image: null,
-        xades: call.action.xadesOptions,
-      }),
+      words: certificateTexts(reservation, call, context, language),
       ...(content !== undefined && { content }),
       output,
     } as const;
@@ -330,41 +319,6 @@ export class CertificateSigning {
   async #cancelReservation(documentId: DocumentId, id: string): Promise<void> {
     await this.runtime.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
   }
-}
-
-function requirementsOf(action: FlowAction): CertificateRequirements {
-  const { requiredCertificateType, requiredCertificateHolder, requireCompanyCertificate } = action;
-  return {
-    type: requiredCertificateType,
-    holder: requiredCertificateHolder ?? (requireCompanyCertificate === true ? 'Company' : null),
-    companyIdentifier:
-      action.requiredCompanyIdentifier && digitsOfIdentifier(action.requiredCompanyIdentifier),
-  };
-}
-
-type BegunReservation = Reservation & { readonly state: BlobRef };
-
-/** Returns the started signature when only a change of the file prevents its completion. */
-function overtaken({ state, context }: DocumentActor, id: string, at: Millis): BegunReservation | undefined {
-  const earlier = context.reservations.find((one) => one.id === id);
-  if (state !== 'Pending' || earlier === undefined || earlier.expiresAt <= at) return undefined;
-  return earlier.state !== null && isOvertaken(context, earlier)
-    ? { ...earlier, state: earlier.state }
-    : undefined;
-}
-
-/** True unless a signature is being added at this moment. */
-function isFileUnchanging({ state, context }: Pick<DocumentActor, 'state' | 'context'>): boolean {
-  const { format, applying, processingError } = context;
-  return state !== 'Pending' || format === 'Cades' || applying === null || processingError !== null;
-}
-
-/** The token is used up, or the flow has ended. */
-function rejectionReason({ state, context }: DocumentActor, id: string, at: Millis): PortalRefusal {
-  const reservation = context.reservations.find((one) => one.id === id);
-  if (state === 'Pending' && (reservation === undefined || reservation.expiresAt <= at))
-    return new PortalRefusal('InvalidTicket');
-  return new PortalRefusal('InvalidDocumentStatus');
 }
 
 /** Refusals: `CpfMismatch`; `CpfNotExpected` for a rule that names no such person. */

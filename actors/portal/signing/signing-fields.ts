@@ -1,18 +1,49 @@
-/** Values of the fields of a participant, and the uploads of attachments, as they come with a signature. */
-
+/**
+ * What comes with a signature: values of the fields of a participant, uploads of attachments, and where the signature is seen.
+ *
+ * Source: docs/portal-values.md §§6, 10.
+ */
 import { open } from 'node:fs/promises';
 import { formatOfHeader } from '@sealwright/signatures';
+import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type { ElectronicSigning, FieldUpload } from '../../../contracts/portal/signing/signing.ts';
+import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';
+import type {
+  Attachment,
+  FileEntry,
+  FilledValue,
+  FlowAction,
+  Mark,
+} from '../../../machines/portal/portal-types.ts';
 import type { UploadParticipant } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FIELD_FILE_HEADER_BYTES } from '../api/signing.ts';
+import { planMarks } from '../documents/mark-plans.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { SigningCall } from './signing-access.ts';
+
+/** The position chosen by the participant, else that of the action. */
+export function marksOf(
+  { action }: { readonly action: Pick<FlowAction, 'marks'> },
+  positions: readonly NewMark[],
+  initials: readonly NewMark[] = [],
+): readonly Mark[] {
+  const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
+  const withoutUploadId = (marks: readonly NewMark[]) => marks.map(({ uploadId: _, ...mark }) => mark);
+  const given = planMarks(withoutUploadId(positions), everywhere);
+  const initialed = planMarks(
+    withoutUploadId(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),
+    everywhere,
+  );
+  const marks = action.marks.map(withoutOrigin);
+  const placed = given.length > 0 ? given : marks.filter(({ type }) => type !== 'SignatureInitials');
+  const others = initialed.length > 0 ? initialed : marks.filter(({ type }) => type === 'SignatureInitials');
+  return [...placed, ...others];
+}
 
 /** Most wrong fields that a refusal names. */
 const MAX_NAMED = 20;

@@ -3,7 +3,6 @@
  *
  * Source: docs/portal-values.md §§9, 10.
  */
-
 import { readFile } from 'node:fs/promises';
 import { holderIdentifiers, quickPictureFault } from '@sealwright/signatures';
 import type {
@@ -12,42 +11,33 @@ import type {
   FieldUpload,
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
-import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
-import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { RequestOrigin, Tenants } from '../api/callers.ts';
-import type { SigningAccess, SigningPageView } from '../api/signing.ts';
-import { sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
-import type { DocumentDirectory } from '../document-records/document-directory.ts';
-import { participantPrincipal, recordAction } from '../document-records/record-action.ts';
-import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
+import type { RequestOrigin } from '../api/callers.ts';
+import type { SigningAccess } from '../api/signing.ts';
+import {
+  participantPrincipal,
+  recordAction,
+  sendToDocument,
+  wrongStatus,
+} from '../document-records/document-changes.ts';
+import type { DocumentDirectory } from '../document-records/document-reader.ts';
+import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { BlobSink } from '../uploads/blob-sink.ts';
-import type { Blobs, StoredFile } from '../uploads/blobs.ts';
-import '../../shared/document-faults.ts';
-import { foldedKey } from '../document-records/document-index.ts';
-import { hasSignature, type ReadDocument } from '../document-records/document-reader.ts';
-import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
-import { namedTurn, pageState } from '../document-records/signing-turns.ts';
-import type { SigningLinks } from '../mail/signing-links.ts';
-import { signedName } from '../renditions/rendition-rules.ts';
-import type { Renditions } from '../renditions/renditions.ts';
+import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { FieldFile, FieldUploads } from './field-uploads.ts';
-import { isMailed, mailNewLink } from './new-links.ts';
-import { observedDocument, observerPage } from './observer-access.ts';
-import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
-import { valuesOf } from './signing-fields.ts';
-import { marksOf } from './signing-marks.ts';
+import { marksOf, valuesOf } from './signing-fields.ts';
 
 /** Maximum wait of a call for an accepted signature to be embedded in its file, milliseconds. */
 const SIGNING_TIMEOUT_MS = 10_000;
@@ -57,8 +47,6 @@ const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 const MAX_DECODED_PIXELS = 2_000_000;
 
 type ByTicket = Extract<SigningAccess, { readonly by: 'ticket' }>;
-/** Files that a participant may download after a signature. */
-type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
 type Quiet = { readonly disableNotifications?: boolean | null | undefined };
 
 export class Signing {
@@ -71,10 +59,8 @@ export class Signing {
     private readonly links: SigningLinks,
     private readonly codes: SigningCodes,
     private readonly uploads: Pick<Uploads, 'findUpload'>,
-    private readonly tenants: Pick<Tenants, 'embedOrigins'>,
     private readonly certificates: CertificateSigning,
     private readonly fieldUploads: FieldUploads,
-    private readonly contents: Pick<Renditions, 'fileOf'>,
   ) {}
 
   /**
@@ -137,78 +123,6 @@ export class Signing {
     const document = await documentForKey(access, directory);
     const call = certificates.startedFor(document, request.token, access.tenant.application);
     return certificates.complete(call, request, origin);
-  }
-
-  /** Of a participant or an observer. Read-only for all callers. */
-  async page(key: string, text: string): Promise<SigningPageView> {
-    const { links, directory, tenants } = this;
-    if (links.parseObserver(text) !== undefined)
-      return observerPage(this.runtime.system, this.directory, this.links, this.tenants, key, text);
-    const ticket = links.parse(text);
-    const document = ticket && (await directory.byId(ticket.documentId));
-    if (!ticket || !document || document.context.key !== foldedKey(key))
-      return { state: 'unknown', embedOrigins: [] };
-    const { context } = document;
-    const embedOrigins = await tenants.embedOrigins(context.organization.id);
-    const state = pageState(document, ticket);
-    // Reports a completed action before an expired ticket.
-    if (state === 'unknown') return { state, embedOrigins };
-    const named = namedTurn(context, ticket);
-    if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
-      const canRequestLink = state === 'ready' && named !== undefined && isMailed(ticket, named);
-      return { state: 'ticket-expired', canRequestLink, embedOrigins };
-    }
-    if (state === 'deleted') return { state, embedOrigins };
-    return {
-      state,
-      embedOrigins,
-      ...(await lookOf(this.runtime.system, context.organization)),
-      isLinkOver: ticket.expired,
-      document: pageDocument(context),
-      ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
-      participants: pageParticipants(context, ticket),
-    };
-  }
-
-  /**
-   * Mails the participant of an expired link a new one, to the address in the flow and at most once in
-   * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
-   */
-  requestLink(key: string, ticket: string): Promise<void> {
-    return mailNewLink(this.runtime, this.directory, this.links, key, ticket);
-  }
-
-  /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
-  async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
-    const { context } = await this.#readable(key, ticket);
-    return attachmentFile(this.blobs, publicAttachments(context.attachments), attachmentId);
-  }
-
-  /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
-  async pageContent(key: string, ticket: string): Promise<StoredFile> {
-    const { context } = await this.#readable(key, ticket);
-    const { current, file, format, signatures } = context;
-    const isSigned = signatures === null && hasSignature(context);
-    const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
-    return this.blobs.file(current, fileName, file.contentType);
-  }
-
-  /**
-   * The signed file or the signature manifest; the download is recorded in the history. Refusals: `InvalidTicket`,
-   * `DocumentHasNoSignatures`, `DownloadTypeNotAvailable`.
-   */
-  async pageDownload(
-    key: string,
-    ticket: string,
-    type: ParticipantDownload,
-    origin: RequestOrigin,
-  ): Promise<StoredFile> {
-    const call = await this.#readable(key, ticket);
-    if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
-    const file = await this.contents.fileOf(call, type);
-    const principal = participantPrincipal(call.user, origin);
-    await recordAction(this.runtime, call, { action: 'downloaded', principal, detail: type });
-    return file;
   }
 
   /** Resolves once the signature is durable and, unless that takes long, in place. */
@@ -317,17 +231,6 @@ export class Signing {
     await this.codes.send({ documentId: context.id, ...turn }, mail, resend);
   }
 
-  /** The document of a participant's or an observer's ticket, to read. Refusals: those of `signingCall`. */
-  async #readable(
-    key: string,
-    ticket: string,
-  ): Promise<ReadDocument & { readonly user: Participant; readonly isObserver: boolean }> {
-    const observed = await observedDocument(this.directory, this.links, key, ticket);
-    if (observed !== undefined) return { ...observed, isObserver: true };
-    const call = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
-    return { ...call, isObserver: false };
-  }
-
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
     return signingCall(access, this.directory, this.links, options);
   }
@@ -403,31 +306,4 @@ function isImage(bytes: Buffer): boolean {
   return (
     bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
   );
-}
-
-function pageAction(
-  { action, user }: Pick<SigningCall, 'action' | 'user'>,
-  needsEmailCode: boolean,
-): NonNullable<SigningPageView['action']> {
-  const { id, name, identifier, email, phone } = user;
-  return {
-    flowActionId: action.id,
-    userId: id,
-    type: action.type,
-    title: action.title,
-    allowElectronicSignature: action.allowElectronicSignature,
-    participant: { id, name, identifier, email, phone },
-    marks: action.marks.map(withoutOrigin),
-    needsEmailCode: needsEmailCode && action.allowElectronicSignature,
-    maskedEmail: email && masked(email),
-    initialsMode: action.initialsMode ?? 'None',
-    ...(action.fields !== undefined && { fields: action.fields }),
-  };
-}
-
-/** `ana.souza@example.org` → `a***a@example.org`. */
-function masked(email: string): string {
-  const at = email.lastIndexOf('@');
-  const box = email.slice(0, at);
-  return `${box.slice(0, 1)}***${box.length > 2 ? box.slice(-1) : ''}${email.slice(at)}`;
 }

@@ -6,7 +6,7 @@
  */
 
 import { z } from 'zod';
-import type { Signing, SigningPageView } from '../../../actors/portal/api.ts';
+import type { SigningPages, SigningPageView } from '../../../actors/portal/api.ts';
 import { queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -27,9 +27,7 @@ const TICKET_LENGTH = 2_000;
 const KEY_LENGTH = 64;
 const NOTHING: SigningPageView = { state: 'unknown', embedOrigins: [] };
 
-export function signingRoutes(
-  signing: Pick<Signing, 'page' | 'pageContent' | 'pageDownload' | 'pageAttachment' | 'requestLink'>,
-): readonly AnyRoute[] {
+export function signingRoutes(signing: SigningPages): readonly AnyRoute[] {
   return [
     pageRoute(signing, 'sign', {
       summary: 'The signing page of one participant.',
@@ -126,7 +124,7 @@ export function signingRoutes(
 }
 
 function pageRoute(
-  signing: Pick<Signing, 'page'>,
+  signing: Pick<SigningPages, 'page'>,
   path: 'sign' | 'sign-embedded' | 'read',
   texts: Pick<AnyRoute, 'summary' | 'description'>,
 ): AnyRoute {
@@ -169,7 +167,7 @@ function pageRoute(
 
 /** False for a link that is not one of an expired mail. */
 async function isNewLinkSent(
-  signing: Pick<Signing, 'requestLink'>,
+  signing: Pick<SigningPages, 'requestLink'>,
   key: string,
   ticket: string,
 ): Promise<boolean> {

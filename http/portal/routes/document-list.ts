@@ -1,5 +1,5 @@
 /** The list of documents, and the same list as a CSV file. Source: RFC 4180. */
-import type { DocumentService } from '../../../actors/portal/api.ts';
+import type { DocumentExports, DocumentService } from '../../../actors/portal/api.ts';
 import { exportDocuments, listDocuments } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
 import { isoTime } from '../../../contracts/times.ts';
@@ -9,14 +9,17 @@ import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
 
-export function documentListRoutes(documents: DocumentService): readonly AnyRoute[] {
+export function documentListRoutes(
+  documents: DocumentService,
+  exports: DocumentExports,
+): readonly AnyRoute[] {
   return [
     handle(listDocuments, async ({ tenant, query: { filter, limit, offset, cursor } }) => {
       const position = positionIn(cursor, filter);
       return pageReply(await documents.list(tenant, { ...filter, limit, offset, position }), filter);
     }),
     handle(exportDocuments, async ({ tenant, query }): Promise<StreamReply> => {
-      const pages = documents.export(tenant, query);
+      const pages = exports.pages(tenant, query);
       // The first page decides whether there is a file at all.
       const first = await pages.next();
       return {

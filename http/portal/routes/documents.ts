@@ -1,5 +1,5 @@
 /** `/api/documents/…`: one document, from its creation to its end. */
-import type { DocumentService, IdempotentRequests } from '../../../actors/portal/api.ts';
+import type { DocumentEdits, DocumentService, IdempotentRequests } from '../../../actors/portal/api.ts';
 import type { Value } from '../../../contracts/operation.ts';
 import {
   editFlow,
@@ -23,6 +23,7 @@ import { documentId, flowActionId } from '../input/ids.ts';
 
 export function documentRoutes(
   documents: DocumentService,
+  edits: DocumentEdits,
   requests: IdempotentRequests,
 ): readonly AnyRoute[] {
   return [
@@ -49,14 +50,12 @@ export function documentRoutes(
       documents.refuse(tenant, documentId(params.id), body.reason),
     ),
     handle(retryDocument, ({ tenant, params }) => documents.retryProcessing(tenant, documentId(params.id))),
-    handle(replaceFile, ({ tenant, params, body }) =>
-      documents.newVersion(tenant, documentId(params.id), body),
-    ),
+    handle(replaceFile, ({ tenant, params, body }) => edits.newVersion(tenant, documentId(params.id), body)),
     handle(replaceEnvelope, ({ tenant, params, body }) =>
-      documents.newEnvelopeVersion(tenant, documentId(params.id), body),
+      edits.newEnvelopeVersion(tenant, documentId(params.id), body),
     ),
     handle(editFlow, async ({ tenant, params, body }) => {
-      await documents.editFlow(tenant, documentId(params.id), body);
+      await edits.editFlow(tenant, documentId(params.id), body);
       return { rectifiedParticipants: [] };
     }),
     handle(getHistory, async ({ tenant, params, query }) => ({

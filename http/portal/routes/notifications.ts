@@ -1,5 +1,5 @@
 /** Reminders by e-mail. */
-import type { DocumentService } from '../../../actors/portal/api.ts';
+import type { DocumentService, PendingReminders } from '../../../actors/portal/api.ts';
 import {
   notifyPending,
   remindParticipant,
@@ -9,7 +9,10 @@ import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
 
-export function notificationRoutes(documents: DocumentService): readonly AnyRoute[] {
+export function notificationRoutes(
+  documents: DocumentService,
+  pending: PendingReminders,
+): readonly AnyRoute[] {
   return [
     handle(remindParticipant, ({ tenant, body }) =>
       documents.remind(tenant, documentId(body.documentId), flowActionId(body.flowActionId)),
@@ -17,6 +20,6 @@ export function notificationRoutes(documents: DocumentService): readonly AnyRout
     handle(scheduleReminders, ({ tenant, params, body }) =>
       documents.setReminders(tenant, documentId(params.id), body),
     ),
-    handle(notifyPending, ({ tenant, body }) => documents.notifyPending(tenant, body.emails)),
+    handle(notifyPending, ({ tenant, body }) => pending.notify(tenant, body.emails)),
   ];
 }

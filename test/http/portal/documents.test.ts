@@ -457,9 +457,13 @@ test('cancellation, refusal, versions, flow, mails and folders reach the portal 
   const marks = [{ flowActionId: IDS.action, prePositionedDocumentMarks: [MARK] }];
   const additionalInfo = { fields: { KeepMyCase: 'x' } };
   await send(`${PATH}/versions`, { file: FILE, additionalInfo, prePositionedMarks: marks });
-  t.like(last('documents.newVersion')?.args[2], { file: FILE, additionalInfo, prePositionedMarks: marks });
+  t.like(last('documentEdits.newVersion')?.args[2], {
+    file: FILE,
+    additionalInfo,
+    prePositionedMarks: marks,
+  });
   await send(`${PATH}/envelope/versions`, { files: [FILE, FILE], envelopeName: 'E' });
-  t.like(last('documents.newEnvelopeVersion')?.args[2], { files: [FILE, FILE], envelopeName: 'E' });
+  t.like(last('documentEdits.newEnvelopeVersion')?.args[2], { files: [FILE, FILE], envelopeName: 'E' });
   const edited = await send(`${PATH}/flow`, {
     addedFlowActions: [{ user: { name: 'N' }, step: 3 }],
     editedFlowActions: [{ flowActionId: IDS.action, step: 2, participantEmailAddress: 'n@example.com' }],
@@ -467,7 +471,7 @@ test('cancellation, refusal, versions, flow, mails and folders reach the portal 
     deletedObserverIds: [],
   });
   t.deepEqual(await edited.json(), { rectifiedParticipants: [] });
-  t.like(last('documents.editFlow')?.args[2], {
+  t.like(last('documentEdits.editFlow')?.args[2], {
     addedFlowActions: [{ user: { name: 'N' }, step: 3 }],
     editedFlowActions: [{ flowActionId: IDS.action, step: 2, participantEmailAddress: 'n@example.com' }],
     deletedFlowActionIds: [IDS.user],
@@ -528,7 +532,7 @@ test('reminders name document and action, and pending mails their recipients', a
   t.is((await send('/api/notifications/flow-action-reminder', ids)).status, 200);
   t.deepEqual(last('documents.remind')?.args.slice(1), [IDS.document, IDS.action]);
   t.is((await send('/api/users/notify-pending', { emails: ['a@example.com', 'b@example.com'] })).status, 200);
-  t.deepEqual(last('documents.notifyPending')?.args[1], ['a@example.com', 'b@example.com']);
+  t.deepEqual(last('pendingReminders.notify')?.args[1], ['a@example.com', 'b@example.com']);
   await assertRefused(t, await send('/api/users/notify-pending', {}), 'BadRequest');
   const emails = (count: number) => Array.from({ length: count }, (_, index) => `${index}@example.com`);
   t.is((await send('/api/users/notify-pending', { emails: emails(500) })).status, 200);

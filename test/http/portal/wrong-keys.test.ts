@@ -44,7 +44,7 @@ test('invalid addresses in lists are refused as the description states', async (
     throw new PortalRefusal('InvalidFlowAction');
   };
   set('documents.setNotifiedEmails', refuse);
-  set('documents.notifyPending', refuse);
+  set('pendingReminders.notify', refuse);
   const emails = { emails: ['none'] };
   const path = `/api/documents/${IDS.document}/notified-emails`;
   await assertRefused(t, await send(path, emails, { method: 'PUT' }), 'InvalidFlowAction');

@@ -95,7 +95,7 @@ test('the pages of senders have a sentence for each refusal of their calls', (t)
     ...['POST /api/editor-sessions/current/uploads', 'POST /api/editor-sessions/current/send'],
   ]);
   const routes = [
-    ...documentRoutes(none, none),
+    ...documentRoutes(none, none, none),
     ...draftRoutes(none, none),
     ...templateRoutes(none, none),
     ...uploadRoutes(none, none),

@@ -187,7 +187,7 @@ test.serial('an expired document refuses signatures, refusals, versions and canc
   await refusedAs(
     t,
     'InvalidDocumentStatus',
-    documents.newVersion(fixture.tenant, id, { file: await fixture.file() }),
+    fixture.portal.documentEdits.newVersion(fixture.tenant, id, { file: await fixture.file() }),
   );
   t.deepEqual(
     fixture.events.map(({ type }) => type),

@@ -119,9 +119,14 @@ test.serial(
         ['Created', null],
       ],
     );
-    t.is((await signing.page(refused.key, (bob as { ticket: string }).ticket)).state, 'refused');
+    t.is(
+      (await fixture.portal.signingPages.page(refused.key, (bob as { ticket: string }).ticket)).state,
+      'refused',
+    );
     await refusedAs(t, 'NoPendingActionFoundForEmailAndIdentifier', fixture.ticket(id, 'cy@example.org'));
-    await documents.newVersion(fixture.tenant, id, { file: await fixture.file('second.pdf') });
+    await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
+      file: await fixture.file('second.pdf'),
+    });
     const again = await fixture.get(id);
     t.like(again, {
       status: 'Pending',
@@ -146,7 +151,11 @@ test.serial(
     await refusedAs(t, 'InvalidDocumentStatus', documents.cancel(fixture.tenant, id, 'Late.'));
     await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(fixture.tenant, id, 'Late.'));
     const third = { file: await fixture.file() };
-    await refusedAs(t, 'InvalidDocumentStatus', documents.newVersion(fixture.tenant, id, third));
+    await refusedAs(
+      t,
+      'InvalidDocumentStatus',
+      fixture.portal.documentEdits.newVersion(fixture.tenant, id, third),
+    );
     const sequence = fixture.events.map((event) => event.sequence);
     t.deepEqual(
       sequence,
@@ -208,14 +217,13 @@ test.serial('one person counts once among the people that a rule requires', asyn
 
 test.serial('an edit of a rule cannot make one person count twice', async (t) => {
   const fixture = await portalFixture(t);
-  const { documents } = fixture.portal;
   const signRuleUsers = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
   const id = await fixture.create([{ type: 'SignRule', numberRequiredSignatures: 2, signRuleUsers }]);
   const rule = (await fixture.get(id)).flowActions[0];
   const [ana, bob] = rule?.signRuleUsers ?? [];
   if (rule === undefined || ana === undefined || bob === undefined) throw new Error('a rule of three');
   const edit = (...emails: readonly [typeof ana, string][]) =>
-    documents.editFlow(fixture.tenant, id, {
+    fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
       editedFlowActions: [
         {
           flowActionId: rule.id,
@@ -233,11 +241,10 @@ test.serial('an edit of a rule cannot make one person count twice', async (t) =>
 
 test.serial('a flow can be edited only before the first action', async (t) => {
   const fixture = await portalFixture(t);
-  const { documents } = fixture.portal;
   const id = await fixture.create([signer('Ana', 1), signer('Bob', 2)]);
   const [ana, bob] = (await fixture.get(id)).flowActions;
   if (ana === undefined || bob === undefined) throw new Error('two actions');
-  await documents.editFlow(fixture.tenant, id, {
+  await fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
     addedFlowActions: [signer('Cy', 1)],
     editedFlowActions: [{ flowActionId: bob.id, participantEmailAddress: 'robert@example.org' }],
   });
@@ -254,33 +261,39 @@ test.serial('a flow can be edited only before the first action', async (t) => {
   await refusedAs(
     t,
     'InvalidFlowAction',
-    documents.editFlow(fixture.tenant, id, { deletedFlowActionIds: [ana.id] }),
+    fixture.portal.documentEdits.editFlow(fixture.tenant, id, { deletedFlowActionIds: [ana.id] }),
   );
   const unknown = { deletedFlowActionIds: ['00000000-0000-4000-8000-000000000000'] };
-  await refusedAs(t, 'FlowActionNotFound', documents.editFlow(fixture.tenant, id, unknown));
+  await refusedAs(
+    t,
+    'FlowActionNotFound',
+    fixture.portal.documentEdits.editFlow(fixture.tenant, id, unknown),
+  );
   await refusedAs(
     t,
     'InvalidFlowAction',
-    documents.editFlow(fixture.tenant, id, { addedFlowActions: [signer('Di', 0)] }),
+    fixture.portal.documentEdits.editFlow(fixture.tenant, id, { addedFlowActions: [signer('Di', 0)] }),
   );
-  await documents.editFlow(fixture.tenant, id, { deletedFlowActionIds: [bob.id] });
+  await fixture.portal.documentEdits.editFlow(fixture.tenant, id, { deletedFlowActionIds: [bob.id] });
   await fixture.sign(id, 'cy@example.org');
   await fixture.until(id, ({ status }) => status === 'Concluded');
 });
 
 test.serial('a document has a hundred observers at most, also over several edits', async (t) => {
   const fixture = await portalFixture(t);
-  const { documents } = fixture.portal;
   const id = await fixture.create([signer('Ana')]);
   const observers = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) => ({
       user: { name: `O${from + n}`, email: `o${from + n}@example.org` },
     }));
-  await documents.editFlow(fixture.tenant, id, { addedObservers: observers(0, 60) });
+  await fixture.portal.documentEdits.editFlow(fixture.tenant, id, { addedObservers: observers(0, 60) });
   const more = { addedObservers: observers(60, 41) };
-  await refusedAs(t, 'LimitExceeded', documents.editFlow(fixture.tenant, id, more));
+  await refusedAs(t, 'LimitExceeded', fixture.portal.documentEdits.editFlow(fixture.tenant, id, more));
   const [first] = (await fixture.get(id)).observers;
-  await documents.editFlow(fixture.tenant, id, { ...more, deletedObserverIds: [first?.id ?? ''] });
+  await fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
+    ...more,
+    deletedObserverIds: [first?.id ?? ''],
+  });
   t.is((await fixture.get(id)).observers.length, 100);
 });
 
@@ -294,10 +307,13 @@ test.serial(
     await refusedAs(
       t,
       'LimitExceeded',
-      fixture.portal.documents.editFlow(fixture.tenant, id, { addedFlowActions }),
+      fixture.portal.documentEdits.editFlow(fixture.tenant, id, { addedFlowActions }),
     );
     const deletedFlowActionIds = [first?.id ?? ''];
-    await fixture.portal.documents.editFlow(fixture.tenant, id, { addedFlowActions, deletedFlowActionIds });
+    await fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
+      addedFlowActions,
+      deletedFlowActionIds,
+    });
     const names = (await fixture.get(id)).flowActions.map(({ user }) => user?.name);
     t.is(names.length, 30);
     t.true(names.includes('Another'));
@@ -307,7 +323,7 @@ test.serial(
     await refusedAs(
       t,
       'InvalidFlowAction',
-      fixture.portal.documents.editFlow(fixture.tenant, id, { editedFlowActions }),
+      fixture.portal.documentEdits.editFlow(fixture.tenant, id, { editedFlowActions }),
     );
   },
 );

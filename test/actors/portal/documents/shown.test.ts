@@ -9,7 +9,7 @@ const PLAIN = { positions: [], initialsPositions: [] };
 
 test.serial('a link is invalid once its participant has another address', async (t) => {
   const fixture = await portalFixture(t);
-  const { documents, signing } = fixture.portal;
+  const { signing } = fixture.portal;
   const id = await fixture.create([signer('Ana'), approver('Bob')]);
   const [ana, bob] = (await fixture.get(id)).flowActions;
   const [anas, bobs] = [
@@ -17,7 +17,7 @@ test.serial('a link is invalid once its participant has another address', async 
     await fixture.ticket(id, 'bob@example.org'),
   ];
   const edit = (flowActionId: string, participantEmailAddress: string) =>
-    documents.editFlow(fixture.tenant, id, {
+    fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
       editedFlowActions: [{ flowActionId, participantEmailAddress }],
     });
   await edit(bob?.id ?? '', 'robert@example.org');
@@ -39,14 +39,16 @@ test.serial('a link is invalid once its participant has another address', async 
 
 test.serial('a participant cannot sign or approve a version that is newer than the one shown', async (t) => {
   const fixture = await portalFixture(t);
-  const { documents, signing } = fixture.portal;
+  const { signing } = fixture.portal;
   const id = await fixture.create([signer('Ana'), approver('Bob')]);
   const shown = async (email: string, documentVersion: number) => {
     const access = await fixture.ticket(id, email);
     if (access.by !== 'ticket') throw new Error('a ticket');
     return { ...access, documentVersion };
   };
-  await documents.newVersion(fixture.tenant, id, { file: await fixture.file('second.pdf') });
+  await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
+    file: await fixture.file('second.pdf'),
+  });
   const sign = async (version: number) =>
     signing.signElectronically(await shown('ana@example.org', version), PLAIN, ORIGIN);
   await refusedAs(t, 'InvalidDocumentStatus', sign(1));
@@ -74,7 +76,7 @@ test.serial(
     const id = await fixture.create([signer('Ana')], { disablePendingActionNotifications: true, observers });
     const newVersion = async (displayName: string, disablePendingActionNotifications: boolean) => {
       const file = { ...(await fixture.file()), displayName };
-      await fixture.portal.documents.newVersion(fixture.tenant, id, {
+      await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
         file,
         disablePendingActionNotifications,
       });
@@ -177,7 +179,7 @@ test.serial(
     t.like(refused.flowActions[0], { title: 'Tenant', user: { name: 'Ana' } });
     const shown = JSON.stringify([
       refused,
-      await fixture.portal.signing.page(key, access.ticket),
+      await fixture.portal.signingPages.page(key, access.ticket),
       fixture.mails,
     ]);
     t.true(fixture.mails.length > 0);

@@ -191,10 +191,10 @@ test.serial('the details of a new version replace those of the previous one', as
   const first = { fields: { a: '1' } };
   const id = await fixture.create([signer('Ana')], { additionalInfo: first });
   const stored = async () => (await contextOf(fixture, id)).additionalInfo;
-  await fixture.portal.documents.newVersion(fixture.tenant, id, { file: await fixture.file() });
+  await fixture.portal.documentEdits.newVersion(fixture.tenant, id, { file: await fixture.file() });
   t.deepEqual(await stored(), first);
   const second = { metadata: { b: '2' } };
-  await fixture.portal.documents.newVersion(fixture.tenant, id, {
+  await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
     file: await fixture.file(),
     additionalInfo: second,
   });

@@ -167,7 +167,7 @@ test.serial(
     });
     fixture.faults.arm('effect.leased.before-run/forgetParticipantUploads', () => held);
     await fixture.portal.documents.refuse(fixture.tenant, id, 'Wrong file');
-    await fixture.portal.documents.newVersion(fixture.tenant, id, {
+    await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
       file: await fixture.file('second.pdf'),
     });
     const { id: upload } = await attach(await ticketFor(id));

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 test.serial('an expired link gets its participant one new link, and sends no link to others', async (t) => {
   const fixture = await portalFixture(t);
-  const { signing, mails } = fixture.portal;
+  const { mails } = fixture.portal;
   const id = await fixture.create([signer('Ana'), signer('Bob', 1)], { disableNotifications: true });
   const { key, flowActions } = await fixture.get(id);
   const past = Date.now() - 91 * DAY_MS;
@@ -24,10 +24,13 @@ test.serial('an expired link gets its participant one new link, and sends no lin
     return [action?.id as FlowActionId, action?.user?.id as UserId] as const;
   };
   const expired = ticketOf(links.action({ id, key }, ...turnOf(0)));
-  t.like(await signing.page(key, expired), { state: 'ticket-expired', canRequestLink: true });
+  t.like(await fixture.portal.signingPages.page(key, expired), {
+    state: 'ticket-expired',
+    canRequestLink: true,
+  });
   t.is((await mails.ofDocument(fixture.tenant, id)).length, 0, 'opening the page sends a mail');
 
-  await Promise.all([1, 2, 3].map(() => signing.requestLink(key, expired)));
+  await Promise.all([1, 2, 3].map(() => fixture.portal.signingPages.requestLink(key, expired)));
   const sent = await mails.ofDocument(fixture.tenant, id);
   // The requests may stand on both sides of the border of two intervals.
   t.true(sent.length === 1 || sent.length === 2, `${sent.length} mails`);
@@ -39,18 +42,26 @@ test.serial('an expired link gets its participant one new link, and sends no lin
     { flowActionId: turnOf(0)[0], userId: turnOf(0)[1] },
     false,
   );
-  t.like(await signing.page(key, ticketOf(application.url)), { canRequestLink: false });
-  await refusedAs(t, 'InvalidTicket', signing.requestLink(key, ticketOf(application.url)));
+  t.like(await fixture.portal.signingPages.page(key, ticketOf(application.url)), { canRequestLink: false });
+  await refusedAs(
+    t,
+    'InvalidTicket',
+    fixture.portal.signingPages.requestLink(key, ticketOf(application.url)),
+  );
   // Not Bob's turn.
   await refusedAs(
     t,
     'InvalidTicket',
-    signing.requestLink(key, ticketOf(links.action({ id, key }, ...turnOf(1)))),
+    fixture.portal.signingPages.requestLink(key, ticketOf(links.action({ id, key }, ...turnOf(1)))),
   );
-  await refusedAs(t, 'InvalidTicket', signing.requestLink('ABCDEFGHIJ0123456789', expired));
-  await refusedAs(t, 'InvalidTicket', signing.requestLink(key, 'nonsense'));
+  await refusedAs(
+    t,
+    'InvalidTicket',
+    fixture.portal.signingPages.requestLink('ABCDEFGHIJ0123456789', expired),
+  );
+  await refusedAs(t, 'InvalidTicket', fixture.portal.signingPages.requestLink(key, 'nonsense'));
   const valid = await fixture.ticket(id, 'ana@example.org');
   if (valid.by !== 'ticket') throw new Error('a ticket');
-  await refusedAs(t, 'InvalidTicket', signing.requestLink(key, valid.ticket));
+  await refusedAs(t, 'InvalidTicket', fixture.portal.signingPages.requestLink(key, valid.ticket));
   t.is((await mails.ofDocument(fixture.tenant, id)).length, sent.length);
 });

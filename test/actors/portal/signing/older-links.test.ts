@@ -7,7 +7,7 @@ test.serial(
   'a link from before a new version shows it, and signs it only for a caller who names the version',
   async (t) => {
     const fixture = await portalFixture(t);
-    const { documents, signing } = fixture.portal;
+    const { signing } = fixture.portal;
     const id = await fixture.create([signer('Ana'), signer('Bob')]);
     const { key } = await fixture.get(id);
     const [older, bobs] = [
@@ -15,11 +15,13 @@ test.serial(
       await fixture.ticket(id, 'bob@example.org'),
     ];
     if (older.by !== 'ticket') throw new Error('a ticket');
-    await documents.newVersion(fixture.tenant, id, { file: await fixture.file('second.pdf') });
-    const page = await signing.page(key, older.ticket);
+    await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
+      file: await fixture.file('second.pdf'),
+    });
+    const page = await fixture.portal.signingPages.page(key, older.ticket);
     t.is(page.state, 'ready');
     t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });
-    t.true((await signing.pageContent(key, older.ticket)).length > 0);
+    t.true((await fixture.portal.signingPages.pageContent(key, older.ticket)).length > 0);
     await refusedAs(t, 'VersionChanged', signing.signElectronically(older, NO_MARKS, ORIGIN));
     await refusedAs(t, 'VersionChanged', signing.refuse(bobs, 'No.', ORIGIN));
     await refusedAs(

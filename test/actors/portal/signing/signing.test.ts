@@ -309,13 +309,13 @@ test('initials stand on each of 400 pages, and more pages than a signature can m
   const edit = { editedFlowActions: [{ flowActionId: '', signatureInitialsMode: 'Required' as const }] };
   const other = await fixture.create([signer('Ana')], { files: tooLong });
   const [{ id: flowActionId } = { id: '' }] = (await fixture.get(other)).flowActions;
-  const edited = fixture.portal.documents.editFlow(fixture.tenant, other, {
+  const edited = fixture.portal.documentEdits.editFlow(fixture.tenant, other, {
     editedFlowActions: edit.editedFlowActions.map((one) => ({ ...one, flowActionId })),
   });
   await t.throwsAsync(edited, { code: 'LimitExceeded' });
   const version = { file: longFile };
   const short = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Optional' })]);
-  await t.throwsAsync(fixture.portal.documents.newVersion(fixture.tenant, short, version), {
+  await t.throwsAsync(fixture.portal.documentEdits.newVersion(fixture.tenant, short, version), {
     code: 'LimitExceeded',
   });
 });

@@ -7,4 +7,4 @@ const { fixture } = await clockedPortal(
   { teardown() {} },
   { root, faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) },
 );
-await fixture.portal.signing.requestLink(key, ticket);
+await fixture.portal.signingPages.requestLink(key, ticket);

@@ -1,0 +1,125 @@
+/**
+ * The pages of participants and observers, and the files that they read there. Source: docs/portal-values.md §9.
+ */
+import type { DownloadType } from '../../../contracts/portal/words.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { RequestOrigin, Tenants } from '../api/callers.ts';
+import type { SigningPageView } from '../api/signing.ts';
+import { participantPrincipal, recordAction } from '../document-records/document-changes.ts';
+import { foldedKey } from '../document-records/document-index.ts';
+import {
+  type DocumentDirectory,
+  hasSignature,
+  type ReadDocument,
+} from '../document-records/document-reader.ts';
+import { namedTurn, pageState } from '../document-records/signing-turns.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
+import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
+import { signedName } from '../renditions/rendition-rules.ts';
+import type { Renditions } from '../renditions/renditions.ts';
+import type { Blobs, StoredFile } from '../uploads/blobs.ts';
+import { isMailed, mailNewLink } from './new-links.ts';
+import { observedDocument, observerPage } from './observer-access.ts';
+import { lookOf, pageAction, pageDocument, pageParticipants } from './page-views.ts';
+import { signingCall } from './signing-access.ts';
+
+/** Files that a participant may download after a signature. */
+type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
+
+export class SigningPages {
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly blobs: Blobs,
+    private readonly directory: DocumentDirectory,
+    private readonly links: SigningLinks,
+    private readonly tenants: Pick<Tenants, 'embedOrigins'>,
+    private readonly contents: Pick<Renditions, 'fileOf'>,
+  ) {}
+
+  /** Of a participant or an observer. Read-only for all callers. */
+  async page(key: string, text: string): Promise<SigningPageView> {
+    const { links, directory, tenants } = this;
+    if (links.parseObserver(text) !== undefined)
+      return observerPage(this.runtime.system, this.directory, this.links, this.tenants, key, text);
+    const ticket = links.parse(text);
+    const document = ticket && (await directory.byId(ticket.documentId));
+    if (!ticket || !document || document.context.key !== foldedKey(key))
+      return { state: 'unknown', embedOrigins: [] };
+    const { context } = document;
+    const embedOrigins = await tenants.embedOrigins(context.organization.id);
+    const state = pageState(document, ticket);
+    // Reports a completed action before an expired ticket.
+    if (state === 'unknown') return { state, embedOrigins };
+    const named = namedTurn(context, ticket);
+    if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
+      const canRequestLink = state === 'ready' && named !== undefined && isMailed(ticket, named);
+      return { state: 'ticket-expired', canRequestLink, embedOrigins };
+    }
+    if (state === 'deleted') return { state, embedOrigins };
+    return {
+      state,
+      embedOrigins,
+      ...(await lookOf(this.runtime.system, context.organization)),
+      isLinkOver: ticket.expired,
+      document: pageDocument(context),
+      ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
+      participants: pageParticipants(context, ticket),
+    };
+  }
+
+  /**
+   * Mails the participant of an expired link a new one, to the address in the flow and at most once in
+   * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
+   */
+  requestLink(key: string, ticket: string): Promise<void> {
+    return mailNewLink(this.runtime, this.directory, this.links, key, ticket);
+  }
+
+  /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
+  async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
+    const { context } = await this.#readable(key, ticket);
+    return attachmentFile(this.blobs, publicAttachments(context.attachments), attachmentId);
+  }
+
+  /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
+  async pageContent(key: string, ticket: string): Promise<StoredFile> {
+    const { context } = await this.#readable(key, ticket);
+    const { current, file, format, signatures } = context;
+    const isSigned = signatures === null && hasSignature(context);
+    const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
+    return this.blobs.file(current, fileName, file.contentType);
+  }
+
+  /**
+   * The signed file or the signature manifest; the download is recorded in the history. Refusals: `InvalidTicket`,
+   * `DocumentHasNoSignatures`, `DownloadTypeNotAvailable`.
+   */
+  async pageDownload(
+    key: string,
+    ticket: string,
+    type: ParticipantDownload,
+    origin: RequestOrigin,
+  ): Promise<StoredFile> {
+    const call = await this.#readable(key, ticket);
+    if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
+    const file = await this.contents.fileOf(call, type);
+    const principal = participantPrincipal(call.user, origin);
+    await recordAction(this.runtime, call, { action: 'downloaded', principal, detail: type });
+    return file;
+  }
+
+  /** The document of a participant's or an observer's ticket, to read. Refusals: those of `signingCall`. */
+  async #readable(
+    key: string,
+    ticket: string,
+  ): Promise<ReadDocument & { readonly user: Participant; readonly isObserver: boolean }> {
+    const observed = await observedDocument(this.directory, this.links, key, ticket);
+    if (observed !== undefined) return { ...observed, isObserver: true };
+    const call = await signingCall({ by: 'ticket', key, ticket }, this.directory, this.links, {
+      changes: false,
+    });
+    return { ...call, isObserver: false };
+  }
+}
