@@ -18,9 +18,15 @@ export async function receiveUpload<Sink extends UploadSink>(
   steps: UploadSteps<Sink>,
   incoming: IncomingUpload,
 ): Promise<JobView> {
+  let made: { readonly of: string; readonly plan: UploadRequest & UploadPlan } | undefined;
+  /** Planned again only when a field after the file says otherwise. */
   const plan = (fileName: string, fields: ReadonlyMap<string, string>) => {
-    const options = incoming.options(fields);
-    return { ...options, ...steps.plan({ fileName, ...options }) };
+    const of = JSON.stringify([fileName, ...fields]);
+    if (made?.of !== of) {
+      const options = incoming.options(fields);
+      made = { of, plan: { fileName, ...options, ...steps.plan({ fileName, ...options }) } };
+    }
+    return made.plan;
   };
   const { sink, fileName, files, fields, isShortened } = await incoming.read({
     several: (name, known) => plan(name, known).takesSeveral === true,

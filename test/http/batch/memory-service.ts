@@ -136,6 +136,7 @@ class MemoryJobs implements Jobs {
   /** Called when `acceptUpload` begins. */
   accepting = () => {};
   opened = 0;
+  planned = 0;
   /** Milliseconds of each `whenEnded`. */
   readonly waits: number[] = [];
   /** True: jobs end at once for those who wait. */
@@ -152,6 +153,7 @@ class MemoryJobs implements Jobs {
     readonly format: JobFormat | undefined;
     readonly profile: string | undefined;
   }) {
+    this.planned += 1;
     const profile = request.profile ?? 'default';
     if (profile !== 'default' && profile !== 'invoices') {
       throw new Refusal('profile.not-found', `No profile ${profile}.`);

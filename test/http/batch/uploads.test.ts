@@ -59,9 +59,10 @@ test('format and profile are read from query or field, before or after the file,
     t.is(items[0]?.id as string, jobId);
     return `${format} ${items[0]?.profileName}`;
   };
+  t.is(await accepted(form([['format', 'XADES'], file])), 'Xades default');
+  t.is(server.service.jobs.planned, 1, 'fields before the file are checked once');
   t.is(await accepted(form([file])), 'Pades default');
   t.is(await accepted(form([file]), '?format=cades'), 'Cades default');
-  t.is(await accepted(form([['format', 'XADES'], file])), 'Xades default');
   t.is(await accepted(form([file, ['format', 'Cades'], ['profile', 'invoices']])), 'Cades invoices');
   t.is(await accepted(form([['format', 'Cades'], file]), '?format=Xades&profile=invoices'), 'Xades invoices');
   t.is(await accepted(form([['format', 'nonsense'], file]), '?format=Pades'), 'Pades default');
