@@ -303,6 +303,15 @@ export function withSent<Schema extends z.ZodType>(schema: Schema) {
     .meta({ openapi: schema });
 }
 
+/** A member with its meaning and an example. Without an example: `describe`. */
+export function shown<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  exampleValue: unknown,
+): Schema {
+  return schema.meta({ description, exampleValue });
+}
+
 // Members of replies.
 
 /** Milliseconds since the epoch here; UTC with milliseconds and `Z` on the wire. */

@@ -1,6 +1,7 @@
 /** Branding of the key's organization. Source: docs/decisions/0130-branding.md. */
+
 import { z } from 'zod';
-import { bytes, list, members, textUpTo, word } from '../fields.ts';
+import { bytes, list, members, shown, textUpTo, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationParams } from './ids.ts';
 import { operation } from './operation.ts';
@@ -59,32 +60,29 @@ type MailTexts = { readonly [Kind in BrandedMail]?: MailWording };
 const mailText = z.strictObject({
   kind: z.enum(BRANDED_MAILS).meta(kind),
   subject: z.string().nullable().meta(subject),
-  introduction: z.string().nullable().meta({
-    description: 'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
-    exampleValue: introduction,
-  }),
+  introduction: shown(
+    z.string().nullable(),
+    'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
+    introduction,
+  ),
 });
 
 const branding = z
   .strictObject({
-    primaryColor: z.string().nullable().meta({
-      description: '#rrggbb: buttons and links; null: the color of the service.',
-      exampleValue: primaryColor,
-    }),
-    headerColor: z
-      .string()
-      .nullable()
-      .meta({ description: '#rrggbb: band above the page; null: none.', exampleValue: headerColor }),
+    primaryColor: shown(
+      z.string().nullable(),
+      '#rrggbb: buttons and links; null: the color of the service.',
+      primaryColor,
+    ),
+    headerColor: shown(z.string().nullable(), '#rrggbb: band above the page; null: none.', headerColor),
     logo: z
       .strictObject({
-        contentType: z
-          .string()
-          .meta({ description: 'Media type of the picture.', exampleValue: 'image/png' }),
-        width: z.int().meta({ description: 'Width of the picture, pixels.', exampleValue: 320 }),
-        height: z.int().meta({ description: 'Height of the picture, pixels.', exampleValue: 80 }),
+        contentType: shown(z.string(), 'Media type of the picture.', 'image/png'),
+        width: shown(z.int(), 'Width of the picture, pixels.', 320),
+        height: shown(z.int(), 'Height of the picture, pixels.', 80),
       })
       .nullable()
-      .meta({ description: 'Pixels; null: none.' }),
+      .describe('Pixels; null: none.'),
     mailTexts: z
       .codec(z.array(mailText), z.custom<MailTexts>(), {
         decode: textsByKind,
@@ -95,23 +93,18 @@ const branding = z
           }),
       })
       .meta({ ...mailTexts, openapi: z.array(mailText) }),
-    redirectUrl: z
-      .string()
-      .nullable()
-      .meta({ description: 'Page that opens after signing; null: none.', exampleValue: redirectUrl }),
-    redirectOrigins: z
-      .array(z.string())
-      .meta({ description: 'Origins that redirectUrl may have.', exampleValue: redirectOrigins }),
+    redirectUrl: shown(z.string().nullable(), 'Page that opens after signing; null: none.', redirectUrl),
+    redirectOrigins: shown(z.array(z.string()), 'Origins that redirectUrl may have.', redirectOrigins),
   })
   .meta({ id: 'Branding' });
 
 const newWording = {
   subject: textUpTo(MAX_SUBJECT).nullish().meta(subject),
-  introduction: textUpTo(MAX_INTRODUCTION).nullish().meta({
-    description:
-      'In place of the first paragraph; plain text with placeholders such as {document}; those of pending-list are {organization}, {recipient} and {count}, those of sign-in {organization}, {recipient} and {minutes}.',
-    exampleValue: introduction,
-  }),
+  introduction: shown(
+    textUpTo(MAX_INTRODUCTION).nullish(),
+    'In place of the first paragraph; plain text with placeholders such as {document}; those of pending-list are {organization}, {recipient} and {count}, those of sign-in {organization}, {recipient} and {minutes}.',
+    introduction,
+  ),
 };
 
 function textsByKind(
@@ -126,26 +119,27 @@ function textsByKind(
 
 /** Replaces the settings: members that are left out are removed. */
 const newBranding = members({
-  primaryColor: textUpTo(20)
-    .nullish()
-    .meta({ description: '#rrggbb, with AA contrast to white text.', exampleValue: primaryColor }),
-  headerColor: textUpTo(20).nullish().meta({
-    description: 'Colour of the band above the page, `#rrggbb`. Null: no band.',
-    exampleValue: headerColor,
-  }),
+  primaryColor: shown(textUpTo(20).nullish(), '#rrggbb, with AA contrast to white text.', primaryColor),
+  headerColor: shown(
+    textUpTo(20).nullish(),
+    'Colour of the band above the page, `#rrggbb`. Null: no band.',
+    headerColor,
+  ),
   mailTexts: list(members({ kind: word(BRANDED_MAILS).meta(kind), ...newWording }), {
     most: BRANDED_MAILS.length,
   })
     .nullish()
     .meta(mailTexts),
-  redirectUrl: textUpTo(MAX_REDIRECT_URL).nullish().meta({
-    description: 'Page to which people go after signing. Null: they stay.',
-    exampleValue: redirectUrl,
-  }),
-  redirectOrigins: list(textUpTo(300), { most: MAX_REDIRECT_ORIGINS }).nullish().meta({
-    description: 'Origins to which pages may send people after signing, at most 20.',
-    exampleValue: redirectOrigins,
-  }),
+  redirectUrl: shown(
+    textUpTo(MAX_REDIRECT_URL).nullish(),
+    'Page to which people go after signing. Null: they stay.',
+    redirectUrl,
+  ),
+  redirectOrigins: shown(
+    list(textUpTo(300), { most: MAX_REDIRECT_ORIGINS }).nullish(),
+    'Origins to which pages may send people after signing, at most 20.',
+    redirectOrigins,
+  ),
 })
   .transform(
     ({ primaryColor = null, headerColor = null, mailTexts, redirectUrl = null, redirectOrigins }) => ({
@@ -159,26 +153,21 @@ const newBranding = members({
 export type BrandingSettings = Value<typeof newBranding>;
 
 const newLogo = members({
-  bytes: bytes(MAX_LOGO_BYTES, MAX_READ_LOGO_BYTES).meta({
-    description: 'Picture in PNG or JPEG, Base64.',
-    exampleValue: 'iVBORw0KGgo=',
-  }),
+  bytes: shown(bytes(MAX_LOGO_BYTES, MAX_READ_LOGO_BYTES), 'Picture in PNG or JPEG, Base64.', 'iVBORw0KGgo='),
 }).meta({ id: 'NewLogo' });
 
 const newMailPreview = members({
   kind: word(BRANDED_MAILS).meta(kind),
   ...newWording,
-  language: word(LANGUAGES).nullish().meta({ description: 'That of the organization when absent.' }),
+  language: word(LANGUAGES).nullish().describe('That of the organization when absent.'),
 }).meta({ id: 'NewMailPreview' });
 export type NewMailPreview = Value<typeof newMailPreview>;
 
 const mailPreview = z
   .strictObject({
-    subject: z
-      .string()
-      .meta({ description: 'Subject line of the mail.', exampleValue: 'Please sign: Lease' }),
-    text: z.string().meta({ description: 'The mail as plain text.', exampleValue: 'Please sign.' }),
-    html: z.string().meta({ description: 'The mail as HTML.', exampleValue: '<p>Please sign.</p>' }),
+    subject: shown(z.string(), 'Subject line of the mail.', 'Please sign: Lease'),
+    text: shown(z.string(), 'The mail as plain text.', 'Please sign.'),
+    html: shown(z.string(), 'The mail as HTML.', '<p>Please sign.</p>'),
   })
   .meta({ id: 'MailPreview' });
 export type MailPreview = Value<typeof mailPreview>;

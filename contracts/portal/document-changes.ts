@@ -3,150 +3,120 @@
  *
  * Source: docs/portal-values.md §§14 and 15.
  */
+
 import { z } from 'zod';
-import { id, list, maybeFlag, maybeText, members, text, uuid, whole, word } from '../fields.ts';
+import { id, list, maybeFlag, maybeText, members, shown, text, uuid } from '../fields.ts';
 import type { Value } from '../operation.ts';
-import { participant } from './entities.ts';
+import { actionId, participant } from './entities.ts';
 import { FILE, SIGNER } from './examples.ts';
-import { newField, newFile, newFlowAction, newMark, newObserver } from './flow.ts';
+import { flowActionMembers, newField, newFile, newFlowAction, newMark, newObserver } from './flow.ts';
 import { documentParams } from './ids.ts';
-import { creationMembers, FEW_ACTIONS, FEW_NOTIFIED_EMAILS, FEW_OBSERVERS } from './new-documents.ts';
+import {
+  creationMembers,
+  envelopeFiles,
+  FEW_ACTIONS,
+  FEW_NOTIFIED_EMAILS,
+  FEW_OBSERVERS,
+} from './new-documents.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from './refusals.ts';
-import { INITIALS_MODES } from './words.ts';
 
+const { prePositionedMarks, ruleName, signatureInitialsMode, step, title } = flowActionMembers;
 const { additionalInfo, disablePendingActionNotifications, envelopeName } = creationMembers;
 
 const versionMarks = list(
   members({
-    flowActionId: uuid.meta({
-      description: 'Action of the participant. Absent: the first pending action of this person.',
-      exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-    }),
-    prePositionedDocumentMarks: list(newMark).meta({
-      description: 'Places of signature and initials of this action in the new file.',
-    }),
+    flowActionId: actionId,
+    prePositionedDocumentMarks: list(newMark).describe(
+      'Places of signature and initials of this action in the new file.',
+    ),
   }),
-).nullish();
+)
+  .nullish()
+  .describe(
+    'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
+  );
+
+const emailAddress = shown(text, 'E-mail address of the participant.', 'ana@example.com');
 
 const versionTags = maybeFlag.describe(
   'Whether tags in the text of the new file place marks and fields, in place of those that tags have placed before. Default false: all places stay.',
 );
 
 export const newVersion = members({
-  file: newFile.meta({ description: 'Upload that replaces the file of the document.' }),
+  file: newFile.describe('Upload that replaces the file of the document.'),
   disablePendingActionNotifications,
   additionalInfo,
-  prePositionedMarks: versionMarks.meta({
-    description:
-      'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
-  }),
+  prePositionedMarks: versionMarks,
   textTags: versionTags,
 }).meta({ id: 'NewVersion' });
 
 export const newEnvelopeVersion = members({
-  files: list(newFile, { least: 1 }).meta({
-    description:
-      'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
-  }),
+  files: envelopeFiles,
   envelopeName,
   disablePendingActionNotifications,
   additionalInfo,
-  prePositionedMarks: versionMarks.meta({
-    description:
-      'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
-  }),
+  prePositionedMarks: versionMarks,
   textTags: versionTags,
 }).meta({ id: 'NewEnvelopeVersion' });
 
 export const flowEdit = members({
-  addedFlowActions: list(newFlowAction, FEW_ACTIONS).nullish().meta({
-    description:
-      'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
-  }),
+  addedFlowActions: list(newFlowAction, FEW_ACTIONS)
+    .nullish()
+    .describe('Actions to add, at the pending step or a later one. At most 30 signing participants in all.'),
   editedFlowActions: list(
     members({
-      flowActionId: uuid.meta({
-        description: 'Action of the participant. Absent: the first pending action of this person.',
-        exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-      }),
-      step: whole.nullish().meta({
-        description: 'Place in the order, from 0; actions of the same step act in parallel. Default 0.',
-        exampleValue: 1,
-      }),
-      participantEmailAddress: maybeText.meta({
-        description: 'New e-mail address of the participant. The old link stops working.',
-        exampleValue: 'ana.silva@example.com',
-      }),
-      ruleName: maybeText.meta({
-        description: 'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
-        exampleValue: 'Board of directors',
-      }),
-      title: maybeText.meta({
-        description: 'Role of the participant, shown on pages and used by saved flows.',
-        exampleValue: 'Tenant',
-      }),
+      flowActionId: actionId,
+      step,
+      participantEmailAddress: shown(
+        maybeText,
+        'New e-mail address of the participant. The old link stops working.',
+        'ana.silva@example.com',
+      ),
+      ruleName,
+      title,
       signRuleUsers: list(
         members({
-          userId: uuid.meta({
-            description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
-            exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-          }),
-          emailAddress: text.meta({
-            description: 'E-mail address of the participant.',
-            exampleValue: 'ana@example.com',
-          }),
+          userId: shown(
+            uuid,
+            'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+            '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+          ),
+          emailAddress,
         }),
       )
         .nullish()
-        .meta({
-          description:
-            'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
-        }),
-      prePositionedMarks: list(newMark).nullish().meta({
-        description:
-          'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
-      }),
-      signatureInitialsMode: word(INITIALS_MODES).nullish().meta({
-        description:
-          'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
-      }),
-      fields: list(newField, { most: 100 }).nullish().meta({
-        description:
+        .describe(
+          'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
+        ),
+      prePositionedMarks,
+      signatureInitialsMode,
+      fields: list(newField, { most: 100 })
+        .nullish()
+        .describe(
           'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',
-      }),
+        ),
     }),
   )
     .nullish()
-    .meta({
-      description: 'Changes of actions that are not completed. Members that are left out stay as they are.',
-    }),
-  deletedFlowActionIds: list(uuid)
-    .nullish()
-    .meta({
-      description: 'Actions to remove. Completed ones cannot be removed.',
-      exampleValue: ['5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c'],
-    }),
+    .describe('Changes of actions that are not completed. Members that are left out stay as they are.'),
+  deletedFlowActionIds: shown(list(uuid).nullish(), 'Actions to remove. Completed ones cannot be removed.', [
+    '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  ]),
   addedObservers: list(newObserver, FEW_OBSERVERS)
     .nullish()
-    .meta({ description: 'People who are notified about the document from now on.' }),
+    .describe('People who are notified about the document from now on.'),
   editedObservers: list(
     members({
-      observerId: uuid.meta({ description: 'Observer whose address changes.' }),
-      emailAddress: text.meta({
-        description: 'E-mail address of the participant.',
-        exampleValue: 'ana@example.com',
-      }),
+      observerId: uuid.describe('Observer whose address changes.'),
+      emailAddress,
     }),
   )
     .nullish()
-    .meta({ description: 'New addresses of observers. The link of the old address stops working.' }),
-  deletedObserverIds: list(uuid)
-    .nullish()
-    .meta({
-      description: 'Observers to remove. Their links stop working.',
-      exampleValue: ['3f2504e0-4f89-41d3-9a0c-0305e82c3301'],
-    }),
+    .describe('New addresses of observers. The link of the old address stops working.'),
+  deletedObserverIds: shown(list(uuid).nullish(), 'Observers to remove. Their links stop working.', [
+    '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+  ]),
 }).meta({ id: 'FlowEdit' });
 
 export type NewVersion = Value<typeof newVersion>;
@@ -154,28 +124,25 @@ export type NewEnvelopeVersion = Value<typeof newEnvelopeVersion>;
 export type FlowEdit = Value<typeof flowEdit>;
 
 const notifiedEmails = members({
-  emails: list(text, FEW_NOTIFIED_EMAILS).meta({
-    description: 'E-mail addresses.',
-    exampleValue: ['ana@example.com'],
-  }),
+  emails: shown(list(text, FEW_NOTIFIED_EMAILS), 'E-mail addresses.', ['ana@example.com']),
 }).meta({ id: 'NotifiedEmails' });
 
 const rectified = z.strictObject({
   rectifiedParticipants: z
     .array(
       z.strictObject({
-        userId: id.meta({
-          description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
-          exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-        }),
-        requested: participant.meta({ description: 'Participant as the request had it.' }),
-        rectified: participant.meta({ description: 'Participant as stored.' }),
+        userId: shown(
+          id,
+          'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+          '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+        ),
+        requested: participant.describe('Participant as the request had it.'),
+        rectified: participant.describe('Participant as stored.'),
       }),
     )
-    .meta({
-      description:
-        'Participants whose data differ from the request, because the person is known with other data.',
-    }),
+    .describe(
+      'Participants whose data differ from the request, because the person is known with other data.',
+    ),
 });
 
 export const replaceFile = operation({

@@ -3,25 +3,15 @@
  *
  * Source: docs/portal-values.md §12; docs/decisions/0127-operations-on-documents.md.
  */
+
 import { z } from 'zod';
-import {
-  end,
-  id,
-  maybeFlag,
-  maybeText,
-  maybeUuid,
-  members,
-  moment,
-  REQUIRED,
-  time,
-  uuid,
-  word,
-} from '../fields.ts';
+import { end, maybeFlag, maybeText, members, moment, REQUIRED, shown, time, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { plainLine } from '../plain-text.ts';
 import { documentListItem, maybeReason } from './documents.ts';
+import { folderId, identity } from './entities.ts';
 import { idIn } from './ids.ts';
-import { cursor, pageOf, paging, queryFlag, queryText, queryWord } from './lists.ts';
+import { cursor, nameQuery, pageOf, paging, queryFlag, queryText, queryWord } from './lists.ts';
 import { operation } from './operation.ts';
 import {
   DOCUMENT_ACTIONS,
@@ -43,38 +33,35 @@ const TAGS_USED = 10;
 
 /** Members of the query. */
 const filterMembers = {
-  status: queryWord(LIST_STATUSES).meta({ description: 'Only entries in this state. Absent: in any.' }),
-  isConcluded: queryFlag.meta({
-    description:
-      'True: only concluded documents; false: only pending ones. Absent: both. `status` takes precedence.',
-  }),
-  folderId: uuid.optional().meta({ description: 'Only documents in this folder. Absent: in any.' }),
-  folderType: queryWord(FOLDER_TYPES).meta({
-    description: '`WithoutFolder` finds documents that are in no folder. Default `Normal`.',
-  }),
-  q: queryText.meta({ description: 'Text to find in the name. Case and accents do not count. Absent: all.' }),
-  queryType: queryWord(QUERY_TYPES).meta({
-    description: 'Where `q` is searched. Default `Name`; `Any` searches all and the external id.',
-  }),
-  participantQ: queryText.meta({
-    description: 'Text that a participant must have in the member named by `participantQueryType`.',
-  }),
-  participantQueryType: queryWord(PARTICIPANT_QUERY_TYPES).meta({
-    description: 'Member of participants that `participantQ` is compared with. Absent: all four.',
-  }),
-  filterByPendingSignature: queryFlag.meta({
-    description: 'Whether only documents that wait for a signature are found. Default false.',
-  }),
-  filterByDocumentType: queryFlag.meta({
-    description: 'Whether only documents of `documentType` are found. Default false.',
-  }),
-  documentType: queryWord(DOCUMENT_TYPES).meta({
-    description: 'Kind of document. Used only with `filterByDocumentType`.',
-  }),
-  tags: queryText.meta({
-    description: 'Tags that the documents must have, separated by commas; at most ten.',
-  }),
-  isDeleted: queryFlag.meta({ description: 'True: only deleted documents. Default false.' }),
+  status: queryWord(LIST_STATUSES).describe('Only entries in this state. Absent: in any.'),
+  isConcluded: queryFlag.describe(
+    'True: only concluded documents; false: only pending ones. Absent: both. `status` takes precedence.',
+  ),
+  folderId: uuid.optional().describe('Only documents in this folder. Absent: in any.'),
+  folderType: queryWord(FOLDER_TYPES).describe(
+    '`WithoutFolder` finds documents that are in no folder. Default `Normal`.',
+  ),
+  q: nameQuery,
+  queryType: queryWord(QUERY_TYPES).describe(
+    'Where `q` is searched. Default `Name`; `Any` searches all and the external id.',
+  ),
+  participantQ: queryText.describe(
+    'Text that a participant must have in the member named by `participantQueryType`.',
+  ),
+  participantQueryType: queryWord(PARTICIPANT_QUERY_TYPES).describe(
+    'Member of participants that `participantQ` is compared with. Absent: all four.',
+  ),
+  filterByPendingSignature: queryFlag.describe(
+    'Whether only documents that wait for a signature are found. Default false.',
+  ),
+  filterByDocumentType: queryFlag.describe(
+    'Whether only documents of `documentType` are found. Default false.',
+  ),
+  documentType: queryWord(DOCUMENT_TYPES).describe(
+    'Kind of document. Used only with `filterByDocumentType`.',
+  ),
+  tags: queryText.describe('Tags that the documents must have, separated by commas; at most ten.'),
+  isDeleted: queryFlag.describe('True: only deleted documents. Default false.'),
   externalId: queryText.describe(EXTERNAL_ID),
   createdFrom: moment.optional().describe(CREATED_FROM),
   createdTo: end.optional().describe(CREATED_TO),
@@ -82,45 +69,42 @@ const filterMembers = {
 
 /** The same as members of a body; deleted documents cannot be selected. */
 const documentFilterBody = members({
-  status: word(LIST_STATUSES).nullish().meta({ description: 'Current state.' }),
-  folderId: maybeUuid.meta({
-    description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
-  }),
-  folderType: word(FOLDER_TYPES).nullish().meta({
-    description:
+  status: word(LIST_STATUSES).nullish().describe('Current state.'),
+  folderId,
+  folderType: word(FOLDER_TYPES)
+    .nullish()
+    .describe(
       '`WithoutFolder` finds documents that are in no folder. `Normal`, the default, uses `folderId`.',
-  }),
-  q: maybeText.meta({
-    description: 'Text to find, in the member named by `queryType`. Case and accents do not count.',
-    exampleValue: 'lease',
-  }),
-  queryType: word(QUERY_TYPES).nullish().meta({
-    description: 'Where `q` is searched. `Any` searches all of them and the external id. Default `Name`.',
-  }),
-  participantQ: maybeText.meta({
-    description: 'Text that a participant must have in the member named by `participantQueryType`.',
-    exampleValue: 'ana',
-  }),
+    ),
+  q: shown(
+    maybeText,
+    'Text to find, in the member named by `queryType`. Case and accents do not count.',
+    'lease',
+  ),
+  queryType: word(QUERY_TYPES)
+    .nullish()
+    .describe('Where `q` is searched. `Any` searches all of them and the external id. Default `Name`.'),
+  participantQ: shown(
+    maybeText,
+    'Text that a participant must have in the member named by `participantQueryType`.',
+    'ana',
+  ),
   participantQueryType: word(PARTICIPANT_QUERY_TYPES)
     .nullish()
-    .meta({ description: 'Member of participants that `participantQ` is compared with. Absent: all four.' }),
-  filterByPendingSignature: maybeFlag.meta({
-    description:
-      'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
-  }),
-  filterByDocumentType: maybeFlag.meta({
-    description: 'Whether only documents of `documentType` are found. Default false.',
-  }),
+    .describe('Member of participants that `participantQ` is compared with. Absent: all four.'),
+  filterByPendingSignature: maybeFlag.describe(
+    'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
+  ),
+  filterByDocumentType: maybeFlag.describe(
+    'Whether only documents of `documentType` are found. Default false.',
+  ),
   documentType: word(DOCUMENT_TYPES)
     .nullish()
-    .meta({ description: 'Kind of document. Used only with `filterByDocumentType`.' }),
-  tags: maybeText.meta({
-    description: 'Tags that the documents must have, separated by commas.',
-    exampleValue: 'lease,office',
-  }),
-  externalId: maybeText.meta({ description: EXTERNAL_ID, exampleValue: 'order-4711' }),
-  createdFrom: moment.nullish().meta({ description: CREATED_FROM, exampleValue: '2026-01-01' }),
-  createdTo: end.nullish().meta({ description: CREATED_TO, exampleValue: '2026-06-30' }),
+    .describe('Kind of document. Used only with `filterByDocumentType`.'),
+  tags: shown(maybeText, 'Tags that the documents must have, separated by commas.', 'lease,office'),
+  externalId: shown(maybeText, EXTERNAL_ID, 'order-4711'),
+  createdFrom: shown(moment.nullish(), CREATED_FROM, '2026-01-01'),
+  createdTo: shown(end.nullish(), CREATED_TO, '2026-06-30'),
 }).meta({ id: 'DocumentFilter' });
 
 const filterQuery = members(filterMembers);
@@ -205,32 +189,23 @@ export const exportDocuments = operation({
 
 const documentOperation = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
+    id: identity,
     action: z.enum(DOCUMENT_ACTIONS).describe('What is done to each document.'),
     status: z
       .enum(DOCUMENT_OPERATION_STATES)
       .describe(
         '`Canceling`: it ends after the batch in progress. `Completed` and `Canceled` are kept for 30 days.',
       ),
-    reason: z.string().nullable().meta({
-      description: 'The reason that each canceled document has.',
-      exampleValue: 'The price has changed.',
-    }),
-    matchedCount: z.int().min(0).meta({
-      description: 'Documents that the filter found when the operation was made.',
-      exampleValue: 243,
-    }),
-    doneCount: z
-      .int()
-      .min(0)
-      .meta({ description: 'Documents that accepted the action so far.', exampleValue: 240 }),
-    skippedCount: z
-      .int()
-      .min(0)
-      .meta({ description: 'Documents that did not accept it so far.', exampleValue: 3 }),
-    skippedByCode: z.record(z.string(), z.int().min(0)).meta({
-      description: 'The skipped documents by code of refusal.',
-      exampleValue: { InvalidDocumentStatus: 3 },
+    reason: shown(
+      z.string().nullable(),
+      'The reason that each canceled document has.',
+      'The price has changed.',
+    ),
+    matchedCount: shown(z.int().min(0), 'Documents that the filter found when the operation was made.', 243),
+    doneCount: shown(z.int().min(0), 'Documents that accepted the action so far.', 240),
+    skippedCount: shown(z.int().min(0), 'Documents that did not accept it so far.', 3),
+    skippedByCode: shown(z.record(z.string(), z.int().min(0)), 'The skipped documents by code of refusal.', {
+      InvalidDocumentStatus: 3,
     }),
     creationDate: time.describe('When it was made.'),
     updateDate: time.describe('When it last made progress.'),
@@ -242,26 +217,21 @@ export type DocumentOperationView = Value<typeof documentOperation>;
 
 const operationCount = z
   .strictObject({
-    matchedCount: z
-      .int()
-      .min(0)
-      .meta({ description: 'Documents that the filter finds now.', exampleValue: 243 }),
+    matchedCount: shown(z.int().min(0), 'Documents that the filter finds now.', 243),
   })
   .meta({ id: 'DocumentOperationCount', description: 'The answer to `dryRun`.' });
 
 const newOperation = members({
-  action: word(DOCUMENT_ACTIONS).meta({ description: 'Operation on each document that `filter` finds.' }),
-  filter: documentFilterBody.meta({
-    description:
-      'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
-  }),
-  reason: maybeReason.meta({
-    description: 'Reason, which participants and the history show. At most 2,000 characters.',
-    exampleValue: 'The price has changed.',
-  }),
-  dryRun: maybeFlag.meta({
-    description: 'Whether the documents are counted and nothing is changed. Default false.',
-  }),
+  action: word(DOCUMENT_ACTIONS).describe('Operation on each document that `filter` finds.'),
+  filter: documentFilterBody.describe(
+    'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
+  ),
+  reason: shown(
+    maybeReason,
+    'Reason, which participants and the history show. At most 2,000 characters.',
+    'The price has changed.',
+  ),
+  dryRun: maybeFlag.describe('Whether the documents are counted and nothing is changed. Default false.'),
 })
   .refine(({ action, reason, dryRun }) => action !== 'Cancel' || dryRun === true || reason != null, {
     path: ['reason'],

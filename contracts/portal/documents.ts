@@ -3,11 +3,35 @@
  *
  * Source: docs/portal-values.md §0, §§5 to 9, 12 and 14; additional members are marked.
  */
+
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, maybeTextOf, maybeUuid, members, textOf, time } from '../fields.ts';
+import { id, maybeFlag, maybeText, maybeTextOf, members, shown, textOf, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
-import { createdBy, folder, participant, principal } from './entities.ts';
+import {
+  creationDate,
+  creator,
+  documentType,
+  embedUrl,
+  entityName,
+  expirationDay,
+  failureCode,
+  failureMessage,
+  filename,
+  fileSize,
+  folder,
+  identity,
+  isConcluded,
+  isEnvelope,
+  maybeActionId,
+  mimeType,
+  nationalNumber,
+  participant,
+  participantIdentifier,
+  principal,
+  signatureLevel,
+  updateDate,
+} from './entities.ts';
 import { ANA, EXAMPLE_KEY, REASON } from './examples.ts';
 import { flowAction } from './flow.ts';
 import { documentParams } from './ids.ts';
@@ -20,11 +44,8 @@ import { DOCUMENT_STATUSES } from './words.ts';
 const MAX_REASON = 2_000;
 
 /** Additional. */
-const keptMembers = forKept((_, { shown, example }) =>
-  z
-    .string()
-    .nullable()
-    .meta({ description: `${shown}; null: none.`, exampleValue: example }),
+const keptMembers = forKept((_, { shown: meaning, example }) =>
+  shown(z.string().nullable(), `${meaning}; null: none.`, example),
 );
 
 /** In webhooks. */
@@ -40,31 +61,28 @@ export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
 export const tag = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    label: z
-      .string()
-      .nullable()
-      .meta({ description: 'Name of the kind of tag. Null: none.', exampleValue: 'department' }),
-    value: z.string().meta({ description: 'Text of the tag.', exampleValue: 'lease' }),
+    id: identity,
+    label: shown(z.string().nullable(), 'Name of the kind of tag. Null: none.', 'department'),
+    value: shown(z.string(), 'Text of the tag.', 'lease'),
   })
   .meta({ id: 'Tag' });
 
 export const attachment = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    name: z.string().meta({ description: 'Title of the attachment.', exampleValue: 'Floor plan' }),
-    filename: z.string().meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
-    fileSize: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
-    mimeType: z.string().meta({ description: 'Media type of the file.', exampleValue: 'application/pdf' }),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
-    createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
-    isPrivate: z.boolean().meta({ description: 'Whether participants do not see the file.' }),
-    signaturesNotInEnvelope: z.int().nullable().meta({
-      description:
-        'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
-      exampleValue: 2,
-    }),
+    id: identity,
+    name: shown(z.string(), 'Title of the attachment.', 'Floor plan'),
+    filename,
+    fileSize,
+    mimeType,
+    creationDate,
+    updateDate,
+    createdBy: creator,
+    isPrivate: z.boolean().describe('Whether participants do not see the file.'),
+    signaturesNotInEnvelope: shown(
+      z.int().nullable(),
+      'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
+      2,
+    ),
     fieldId: id
       .optional()
       .describe('Field that a participant attached the file in; left out for other attachments.'),
@@ -73,138 +91,100 @@ export const attachment = z
 
 export const organizationReference = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    name: z
-      .string()
-      .nullable()
-      .meta({ description: 'Name of the organization.', exampleValue: 'Example Ltda.' }),
-    identifier: z.string().nullable().meta({
-      description:
-        'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
-      exampleValue: '52998224725',
-    }),
+    id: identity,
+    name: shown(z.string().nullable(), 'Name of the organization.', 'Example Ltda.'),
+    identifier: nationalNumber,
     owner: z
       .strictObject({
-        id: id.meta({ description: 'Identifier, unique within the instance.' }),
-        name: z.string().meta({ description: 'Full name of the person.', exampleValue: 'Ana Silva' }),
+        id: identity,
+        name: shown(z.string(), 'Full name of the person.', 'Ana Silva'),
       })
       .nullable()
-      .meta({ description: 'Person of a personal organization. Null for others.' }),
+      .describe('Person of a personal organization. Null for others.'),
   })
   .meta({ id: 'OrganizationReference', description: 'Only a personal organization has an owner.' });
 
 export const document = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    name: z.string().meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
-    status: documentStatus.meta({ description: 'State of the document.' }),
-    key: z
-      .string()
-      .meta({ description: 'The validation key: 20 characters A-Z and 0-9.', exampleValue: EXAMPLE_KEY }),
-    filename: z.string().meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
-    fileSize: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
-    mimeType: z.string().meta({ description: 'Media type of the file.', exampleValue: 'application/pdf' }),
-    checksumMd5: z
-      .string()
-      .meta({ description: 'Of the original; Base64.', exampleValue: 'CY9rzUYh03PK3k6DJie09g==' }),
-    hasSignature: z.boolean().meta({ description: 'Whether a participant has signed.' }),
-    isConcluded: z
-      .boolean()
-      .meta({ description: 'Whether all actions are completed and the final file is made.' }),
-    isDeleted: z.boolean().meta({ description: 'Whether the document was deleted.' }),
-    isEnvelope: z.boolean().meta({ description: 'Whether the document was merged from several files.' }),
-    isScanned: z.literal(false).meta({ description: 'Always false.' }),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
-    createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
-    organization: organizationReference.meta({ description: 'Organization to which it belongs.' }),
-    folder: folder.nullable().meta({ description: 'Folder that contains the document. Null: none.' }),
-    statusUpdatedBy: principal.nullable().meta({ description: 'Who canceled or refused. Null: nobody did.' }),
-    statusUpdateReason: z.string().nullable().meta({
-      description: 'Reason of cancellation or refusal. Null: none was given.',
-      exampleValue: 'The price has changed.',
-    }),
-    description: z
-      .string()
-      .nullable()
-      .meta({ description: 'Text given at creation. Null: none.', exampleValue: 'Lease of the office' }),
-    expirationDate: time.nullable().meta({
-      description: 'Time at which participants can no longer act. Null: never.',
-      exampleValue: '2027-12-31T23:59:59.999Z',
-    }),
-    expirationDateWithoutTime: z.iso
-      .date()
-      .nullable()
-      .meta({ description: 'Date of `expirationDate`. Null: never.', exampleValue: '2027-12-31' }),
+    id: identity,
+    name: entityName,
+    status: documentStatus.describe('State of the document.'),
+    key: shown(z.string(), 'The validation key: 20 characters A-Z and 0-9.', EXAMPLE_KEY),
+    filename,
+    fileSize,
+    mimeType,
+    checksumMd5: shown(z.string(), 'Of the original; Base64.', 'CY9rzUYh03PK3k6DJie09g=='),
+    hasSignature: z.boolean().describe('Whether a participant has signed.'),
+    isConcluded,
+    isDeleted: z.boolean().describe('Whether the document was deleted.'),
+    isEnvelope,
+    isScanned: z.literal(false).describe('Always false.'),
+    creationDate,
+    updateDate,
+    createdBy: creator,
+    organization: organizationReference.describe('Organization to which it belongs.'),
+    folder: folder.nullable().describe('Folder that contains the document. Null: none.'),
+    statusUpdatedBy: principal.nullable().describe('Who canceled or refused. Null: nobody did.'),
+    statusUpdateReason: shown(
+      z.string().nullable(),
+      'Reason of cancellation or refusal. Null: none was given.',
+      'The price has changed.',
+    ),
+    description: shown(z.string().nullable(), 'Text given at creation. Null: none.', 'Lease of the office'),
+    expirationDate: shown(
+      time.nullable(),
+      'Time at which participants can no longer act. Null: never.',
+      '2027-12-31T23:59:59.999Z',
+    ),
+    expirationDateWithoutTime: expirationDay,
     observers: z
       .array(
         z.strictObject({
-          id: id.meta({ description: 'Identifier, unique within the instance.' }),
-          user: participant.meta({
-            description:
-              'The person. Name and e-mail address are required, an identifier where certificates are used.',
-          }),
+          id: identity,
+          user: participant.describe(
+            'The person. Name and e-mail address are required, an identifier where certificates are used.',
+          ),
         }),
       )
-      .meta({ description: 'People who are notified about the document, and can read it.' }),
-    attachments: z.array(attachment).meta({ description: 'Files that accompany the document.' }),
-    notifiedEmails: z.array(z.string()).meta({
-      description: 'Addresses that get an e-mail when the document is concluded.',
-      exampleValue: ['archive@example.com'],
-    }),
+      .describe('People who are notified about the document, and can read it.'),
+    attachments: z.array(attachment).describe('Files that accompany the document.'),
+    notifiedEmails: shown(
+      z.array(z.string()),
+      'Addresses that get an e-mail when the document is concluded.',
+      ['archive@example.com'],
+    ),
     permissions: z
       .strictObject({
-        move: z
-          .boolean()
-          .meta({ description: 'Whether the document can be moved to another folder.', exampleValue: true }),
-        editFlow: z
-          .boolean()
-          .meta({ description: 'Whether the flow can still be edited.', exampleValue: true }),
+        move: shown(z.boolean(), 'Whether the document can be moved to another folder.', true),
+        editFlow: shown(z.boolean(), 'Whether the flow can still be edited.', true),
       })
-      .meta({ description: 'What can still be changed.' }),
-    forceCadesSignature: z.boolean().meta({
-      description: 'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
-    }),
-    tags: z.array(tag).meta({ description: 'Labels by which the document is found.' }),
-    type: z
-      .string()
-      .nullable()
-      .meta({ description: 'Kind of document, as given at creation. Null: none.', exampleValue: 'Deed' }),
-    signatureType: z.string().nullable().meta({
-      description: 'Lowest level that signatures must have, as given at creation. Null: none.',
-      exampleValue: 'Advanced',
-    }),
+      .describe('What can still be changed.'),
+    forceCadesSignature: z
+      .boolean()
+      .describe('Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.'),
+    tags: z.array(tag).describe('Labels by which the document is found.'),
+    type: documentType,
+    signatureType: signatureLevel,
     ...keptMembers,
-    securityContext: z.null().meta({ description: 'Always null.', exampleValue: null }),
+    securityContext: shown(z.null(), 'Always null.', null),
     hideDownloadOptionForPendingDocuments: z
       .boolean()
-      .meta({ description: 'Whether pages offer no download before the document is concluded.' }),
-    flowActions: z
-      .array(flowAction)
-      .meta({ description: 'Actions of the participants, in the order of their steps.' }),
+      .describe('Whether pages offer no download before the document is concluded.'),
+    flowActions: z.array(flowAction).describe('Actions of the participants, in the order of their steps.'),
     reminders: reminders.nullable().describe('Null: none.'),
     template: z
       .strictObject({
         id: id.describe('Id of the template; it may have been deleted since.'),
-        version: z
-          .int()
-          .min(1)
-          .meta({ description: 'The version of the template that was used.', exampleValue: 2 }),
+        version: shown(z.int().min(1), 'The version of the template that was used.', 2),
       })
       .nullable()
       .describe('The template that the document was made of; null: none.'),
     processingError: z
       .strictObject({
-        code: z.string().meta({
-          description: 'Error code, for programs. It is never renamed.',
-          exampleValue: 'InvalidDocumentStatus',
-        }),
-        message: z.string().meta({
-          description: 'What happened, for people. The text may change.',
-          exampleValue: 'The document is already concluded.',
-        }),
-        since: time.meta({ description: 'Time of the first failure.' }),
-        nextTryAt: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
+        code: failureCode,
+        message: failureMessage,
+        since: time.describe('Time of the first failure.'),
+        nextTryAt: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
       })
       .nullable()
       .describe(
@@ -215,17 +195,14 @@ export const document = z
 
 export const documentListItem = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    name: z.string().meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
-    folder: folder.nullable().meta({ description: 'Folder that contains it. Null: none.' }),
-    type: z
-      .string()
-      .nullable()
-      .meta({ description: 'Kind of document, as given at creation. Null: none.', exampleValue: 'Deed' }),
-    tags: z.array(tag).meta({ description: 'Labels by which the document is found.' }),
-    status: documentStatus.meta({ description: 'State of the document.' }),
+    id: identity,
+    name: entityName,
+    creationDate,
+    updateDate,
+    folder: folder.nullable().describe('Folder that contains it. Null: none.'),
+    type: documentType,
+    tags: z.array(tag).describe('Labels by which the document is found.'),
+    status: documentStatus.describe('State of the document.'),
     externalId: keptMembers.externalId,
   })
   .meta({ id: 'DocumentListItem' });
@@ -234,44 +211,31 @@ export type DocumentView = Value<typeof document>;
 export type DocumentListItem = Value<typeof documentListItem>;
 
 const actionUrlRequest = members({
-  identifier: maybeText.meta({
-    description:
-      'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
-    exampleValue: '52998224725',
-  }),
-  emailAddress: maybeText.meta({
-    description: 'E-mail address of the participant.',
-    exampleValue: 'ana@example.com',
-  }),
-  requireEmailAuthentication: maybeFlag.meta({
-    description:
-      'Whether the participant must enter a code of six digits that is sent by e-mail. Default false. Electronic signatures only.',
-  }),
-  flowActionId: maybeUuid.meta({
-    description: 'Action of the participant. Absent: the first pending action of this person.',
-    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-  }),
+  identifier: participantIdentifier,
+  emailAddress: shown(maybeText, 'E-mail address of the participant.', 'ana@example.com'),
+  requireEmailAuthentication: maybeFlag.describe(
+    'Whether the participant must enter a code of six digits that is sent by e-mail. Default false. Electronic signatures only.',
+  ),
+  flowActionId: maybeActionId,
 }).meta({ id: 'ActionUrlRequest' });
 
 const actionUrls = z.strictObject({
-  url: z.url().meta({
-    description: 'Absolute address. https, or http where the configuration allows it.',
-    exampleValue: 'https://hooks.example.com/portal',
-  }),
-  embedUrl: z.url().meta({
-    description:
-      'Address for the widget in the page of the client. Anybody with it can act for one participant.',
-    exampleValue: 'https://sign.example.com/document/key/K3M9Q7W2E5R8T1Y4U6I0/sign-embedded?ticket=0f8c1d2e',
-  }),
+  url: shown(
+    z.url(),
+    'Absolute address. https, or http where the configuration allows it.',
+    'https://hooks.example.com/portal',
+  ),
+  embedUrl,
 });
 
 const REASON_FAULT = `has more than ${MAX_REASON} characters`;
 
 /** The reason of a cancellation or refusal. */
-export const reason = textOf(plainText, MAX_REASON, REASON_FAULT).meta({
-  description: 'Reason, which participants and the history show. At most 2,000 characters.',
-  exampleValue: REASON.reason,
-});
+export const reason = shown(
+  textOf(plainText, MAX_REASON, REASON_FAULT),
+  'Reason, which participants and the history show. At most 2,000 characters.',
+  REASON.reason,
+);
 export const maybeReason = maybeTextOf(plainText, MAX_REASON, REASON_FAULT);
 
 const documentReason = members({ reason }).meta({ id: 'DocumentReason' });

@@ -1,51 +1,37 @@
 /** Folders of documents. Source: docs/portal-values.md §16. */
+
 import { z } from 'zod';
-import { id, list, maybeText, maybeUuid, members, uuid, word } from '../fields.ts';
+import { id, list, maybeUuid, members, shown, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationReference } from './documents.ts';
-import { folder, recordName } from './entities.ts';
+import { folder, folderId, identity, newFolderName, recordName } from './entities.ts';
 import { EXAMPLE_IDS } from './examples.ts';
 import { documentParams, folderParams } from './ids.ts';
-import { pageOf, paging, queryFlag, queryText } from './lists.ts';
+import { nameQuery, pageOf, paging, queryFlag } from './lists.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
 
 /** Maximum number of documents moved by one call. */
 const MAX_DOCUMENTS_MOVED = 1000;
 
-const parentId = maybeUuid.meta({ description: 'Folder that contains this one. Null: it is at the top.' });
+const parentId = maybeUuid.describe('Folder that contains this one. Null: it is at the top.');
 
 const destination = {
-  folderId: maybeUuid.meta({
-    description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
-  }),
-  newFolderName: maybeText.meta({
-    description:
-      'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
-    exampleValue: 'Contracts 2026',
-  }),
+  folderId,
+  newFolderName,
 };
 
 const folderAccess = z.strictObject({
-  id: id.meta({ description: 'Identifier, unique within the instance.' }),
-  userId: id.meta({
-    description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
-    exampleValue: EXAMPLE_IDS.flowAction,
-  }),
-  folderRoles: z
-    .array(z.enum(['Admin', 'Manager', 'Basic']))
-    .meta({ description: 'Roles within the folder.' }),
-  organizationRoles: z
-    .array(z.string())
-    .meta({ description: 'Roles within the organization.', exampleValue: [] }),
-  userName: z
-    .string()
-    .nullable()
-    .meta({ description: 'Full name of the person. Null: none.', exampleValue: 'Ana Silva' }),
-  userIdentifier: z
-    .string()
-    .nullable()
-    .meta({ description: 'National number of the person. Null: none.', exampleValue: '52998224725' }),
+  id: identity,
+  userId: shown(
+    id,
+    'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+    EXAMPLE_IDS.flowAction,
+  ),
+  folderRoles: z.array(z.enum(['Admin', 'Manager', 'Basic'])).describe('Roles within the folder.'),
+  organizationRoles: shown(z.array(z.string()), 'Roles within the organization.', []),
+  userName: shown(z.string().nullable(), 'Full name of the person. Null: none.', 'Ana Silva'),
+  userIdentifier: shown(z.string().nullable(), 'National number of the person. Null: none.', '52998224725'),
 });
 
 export const createFolder = operation({
@@ -72,15 +58,13 @@ export const listFolders = operation({
   scope: 'Read',
   folderKeys: true,
   query: members({
-    q: queryText.meta({
-      description: 'Text to find in the name. Case and accents do not count. Absent: all.',
-    }),
-    filterByParent: queryFlag.meta({
-      description: 'Whether only folders directly in `parentId` are found. Default false: at any depth.',
-    }),
-    parentId: uuid.optional().meta({
-      description: 'Folder whose content is listed. Used only with `filterByParent`; absent: the top.',
-    }),
+    q: nameQuery,
+    filterByParent: queryFlag.describe(
+      'Whether only folders directly in `parentId` are found. Default false: at any depth.',
+    ),
+    parentId: uuid
+      .optional()
+      .describe('Folder whose content is listed. Used only with `filterByParent`; absent: the top.'),
     ...paging,
   }),
   reply: pageOf(folder),
@@ -98,7 +82,7 @@ export const getFolder = operation({
   params: folderParams,
   reply: folder
     .extend({
-      organization: organizationReference.meta({ description: 'Organization to which it belongs.' }),
+      organization: organizationReference.describe('Organization to which it belongs.'),
     })
     .meta({ id: 'FolderDetail' }),
   refusals: ['FolderNotFound'],
@@ -115,9 +99,9 @@ export const getFolderAccess = operation({
   folderKeys: true,
   params: folderParams,
   reply: folder.omit({ parentId: true }).extend({
-    folderAccesses: z.array(folderAccess).meta({
-      description: 'Access rules. Always empty: every application of the organization may use the folder.',
-    }),
+    folderAccesses: z
+      .array(folderAccess)
+      .describe('Access rules. Always empty: every application of the organization may use the folder.'),
   }),
   refusals: ['FolderNotFound'],
 });
@@ -132,13 +116,12 @@ export const deleteFolder = operation({
   scope: 'Create',
   params: folderParams,
   body: members({
-    deleteAction: word(['MoveContent', 'DeleteContent']).meta({
-      description:
-        '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
-    }),
-    destinationFolderId: maybeUuid.meta({
-      description: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
-    }),
+    deleteAction: word(['MoveContent', 'DeleteContent']).describe(
+      '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
+    ),
+    destinationFolderId: maybeUuid.describe(
+      'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
+    ),
   }).meta({ id: 'FolderDeletion' }),
   reply: 'empty',
   examples: { request: { deleteAction: 'MoveContent' } },
@@ -177,17 +160,18 @@ export const moveDocuments = operation({
         code: 'LimitExceeded',
         message: `At most ${MAX_DOCUMENTS_MOVED} documents are moved at once.`,
       },
-    }).meta({ description: 'Ids of the documents.' }),
+    }).describe('Ids of the documents.'),
     ...destination,
   }).meta({ id: 'DocumentsMove' }),
   reply: z.array(
     z.strictObject({
-      id: id.meta({ description: 'Identifier, unique within the instance.' }),
-      success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
-      errorMessage: z.string().nullable().meta({
-        description: 'Why the document was not moved. Null: it was.',
-        exampleValue: 'The document was not found.',
-      }),
+      id: identity,
+      success: shown(z.boolean(), 'Whether it was done.', true),
+      errorMessage: shown(
+        z.string().nullable(),
+        'Why the document was not moved. Null: it was.',
+        'The document was not found.',
+      ),
     }),
   ),
   examples: { request: { documents: [EXAMPLE_IDS.document], newFolderName: 'Contracts 2026' } },

@@ -1,5 +1,7 @@
 /** Ids in paths. A malformed id is treated as unknown: handlers parse them. Source: docs/portal-values.md §2 (422). */
+
 import { z } from 'zod';
+import { shown } from '../fields.ts';
 import { EXAMPLE_IDS, EXAMPLE_KEY } from './examples.ts';
 
 export function idIn(description: string) {
@@ -20,8 +22,5 @@ export const webhookParams = organizationParams.extend({
 export const marksSessionParams = z.object({ id: idIn('Id of the session. It is valid for 60 minutes.') });
 export const documentParams = z.object({ id: idIn('Id of the document, from `POST /api/documents`.') });
 export const keyParams = z.object({
-  key: z.string().meta({
-    description: 'The validation key, without regard to case, blanks and dashes.',
-    exampleValue: EXAMPLE_KEY,
-  }),
+  key: shown(z.string(), 'The validation key, without regard to case, blanks and dashes.', EXAMPLE_KEY),
 });

@@ -3,13 +3,18 @@
  *
  * Source: docs/portal-values.md §1 rows 5 to 8, §12 (`Limit`, `Offset`, `Order`), §21.
  */
+
 import { z } from 'zod';
-import { word } from '../fields.ts';
+import { shown, word } from '../fields.ts';
 
 const PAGE = 10;
 const MAX_PAGE = 100;
 
 export const queryText = z.string().optional();
+
+export const nameQuery = queryText.describe(
+  'Text to find in the name. Case and accents do not count. Absent: all.',
+);
 
 export const queryFlag = word(['true', 'false'])
   .transform((given) => given === 'true')
@@ -38,9 +43,7 @@ export const paging = {
   offset: count
     .transform((given) => given ?? 0)
     .meta({ description: 'Number of the page, from 0.', openapi: { type: 'integer' } }),
-  order: queryWord(['Asc', 'Desc']).meta({
-    description: 'Oldest first (`Asc`, the default) or newest first.',
-  }),
+  order: queryWord(['Asc', 'Desc']).describe('Oldest first (`Asc`, the default) or newest first.'),
 };
 
 /** A position, and the list it is in; cursors of earlier versions name no list. */
@@ -91,13 +94,13 @@ export const cursor = z
 /** One page of a list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
-    items: z.array(item).meta({ description: 'Entries of this page of the list.' }),
-    totalCount: z.int().meta({ description: 'Entries of the whole list.', exampleValue: 42 }),
-    nextCursor: z.string().nullable().meta({
-      description:
-        'The `Cursor` of the next page, for a request with `Cursor`; null: no further page, or a page by number.',
-      exampleValue: 'AAABmxlIVQ',
-    }),
+    items: z.array(item).describe('Entries of this page of the list.'),
+    totalCount: shown(z.int(), 'Entries of the whole list.', 42),
+    nextCursor: shown(
+      z.string().nullable(),
+      'The `Cursor` of the next page, for a request with `Cursor`; null: no further page, or a page by number.',
+      'AAABmxlIVQ',
+    ),
   });
 }
 

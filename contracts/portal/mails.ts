@@ -4,9 +4,11 @@
  *
  * Source: docs/decisions/0019-mails-and-webhooks.md; additional.
  */
+
 import { z } from 'zod';
-import { id, members, time } from '../fields.ts';
+import { id, members, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { creationDate, failureCode, failureMessage } from './entities.ts';
 import { documentParams, idIn } from './ids.ts';
 import { pageOf, paging, queryWord } from './lists.ts';
 import { operation } from './operation.ts';
@@ -16,43 +18,34 @@ export const MAIL_STATUSES = ['Queued', 'Waiting', 'Sent', 'Failed'] as const;
 export type MailStatus = (typeof MAIL_STATUSES)[number];
 
 const failure = z.strictObject({
-  code: z.string().meta({
-    description: 'Error code, for programs. It is never renamed.',
-    exampleValue: 'InvalidDocumentStatus',
-  }),
-  message: z.string().meta({
-    description: 'What happened, for people. The text may change.',
-    exampleValue: 'The document is already concluded.',
-  }),
+  code: failureCode,
+  message: failureMessage,
 });
 
 const mail = z
   .strictObject({
-    id: z.string().meta({
-      description: 'Identifier, unique within the instance.',
-      exampleValue: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-    }),
-    organizationId: id.meta({ description: 'Organization whose document this is about.' }),
-    about: z.string().meta({
-      description: 'Kind of the e-mail: `pending`, `reminder`, `concluded`, `code` and so on.',
-      exampleValue: 'pending',
-    }),
-    to: z.string().meta({ description: 'Address of the recipient.', exampleValue: 'ana@example.com' }),
-    documentId: id.nullable().meta({ description: 'The document this is about.' }),
-    status: z.enum(MAIL_STATUSES).meta({ description: 'Current state.' }),
-    tries: z.int().meta({ description: 'Number of attempts to send the e-mail.', exampleValue: 1 }),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    endDate: time
-      .nullable()
-      .meta({ description: 'Time at which the e-mail was sent or failed. Null: it is waiting.' }),
-    nextTryDate: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
-    reply: z.string().nullable().meta({
-      description: 'What the relay said when it took the mail.',
-      exampleValue: '250 2.0.0 Ok: queued as 4VdL2k3Z',
-    }),
+    id: shown(z.string(), 'Identifier, unique within the instance.', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'),
+    organizationId: id.describe('Organization whose document this is about.'),
+    about: shown(
+      z.string(),
+      'Kind of the e-mail: `pending`, `reminder`, `concluded`, `code` and so on.',
+      'pending',
+    ),
+    to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
+    documentId: id.nullable().describe('The document this is about.'),
+    status: z.enum(MAIL_STATUSES).describe('Current state.'),
+    tries: shown(z.int(), 'Number of attempts to send the e-mail.', 1),
+    creationDate,
+    endDate: time.nullable().describe('Time at which the e-mail was sent or failed. Null: it is waiting.'),
+    nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+    reply: shown(
+      z.string().nullable(),
+      'What the relay said when it took the mail.',
+      '250 2.0.0 Ok: queued as 4VdL2k3Z',
+    ),
     lastError: failure
       .nullable()
-      .meta({ description: 'Error of the last attempt. Null: there was none, or the e-mail was sent.' }),
+      .describe('Error of the last attempt. Null: there was none, or the e-mail was sent.'),
   })
   .meta({ id: 'Mail' });
 /** Outcome of one e-mail to one person. Known for 30 days. */
@@ -61,8 +54,8 @@ export type Mail = Value<typeof mail>;
 const mailDetail = mail
   .extend({
     failures: z
-      .array(failure.extend({ date: time.meta({ description: 'Time of the event, UTC.' }) }))
-      .meta({ description: 'Last failed attempts, oldest first.' }),
+      .array(failure.extend({ date: time.describe('Time of the event, UTC.') }))
+      .describe('Last failed attempts, oldest first.'),
   })
   .meta({ id: 'MailDetail' });
 export type MailDetail = Value<typeof mailDetail>;
@@ -92,7 +85,7 @@ export const listMails = operation({
   scope: 'Read',
   auth: 'administrator',
   query: members({
-    status: queryWord(MAIL_STATUSES).meta({ description: 'Only entries in this state. Absent: in any.' }),
+    status: queryWord(MAIL_STATUSES).describe('Only entries in this state. Absent: in any.'),
     limit: paging.limit,
     offset: paging.offset,
   }),

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §§5 and 6; additional members are marked.
  */
+
 import { z } from 'zod';
 import {
   anyText,
@@ -15,11 +16,13 @@ import {
   maybeText,
   maybeUuid,
   members,
+  shown,
   text,
   uuid,
   word,
 } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { disableNotifications, folderId, newFolderName, newTitle } from './entities.ts';
 import { CREATION } from './examples.ts';
 import { atMost, newFile, newFlowAction, newObserver } from './flow.ts';
 import { forKept } from './kept-members.ts';
@@ -33,6 +36,8 @@ import { DOCUMENT_TYPES, MAX_ACTIONS, MAX_OBSERVERS, SIGNATURE_TYPES } from './w
 export const MAX_DOCUMENTS = 50;
 /** Addresses notified of a conclusion; chosen by this project. */
 const MAX_NOTIFIED_EMAILS = 100;
+/** Files of one envelope. Source: docs/portal-values.md §21. */
+export const MAX_ENVELOPE_FILES = 20;
 const MAX_NAMESPACES = 50;
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 20;
@@ -40,70 +45,48 @@ const MAX_ATTACHMENTS = 20;
 const textMap = map(anyText.nullable(), 'must be a map of texts');
 
 const additionalInfo = members({
-  fields: textMap
-    .nullish()
-    .meta({ description: 'Texts by name of the client’s choice.', exampleValue: { department: 'Sales' } }),
-  metadata: textMap
-    .nullish()
-    .meta({ description: 'Texts by name of the client’s choice.', exampleValue: { costCenter: '1200' } }),
+  fields: shown(textMap.nullish(), 'Texts by name of the client’s choice.', { department: 'Sales' }),
+  metadata: shown(textMap.nullish(), 'Texts by name of the client’s choice.', { costCenter: '1200' }),
   healthData: members({
     professional: members({
-      id: maybeText.meta({
-        description: 'Number of the professional in the register.',
-        exampleValue: '123456',
-      }),
-      region: maybeText.meta({ description: 'State or region of the register.', exampleValue: 'SP' }),
+      id: shown(maybeText, 'Number of the professional in the register.', '123456'),
+      region: shown(maybeText, 'State or region of the register.', 'SP'),
     })
       .nullish()
-      .meta({ description: 'Professional who is responsible for the record.' }),
+      .describe('Professional who is responsible for the record.'),
     items: list(
       members({
-        name: maybeText.meta({ description: 'Title of the health record.', exampleValue: 'Prescription 1' }),
-        description: maybeText.meta({
-          description: 'First line about the health record.',
-          exampleValue: 'Amoxicillin 500 mg',
-        }),
-        description2: maybeText.meta({
-          description: 'Second line about the health record.',
-          exampleValue: 'One capsule every 8 hours',
-        }),
+        name: shown(maybeText, 'Title of the health record.', 'Prescription 1'),
+        description: shown(maybeText, 'First line about the health record.', 'Amoxicillin 500 mg'),
+        description2: shown(maybeText, 'Second line about the health record.', 'One capsule every 8 hours'),
       }),
     )
       .nullish()
-      .meta({ description: 'Entries of this page of the list.' }),
+      .describe('Entries of this page of the list.'),
   })
     .nullish()
-    .meta({ description: 'Data of health documents. Kept with the document.' }),
+    .describe('Data of health documents. Kept with the document.'),
 });
 
 const newTag = members({
-  label: maybeText.meta({
-    description: 'Name of the kind of tag, such as `department`. Absent: none.',
-    exampleValue: 'department',
-  }),
-  value: text.meta({ description: 'Text of the tag.', exampleValue: 'lease' }),
+  label: shown(maybeText, 'Name of the kind of tag, such as `department`. Absent: none.', 'department'),
+  value: shown(text, 'Text of the tag.', 'lease'),
 }).meta({ id: 'NewTag' });
 
 const newAttachment = members({
-  displayName: text.meta({
-    description: 'Title of the document that is made of the file.',
-    exampleValue: 'Lease agreement',
-  }),
-  id: uuid.meta({
-    description: 'Upload from which the attachment is made.',
-    exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
-  }),
-  name: text.meta({ description: 'File name with its extension.', exampleValue: 'annex.pdf' }),
-  contentType: text.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
-  isPrivate: maybeFlag.meta({
-    description: 'Whether participants do not see the file; it is then readable by key only. Default false.',
-  }),
+  displayName: newTitle,
+  id: shown(uuid, 'Upload from which the attachment is made.', '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d'),
+  name: shown(text, 'File name with its extension.', 'annex.pdf'),
+  contentType: shown(text, 'Media type of the content.', 'application/pdf'),
+  isPrivate: maybeFlag.describe(
+    'Whether participants do not see the file; it is then readable by key only. Default false.',
+  ),
 }).meta({ id: 'NewAttachment' });
 
 const upload = members({
-  id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
-  name: maybeText.meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
-  contentType: maybeText.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+  id: maybeUuid.describe('Identifier, unique within the instance.'),
+  name: shown(maybeText, 'Name that people read.', 'Lease agreement'),
+  contentType: shown(maybeText, 'Media type of the content.', 'application/pdf'),
 });
 
 export const OBSERVERS = 'People who are notified about the document, and can read it with their own links.';
@@ -114,37 +97,28 @@ export const FEW_NOTIFIED_EMAILS = atMost(MAX_NOTIFIED_EMAILS, 'addresses');
 
 /** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
 export const creationMembers = {
-  isEnvelope: maybeFlag.meta({
-    description: 'Whether all files become one document. All must be PDF. Default false.',
-  }),
-  envelopeName: maybeText.meta({
-    description: 'Name of the envelope. Required when `isEnvelope` is true.',
-    exampleValue: 'Contract and annexes',
-  }),
-  disablePendingActionNotifications: maybeFlag.meta({
-    description:
-      'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
-  }),
-  disableNotifications: maybeFlag.meta({
-    description: 'Whether no e-mail at all is sent about this. Default false.',
-  }),
-  description: maybeText.meta({
-    description: 'Free text about the document, shown to participants.',
-    exampleValue: 'Lease of the office in Rua Augusta',
-  }),
-  folderId: maybeUuid.meta({
-    description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
-  }),
-  newFolderName: maybeText.meta({
-    description:
-      'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
-    exampleValue: 'Contracts 2026',
-  }),
-  expirationDate: day.nullish().meta({
-    description:
-      'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
-    exampleValue: '2027-12-31',
-  }),
+  isEnvelope: maybeFlag.describe('Whether all files become one document. All must be PDF. Default false.'),
+  envelopeName: shown(
+    maybeText,
+    'Name of the envelope. Required when `isEnvelope` is true.',
+    'Contract and annexes',
+  ),
+  disablePendingActionNotifications: maybeFlag.describe(
+    'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
+  ),
+  disableNotifications,
+  description: shown(
+    maybeText,
+    'Free text about the document, shown to participants.',
+    'Lease of the office in Rua Augusta',
+  ),
+  folderId,
+  newFolderName,
+  expirationDate: shown(
+    day.nullish(),
+    'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
+    '2027-12-31',
+  ),
   observers: list(newObserver, FEW_OBSERVERS).nullish().describe(OBSERVERS),
   attachments: list(newAttachment, {
     most: MAX_ATTACHMENTS,
@@ -154,36 +128,30 @@ export const creationMembers = {
     },
   })
     .nullish()
-    .meta({ description: 'Files that accompany the document. They are not signed.' }),
-  notifiedEmails: list(text, FEW_NOTIFIED_EMAILS)
-    .nullish()
-    .meta({
-      description: 'Addresses that get an e-mail when the document is concluded.',
-      exampleValue: ['archive@example.com'],
-    }),
+    .describe('Files that accompany the document. They are not signed.'),
+  notifiedEmails: shown(
+    list(text, FEW_NOTIFIED_EMAILS).nullish(),
+    'Addresses that get an e-mail when the document is concluded.',
+    ['archive@example.com'],
+  ),
   tags: list(newTag, {
     most: MAX_TAGS,
     refusal: { code: 'LimitExceeded', message: `A document has at most ${MAX_TAGS} tags.` },
   })
     .nullish()
-    .meta({ description: 'Labels by which the document is found.' }),
-  additionalInfo: additionalInfo.nullish().meta({
-    description:
+    .describe('Labels by which the document is found.'),
+  additionalInfo: additionalInfo
+    .nullish()
+    .describe(
       'Data of the client, which is stored with the document and disclosed to nobody else. At most 1,000 entries.',
-  }),
-  forceCadesSignature: maybeFlag.meta({
-    description: 'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
-  }),
+    ),
+  forceCadesSignature: maybeFlag.describe(
+    'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
+  ),
   xmlNamespaces: list(
     members({
-      prefix: maybeText.meta({
-        description: 'Prefix that XPath expressions use for the namespace.',
-        exampleValue: 'ds',
-      }),
-      uri: maybeText.meta({
-        description: 'Namespace of the prefix.',
-        exampleValue: 'http://www.w3.org/2000/09/xmldsig#',
-      }),
+      prefix: shown(maybeText, 'Prefix that XPath expressions use for the namespace.', 'ds'),
+      uri: shown(maybeText, 'Namespace of the prefix.', 'http://www.w3.org/2000/09/xmldsig#'),
     }),
     {
       most: MAX_NAMESPACES,
@@ -194,46 +162,46 @@ export const creationMembers = {
     },
   )
     .nullish()
-    .meta({ description: 'Prefixes that XPath expressions of `xadesOptions` use.' }),
-  participantsDataFile: upload.nullish().meta({ description: 'Accepted and ignored.' }),
-  timestampEnabled: maybeFlag.meta({
-    description:
-      'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
-  }),
-  signatureType: word(SIGNATURE_TYPES).nullish().meta({
-    description: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
-  }),
-  type: word(DOCUMENT_TYPES).nullish().meta({ description: 'Kind. Absent: the first of the listed values.' }),
-  ...forKept((_, { most, given, example }) =>
-    maybeLine(most).meta({ description: given, exampleValue: example }),
+    .describe('Prefixes that XPath expressions of `xadesOptions` use.'),
+  participantsDataFile: upload.nullish().describe('Accepted and ignored.'),
+  timestampEnabled: maybeFlag.describe(
+    'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
   ),
-  reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
-  securityContextId: maybeUuid.meta({ description: 'Accepted and ignored.' }),
-  templateId: maybeUuid.meta({ description: 'Accepted and ignored.' }),
-  templateFieldValues: map(z.unknown())
+  signatureType: word(SIGNATURE_TYPES)
     .nullish()
-    .meta({ description: 'Accepted and ignored.', exampleValue: {} }),
-  textTags: maybeFlag.meta({
-    description:
-      'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
-  }),
+    .describe('Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.'),
+  type: word(DOCUMENT_TYPES).nullish().describe('Kind. Absent: the first of the listed values.'),
+  ...forKept((_, { most, given, example }) => shown(maybeLine(most), given, example)),
+  reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
+  securityContextId: maybeUuid.describe('Accepted and ignored.'),
+  templateId: maybeUuid.describe('Accepted and ignored.'),
+  templateFieldValues: shown(map(z.unknown()).nullish(), 'Accepted and ignored.', {}),
+  textTags: maybeFlag.describe(
+    'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
+  ),
 };
 
 export const FILES =
   'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.';
 export const FLOW_ACTIONS = 'Who signs and approves, in which order. At least one, at most 100.';
 
-export const newFiles = list(newFile, {
-  least: 1,
+const FEW_FILES = {
   most: MAX_DOCUMENTS,
   refusal: { code: 'LimitExceeded', message: `One call makes at most ${MAX_DOCUMENTS} documents.` },
+};
+export const newFiles = list(newFile, { least: 1, ...FEW_FILES }).describe(FILES);
+/** Of one document that is made of several files. */
+export const envelopeFiles = list(newFile, {
+  least: 1,
+  most: MAX_ENVELOPE_FILES,
+  refusal: { code: 'LimitExceeded', message: `An envelope holds at most ${MAX_ENVELOPE_FILES} files.` },
 }).describe(FILES);
 export const newFlowActions = list(newFlowAction, { least: 1, ...FEW_ACTIONS }).describe(FLOW_ACTIONS);
 
 /** A creation request that is kept, and may still lack files and flow actions. */
 export const draftedDocuments = members({
-  files: list(newFile).nullish().describe(FILES),
-  flowActions: list(newFlowAction).nullish().describe(FLOW_ACTIONS),
+  files: list(newFile, FEW_FILES).nullish().describe(FILES),
+  flowActions: list(newFlowAction, FEW_ACTIONS).nullish().describe(FLOW_ACTIONS),
   ...creationMembers,
 });
 
@@ -257,33 +225,32 @@ export type NewDocuments = Value<typeof newDocuments>;
 
 /** Members of the creation request that may travel in the query instead; the body wins. */
 const creationQuery = members({
-  isEnvelope: queryFlag.meta({
-    description: 'Whether the files become one document. The member of the body wins.',
-  }),
-  envelopeName: queryText.meta({ description: 'Name of the envelope. The member of the body wins.' }),
+  isEnvelope: queryFlag.describe('Whether the files become one document. The member of the body wins.'),
+  envelopeName: queryText.describe('Name of the envelope. The member of the body wins.'),
 });
 
 export const createdDocument = z
   .strictObject({
-    uploadId: z.string().meta({
-      description: 'Upload from which the document was created.',
-      exampleValue: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-    }),
-    documentId: id.meta({ description: 'The document this is about.' }),
+    uploadId: shown(
+      z.string(),
+      'Upload from which the document was created.',
+      '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    ),
+    documentId: id.describe('The document this is about.'),
     attachments: z
       .array(
         z.strictObject({
-          uploadId: z.string().meta({
-            description: 'File to which this belongs, where the request has several.',
-            exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
-          }),
-          attachmentId: id.meta({
-            description:
-              'Id of the attachment, for `GET /api/documents/{id}/attachments/{attachmentId}/content`.',
-          }),
+          uploadId: shown(
+            z.string(),
+            'File to which this belongs, where the request has several.',
+            '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
+          ),
+          attachmentId: id.describe(
+            'Id of the attachment, for `GET /api/documents/{id}/attachments/{attachmentId}/content`.',
+          ),
         }),
       )
-      .meta({ description: 'Attachments of the document, each with its upload.' }),
+      .describe('Attachments of the document, each with its upload.'),
   })
   .meta({ id: 'CreatedDocument' });
 

@@ -1,5 +1,5 @@
 /** Reminders by e-mail. Source: docs/portal-values.md §0, §11. */
-import { list, members, text, uuid } from '../fields.ts';
+import { list, members, shown, text, uuid } from '../fields.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { documentParams } from './ids.ts';
 import { operation } from './operation.ts';
@@ -18,11 +18,12 @@ export const remindParticipant = operation({
   scope: 'Create',
   folderKeys: true,
   body: members({
-    documentId: uuid.meta({ description: 'The document this is about.', exampleValue: EXAMPLE_IDS.document }),
-    flowActionId: uuid.meta({
-      description: 'Action of the participant. Absent: the first pending action of this person.',
-      exampleValue: EXAMPLE_IDS.flowAction,
-    }),
+    documentId: shown(uuid, 'The document this is about.', EXAMPLE_IDS.document),
+    flowActionId: shown(
+      uuid,
+      'Action of the participant. Absent: the first pending action of this person.',
+      EXAMPLE_IDS.flowAction,
+    ),
   }).meta({ id: 'ParticipantReminder' }),
   reply: 'empty',
   examples: { request: { documentId: EXAMPLE_IDS.document, flowActionId: EXAMPLE_IDS.flowAction } },
@@ -54,13 +55,17 @@ export const notifyPending = operation({
     'An address gets one e-mail with the documents of the organization that are pending for it, or none if there are none. At most 500 addresses (`LimitExceeded`). An address that is not valid is refused with `InvalidFlowAction`.',
   scope: 'Create',
   body: members({
-    emails: list(text, {
-      most: MAX_ADDRESSES,
-      refusal: {
-        code: 'LimitExceeded',
-        message: `One call names at most ${MAX_ADDRESSES} addresses.`,
-      },
-    }).meta({ description: 'E-mail addresses.', exampleValue: [ANA.email] }),
+    emails: shown(
+      list(text, {
+        most: MAX_ADDRESSES,
+        refusal: {
+          code: 'LimitExceeded',
+          message: `One call names at most ${MAX_ADDRESSES} addresses.`,
+        },
+      }),
+      'E-mail addresses.',
+      [ANA.email],
+    ),
   }).meta({ id: 'PendingNotification' }),
   reply: 'empty',
   examples: { request: { emails: [ANA.email] } },

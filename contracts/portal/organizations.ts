@@ -3,13 +3,15 @@
  *
  * Source: docs/portal-values.md §19 (`GET /api/organizations/{orgId}`) and §20; applications and keys are additional.
  */
+
 import { z } from 'zod';
-import { id, list, maybeFlag, maybeText, members, moment, text, time, uuid, word } from '../fields.ts';
+import { id, list, maybeFlag, maybeText, members, moment, shown, text, time, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationReference } from './documents.ts';
+import { creationDate } from './entities.ts';
 import { EXAMPLE_IDS } from './examples.ts';
 import { organizationParams } from './ids.ts';
-import { pageOf, paging, queryText } from './lists.ts';
+import { nameQuery, pageOf, paging } from './lists.ts';
 import { KEY_SCOPES, operation } from './operation.ts';
 import { newReminders, reminders } from './reminders.ts';
 import { webhook } from './webhooks.ts';
@@ -43,29 +45,26 @@ const application = z
       .array(
         z.strictObject({
           id: z.string().meta(anId),
-          prefix: z.string().meta({
-            description: 'First characters of the key, by which people recognise it.',
-            exampleValue: 'Billing|4f1d',
-          }),
-          creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-          lastUseDate: time.nullable().meta({ description: 'Rounded to the hour; null: never used.' }),
+          prefix: shown(
+            z.string(),
+            'First characters of the key, by which people recognise it.',
+            'Billing|4f1d',
+          ),
+          creationDate,
+          lastUseDate: time.nullable().describe('Rounded to the hour; null: never used.'),
           scopes: z
             .array(z.enum(KEY_SCOPES))
             .nullable()
-            .meta({ description: 'What the key may do; null: all that its application may do.' }),
-          expirationDate: time
-            .nullable()
-            .meta({ description: 'From then on it is not accepted; null: never.' }),
-          folderIds: z
-            .array(z.string())
-            .nullable()
-            .meta({
-              description: 'Folders whose documents it reaches; null: all documents.',
-              exampleValue: [EXAMPLE_IDS.document],
-            }),
+            .describe('What the key may do; null: all that its application may do.'),
+          expirationDate: time.nullable().describe('From then on it is not accepted; null: never.'),
+          folderIds: shown(
+            z.array(z.string()).nullable(),
+            'Folders whose documents it reaches; null: all documents.',
+            [EXAMPLE_IDS.document],
+          ),
         }),
       )
-      .meta({ description: 'Keys of the application, at most two, without their secrets.' }),
+      .describe('Keys of the application, at most two, without their secrets.'),
   })
   .meta({ id: 'Application' });
 
@@ -74,21 +73,21 @@ const organization = z
     id: id.meta(anId),
     name: z.string().meta(organizationName),
     identifier: z.string().nullable().meta(identifier),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    embedOrigins: z.array(z.string()).meta({
-      description: 'Origins of sites that may show signing pages in a frame.',
-      exampleValue: ['https://app.example.com'],
-    }),
-    refuseSignedEnvelopeFiles: z.boolean().meta({
-      description:
+    creationDate,
+    embedOrigins: shown(z.array(z.string()), 'Origins of sites that may show signing pages in a frame.', [
+      'https://app.example.com',
+    ]),
+    refuseSignedEnvelopeFiles: z
+      .boolean()
+      .describe(
         'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
-    }),
+      ),
     reminders: reminders
       .nullable()
-      .meta({ description: 'Of documents that are created without reminders of their own; null = none.' }),
+      .describe('Of documents that are created without reminders of their own; null = none.'),
     applications: z
       .array(application)
-      .meta({ description: 'Programs that act for the organization, each with its keys.' }),
+      .describe('Programs that act for the organization, each with its keys.'),
   })
   .meta({ id: 'Organization' });
 
@@ -108,11 +107,10 @@ const newApplication = members({
 
 /** Settings that are left out do not change. */
 const organizationChanges = members({
-  refuseSignedEnvelopeFiles: maybeFlag.meta({
-    description:
-      'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
-  }),
-  reminders: newReminders.nullish().meta({ description: 'Null: none.' }),
+  refuseSignedEnvelopeFiles: maybeFlag.describe(
+    'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
+  ),
+  reminders: newReminders.nullish().describe('Null: none.'),
 })
   .transform(({ refuseSignedEnvelopeFiles, reminders }) => ({
     ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
@@ -123,18 +121,17 @@ const organizationChanges = members({
 const newKey = members({
   scopes: list(word(KEY_SCOPES), { least: 1, most: KEY_SCOPES.length })
     .nullish()
-    .meta({ description: 'What the key may do; absent: all that its application may do.' }),
-  expirationDate: moment.nullish().meta({
-    description: 'From then on it is not accepted; absent: never. Needed if the key of the request expires.',
-    exampleValue: '2027-12-31',
-  }),
-  folderIds: list(uuid, { least: 1, most: MAX_KEY_FOLDERS })
-    .nullish()
-    .meta({
-      description:
-        'Folders whose documents it reaches, without folders inside of them; absent: all documents.',
-      exampleValue: [EXAMPLE_IDS.document],
-    }),
+    .describe('What the key may do; absent: all that its application may do.'),
+  expirationDate: shown(
+    moment.nullish(),
+    'From then on it is not accepted; absent: never. Needed if the key of the request expires.',
+    '2027-12-31',
+  ),
+  folderIds: shown(
+    list(uuid, { least: 1, most: MAX_KEY_FOLDERS }).nullish(),
+    'Folders whose documents it reaches, without folders inside of them; absent: all documents.',
+    [EXAMPLE_IDS.document],
+  ),
 })
   .transform(({ scopes, expirationDate, folderIds }) => ({
     ...(scopes && { scopes: [...new Set(scopes)] }),
@@ -146,9 +143,7 @@ const newKey = members({
 export type KeyLimits = Value<typeof newKey>;
 
 const applicationParams = organizationParams.extend({
-  applicationId: z
-    .string()
-    .meta({ description: 'Id of the application, from `GET /api/admin/organizations/{id}`.' }),
+  applicationId: z.string().describe('Id of the application, from `GET /api/admin/organizations/{id}`.'),
 });
 
 export const getOwnOrganization = operation({
@@ -162,7 +157,7 @@ export const getOwnOrganization = operation({
   sessionScope: 'Administer',
   params: organizationParams,
   reply: organizationReference
-    .extend({ webhooks: z.array(webhook).meta({ description: 'Webhooks of the organization.' }) })
+    .extend({ webhooks: z.array(webhook).describe('Webhooks of the organization.') })
     .meta({ id: 'OwnOrganization' }),
   refusals: ['OrganizationNotFound'],
 });
@@ -176,9 +171,7 @@ export const listOrganizations = operation({
   scope: 'Read',
   auth: 'administrator',
   query: members({
-    q: queryText.meta({
-      description: 'Text to find in the name. Case and accents do not count. Absent: all.',
-    }),
+    q: nameQuery,
     limit: paging.limit,
     offset: paging.offset,
   }),
@@ -261,10 +254,11 @@ export const createKey = operation({
   reply: z
     .strictObject({
       id: z.string().meta(anId),
-      key: z.string().meta({
-        description: 'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
-        exampleValue: 'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
-      }),
+      key: shown(
+        z.string(),
+        'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
+        'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
+      ),
     })
     .meta({ id: 'CreatedKey' }),
   examples: { request: { scopes: ['Read'] } },
@@ -281,7 +275,7 @@ export const revokeKey = operation({
   scope: 'Administer',
   auth: 'administrator',
   params: applicationParams.extend({
-    keyId: z.string().meta({ description: 'Id of the key, from `GET /api/admin/organizations/{id}`.' }),
+    keyId: z.string().describe('Id of the key, from `GET /api/admin/organizations/{id}`.'),
   }),
   reply: 'empty',
   refusals: ['OrganizationNotFound', 'ApplicationNotFound'],

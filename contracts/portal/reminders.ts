@@ -1,6 +1,7 @@
 /** Reminders on schedule. Source: docs/decisions/0121-scheduled-reminders.md. */
+
 import { z } from 'zod';
-import { list, members, wholeFrom } from '../fields.ts';
+import { list, members, shown, wholeFrom } from '../fields.ts';
 import type { Value } from '../operation.ts';
 
 const MAX_DAYS = 365;
@@ -8,22 +9,21 @@ const DEFAULT_REMINDERS = 5;
 
 /** Reminders in a request. */
 export const newReminders = members({
-  everyDays: wholeFrom(1, MAX_DAYS).nullish().meta({
-    description: 'Days after which a pending participant is reminded; null = never.',
-    exampleValue: 3,
-  }),
-  maximum: wholeFrom(1, 100)
-    .nullish()
-    .meta({
-      description: `Most reminders for one flow action; ${DEFAULT_REMINDERS} when left out.`,
-      exampleValue: DEFAULT_REMINDERS,
-    }),
-  daysBeforeExpiry: list(wholeFrom(1, MAX_DAYS), { most: 10 })
-    .nullish()
-    .meta({
-      description: 'Days before the expiration date on which pending participants are warned. At most ten.',
-      exampleValue: [7, 1],
-    }),
+  everyDays: shown(
+    wholeFrom(1, MAX_DAYS).nullish(),
+    'Days after which a pending participant is reminded; null = never.',
+    3,
+  ),
+  maximum: shown(
+    wholeFrom(1, 100).nullish(),
+    `Most reminders for one flow action; ${DEFAULT_REMINDERS} when left out.`,
+    DEFAULT_REMINDERS,
+  ),
+  daysBeforeExpiry: shown(
+    list(wholeFrom(1, MAX_DAYS), { most: 10 }).nullish(),
+    'Days before the expiration date on which pending participants are warned. At most ten.',
+    [7, 1],
+  ),
 })
   .transform(
     ({ everyDays, maximum, daysBeforeExpiry }): ReminderSchedule => ({
@@ -36,17 +36,13 @@ export const newReminders = members({
 
 export const reminders = z
   .strictObject({
-    everyDays: z.int().nullable().meta({
-      description: 'Days between reminders of a pending participant; null = never.',
-      exampleValue: 3,
-    }),
-    maximum: z
-      .int()
-      .meta({ description: 'Most reminders for one flow action.', exampleValue: DEFAULT_REMINDERS }),
-    daysBeforeExpiry: z.array(z.int()).meta({
-      description: 'Days before the expiry at which pending participants are warned.',
-      exampleValue: [7, 1],
-    }),
+    everyDays: shown(z.int().nullable(), 'Days between reminders of a pending participant; null = never.', 3),
+    maximum: shown(z.int(), 'Most reminders for one flow action.', DEFAULT_REMINDERS),
+    daysBeforeExpiry: shown(
+      z.array(z.int()),
+      'Days before the expiry at which pending participants are warned.',
+      [7, 1],
+    ),
   })
   .meta({ id: 'Reminders', description: 'Reminders and warnings that are sent on schedule.' });
 

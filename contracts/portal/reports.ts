@@ -1,6 +1,7 @@
 /** Monitoring reports, only for keys of the role Monitor. Source: docs/portal-values.md §0, §18. */
+
 import { z } from 'zod';
-import { end, members, moment } from '../fields.ts';
+import { end, members, moment, shown } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { idIn } from './ids.ts';
 import { queryText } from './lists.ts';
@@ -8,25 +9,24 @@ import { FILE_HEADERS, operation } from './operation.ts';
 
 /** Milliseconds; null: no bound. */
 const period = members({
-  startDateUtc: moment.nullish().meta({
-    description: 'First day or time of the period, included. UTC. Absent: from the beginning.',
-    exampleValue: '2026-01-01',
-  }),
-  endDateUtc: end.nullish().meta({
-    description: 'Last day or time of the period, included. UTC. Absent: now.',
-    exampleValue: '2026-06-30',
-  }),
+  startDateUtc: shown(
+    moment.nullish(),
+    'First day or time of the period, included. UTC. Absent: from the beginning.',
+    '2026-01-01',
+  ),
+  endDateUtc: shown(
+    end.nullish(),
+    'Last day or time of the period, included. UTC. Absent: now.',
+    '2026-06-30',
+  ),
 })
   .transform(({ startDateUtc, endDateUtc }) => ({ from: startDateUtc ?? null, to: endDateUtc ?? null }))
   .meta({ id: 'Period' });
 
 const creationTotals = z
   .strictObject({
-    totalDocuments: z.int().meta({
-      description: 'Documents created in the period, without envelopes.',
-      exampleValue: 420,
-    }),
-    totalEnvelopes: z.int().meta({ description: 'Envelopes created in the period.', exampleValue: 17 }),
+    totalDocuments: shown(z.int(), 'Documents created in the period, without envelopes.', 420),
+    totalEnvelopes: shown(z.int(), 'Envelopes created in the period.', 17),
   })
   .meta({ id: 'CreationTotals' });
 export type CreationTotals = Value<typeof creationTotals>;
@@ -45,10 +45,11 @@ export const reportDocuments = operation({
   body: period,
   reply: z
     .strictObject({
-      location: z.string().meta({
-        description: 'Path with a ticket, relative to the service. It needs no key.',
-        exampleValue: '/api/documents/3f2504e0-4f89-41d3-9a0c-0305e82c3301/download?ticket=0f8c1d2e',
-      }),
+      location: shown(
+        z.string(),
+        'Path with a ticket, relative to the service. It needs no key.',
+        '/api/documents/3f2504e0-4f89-41d3-9a0c-0305e82c3301/download?ticket=0f8c1d2e',
+      ),
     })
     .meta({ id: 'ReportLocation' }),
   examples: { request: PERIOD },
@@ -81,7 +82,7 @@ export const getReport = operation({
   headers: FILE_HEADERS,
   params: z.object({ id: idIn('Id of the report, part of its `location`.') }),
   query: members({
-    access_ticket: queryText.meta({ description: 'Ticket of the report’s link. It is valid for an hour.' }),
+    access_ticket: queryText.describe('Ticket of the report’s link. It is valid for an hour.'),
   }),
   reply: 'file',
   refusals: ['NotFound'],

@@ -3,12 +3,14 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, members, text } from '../fields.ts';
+import { maybeFlag, maybeText, members, shown, text } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { identity } from './entities.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { organizationParams } from './ids.ts';
-import { pageOf, paging, queryText } from './lists.ts';
+import { nameQuery, pageOf, paging } from './lists.ts';
 import { operation } from './operation.ts';
 
 /** Longest member, characters; the service counts without white space at the ends and invisible characters. */
@@ -42,7 +44,7 @@ const manager = {
 const operator = { description: 'Whether the person may create documents.', exampleValue: true };
 
 const profile = {
-  id: id.meta({ description: 'Identifier, unique within the instance.' }),
+  id: identity,
   name: z.string().meta(name),
   identifier: z.string().nullable().meta(identifier),
   email: z.string().meta(email),
@@ -64,10 +66,7 @@ export type MemberView = Value<typeof member>;
 const user = z
   .strictObject({
     ...profile,
-    subject: z
-      .string()
-      .nullable()
-      .meta({ description: 'Name of the person in the other system. Null: none.', exampleValue: 'hr-1042' }),
+    subject: shown(z.string().nullable(), 'Name of the person in the other system. Null: none.', 'hr-1042'),
   })
   .meta({ id: 'User' });
 export type UserView = Value<typeof user>;
@@ -113,17 +112,13 @@ const newMember = members({
 export type NewMember = Value<typeof newMember>;
 
 const listQuery = members({
-  q: queryText.meta({
-    description: 'Text to find in the name. Case and accents do not count. Absent: all.',
-  }),
+  q: nameQuery,
   limit: paging.limit,
   offset: paging.offset,
 });
 export type UserQuery = Value<typeof listQuery>;
 
-const userId = z
-  .string()
-  .meta({ description: 'Id of the person, from the list of users.', exampleValue: EXAMPLE_IDS.flowAction });
+const userId = shown(z.string(), 'Id of the person, from the list of users.', EXAMPLE_IDS.flowAction);
 
 const memberPage = pageOf(member).meta({ id: 'OrganizationUserPage' });
 
@@ -193,9 +188,7 @@ export const putUser = operation({
   scope: 'Administer',
   auth: 'administrator',
   params: z.object({
-    subject: z
-      .string()
-      .meta({ description: 'Id of the person in the other system.', exampleValue: 'hr-1042' }),
+    subject: shown(z.string(), 'Id of the person in the other system.', 'hr-1042'),
   }),
   body: members(newProfile).transform(profileOf).meta({ id: 'NewUser' }),
   reply: user,

@@ -1,36 +1,41 @@
 /** Payloads of the webhooks of the portal. Source: docs/webhooks.md; docs/portal-values.md §19. */
 
 import { z } from 'zod';
-import { id, time } from '../fields.ts';
+import { id, shown, time } from '../fields.ts';
 import { announcedMembers } from './documents.ts';
-import { createdBy, folder, principal, recordNames } from './entities.ts';
+import {
+  creationDate,
+  creator,
+  expirationDay,
+  folder,
+  principal,
+  recordNames,
+  updateDate,
+} from './entities.ts';
 import { EXAMPLE_IDS, REASON } from './examples.ts';
 
-const identifier = z.string().nullable().meta({
-  description:
-    'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
-  exampleValue: '52998224725',
-});
+const identifier = shown(
+  z.string().nullable(),
+  'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
+  '52998224725',
+);
 
 const actionId = id.nullable().meta({ exampleValue: EXAMPLE_IDS.flowAction });
 
 /** The document of an event. */
 const common = {
   id: id.describe('Id of the document.'),
-  name: z.string().meta({ description: 'Title of the document.', exampleValue: 'Lease agreement' }),
-  creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-  updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
+  name: shown(z.string(), 'Title of the document.', 'Lease agreement'),
+  creationDate,
+  updateDate,
   folder: z
     .strictObject({
       ...recordNames,
       parentId: folder.shape.parentId,
-      organizationName: z
-        .string()
-        .nullable()
-        .meta({ description: 'Organization of the folder.', exampleValue: 'Example Ltda.' }),
+      organizationName: shown(z.string().nullable(), 'Organization of the folder.', 'Example Ltda.'),
     })
     .nullable()
-    .meta({ description: 'Folder that contains it. Null: none.' }),
+    .describe('Folder that contains it. Null: none.'),
   organization: z
     .strictObject({
       ...recordNames,
@@ -39,7 +44,7 @@ const common = {
     })
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
-  createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
+  createdBy: creator,
   ...announcedMembers,
 };
 
@@ -47,31 +52,19 @@ const documentShape = z.strictObject(common);
 const documents = z.array(documentShape).max(100).describe('The documents, at most 100.');
 
 const turn = {
-  flowActionId: actionId.meta({ description: 'Action of the participant. Null: an application acted.' }),
-  date: time.meta({ description: 'Time of the event, UTC.' }),
-  userId: actionId.meta({ description: 'Participant. Null: an application acted.' }),
-  name: z
-    .string()
-    .nullable()
-    .meta({ description: 'Full name of the participant.', exampleValue: 'Lease agreement' }),
+  flowActionId: actionId.describe('Action of the participant. Null: an application acted.'),
+  date: time.describe('Time of the event, UTC.'),
+  userId: actionId.describe('Participant. Null: an application acted.'),
+  name: shown(z.string().nullable(), 'Full name of the participant.', 'Lease agreement'),
   identifier,
-  emailAddress: z
-    .string()
-    .nullable()
-    .meta({ description: 'E-mail address of the participant.', exampleValue: 'ana@example.com' }),
+  emailAddress: shown(z.string().nullable(), 'E-mail address of the participant.', 'ana@example.com'),
 };
 
-const reason = z
-  .string()
-  .nullable()
-  .meta({ description: 'Why. Null: no reason was given.', exampleValue: REASON.reason });
+const reason = shown(z.string().nullable(), 'Why. Null: no reason was given.', REASON.reason);
 
 const expiry = {
   expirationDate: time.nullable().describe('Time at which participants can no longer act.'),
-  expirationDateWithoutTime: z.iso
-    .date()
-    .nullable()
-    .meta({ description: 'Date of `expirationDate`. Null: never.', exampleValue: '2027-12-31' }),
+  expirationDateWithoutTime: expirationDay,
 };
 
 const NAMED_ONLY = 'Only for webhooks whose `events` name it.';
@@ -104,13 +97,11 @@ export const PORTAL_WEBHOOKS = {
     signature: z
       .strictObject({
         ...turn,
-        fieldValues: z
-          .record(z.string(), z.string())
-          .optional()
-          .meta({
-            description: 'Values of the fields by name. Left out where the participant had none.',
-            exampleValue: { city: 'Lisbon' },
-          }),
+        fieldValues: shown(
+          z.record(z.string(), z.string()).optional(),
+          'Values of the fields by name. Left out where the participant had none.',
+          { city: 'Lisbon' },
+        ),
       })
       .describe('Who signed, and when.'),
   }),
@@ -158,7 +149,7 @@ export const PORTAL_WEBHOOKS = {
     {
       reminder: z
         .strictObject({
-          flowActionId: actionId.meta({ description: 'Action that is pending.' }),
+          flowActionId: actionId.describe('Action that is pending.'),
           date: turn.date,
         })
         .describe('Which action, and when.'),

@@ -3,10 +3,25 @@
  *
  * Source: docs/portal-values.md §19; the rest is additional.
  */
+
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../deliveries.ts';
-import { end, id, list, maybeFlag, maybeText, members, moment, text, time, uuid, word } from '../fields.ts';
+import {
+  end,
+  id,
+  list,
+  maybeFlag,
+  maybeText,
+  members,
+  moment,
+  shown,
+  text,
+  time,
+  uuid,
+  word,
+} from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { creationDate } from './entities.ts';
 import { EXAMPLE_IDS } from './examples.ts';
 import { organizationParams, webhookParams } from './ids.ts';
 import { pageOf, paging, queryWord } from './lists.ts';
@@ -38,7 +53,7 @@ export type WebhookAuthType = (typeof WEBHOOK_AUTH_TYPES)[number];
 /** Longest token, characters. The service refuses longer ones as texts that no header can carry. */
 export const MAX_TOKEN_LENGTH = 4096;
 
-const anId = id.meta({ description: 'Identifier, unique within the instance.' });
+const anId = id.describe('Identifier, unique within the instance.');
 const url = {
   description: 'Absolute address. https, or http where the configuration allows it.',
   exampleValue: 'https://hooks.example.com/portal',
@@ -49,65 +64,44 @@ export const webhook = z
   .strictObject({
     id: anId,
     url: z.string().meta(url),
-    authType: z.enum(WEBHOOK_AUTH_TYPES).meta({ description: authType }),
-    isSigned: z.boolean().meta({ description: 'Calls carry Standard Webhooks headers.', exampleValue: true }),
-    isDisabled: z
-      .boolean()
-      .meta({ description: 'Nothing is sent to it any more. Replacing it (PUT) enables it again.' }),
-    disabledReason: z.string().nullable().meta({
-      description: 'Why nothing is sent to the webhook. Null: it is enabled.',
-      exampleValue: 'The receiver answered with HTTP status 410.',
-    }),
-    events: z
-      .array(z.enum(EVENT_TYPES))
-      .nullable()
-      .meta({
-        description:
-          'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
-        exampleValue: ['DocumentConcluded'],
-      }),
+    authType: z.enum(WEBHOOK_AUTH_TYPES).describe(authType),
+    isSigned: shown(z.boolean(), 'Calls carry Standard Webhooks headers.', true),
+    isDisabled: z.boolean().describe('Nothing is sent to it any more. Replacing it (PUT) enables it again.'),
+    disabledReason: shown(
+      z.string().nullable(),
+      'Why nothing is sent to the webhook. Null: it is enabled.',
+      'The receiver answered with HTTP status 410.',
+    ),
+    events: shown(
+      z.array(z.enum(EVENT_TYPES)).nullable(),
+      'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
+      ['DocumentConcluded'],
+    ),
   })
   .meta({ id: 'Webhook' });
 export type WebhookView = Value<typeof webhook>;
 
 const attempt = z.strictObject({
-  date: time.meta({ description: 'Time of the call.' }),
+  date: time.describe('Time of the call.'),
   url: z.string().meta(url),
-  status: z
-    .int()
-    .nullable()
-    .meta({ description: 'HTTP status of the receiver. Null: there was no answer.', exampleValue: 204 }),
-  milliseconds: z.number().meta({ description: 'Duration of the call.', exampleValue: 18 }),
-  error: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why it failed. Null: it did not.', exampleValue: 'connect ECONNREFUSED' }),
-  response: z.string().nullable().meta({
-    description: 'First 1,000 characters of the answer. Null: none.',
-    exampleValue: 'ok',
-  }),
+  status: shown(z.int().nullable(), 'HTTP status of the receiver. Null: there was no answer.', 204),
+  milliseconds: shown(z.number(), 'Duration of the call.', 18),
+  error: shown(z.string().nullable(), 'Why it failed. Null: it did not.', 'connect ECONNREFUSED'),
+  response: shown(z.string().nullable(), 'First 1,000 characters of the answer. Null: none.', 'ok'),
 });
 
 const delivery = z
   .strictObject({
-    id: z.string().meta({
-      description: 'Identifier, unique within the instance.',
-      exampleValue: EXAMPLE_IDS.document,
-    }),
-    webhookId: id.meta({ description: 'Webhook that is called.' }),
-    documentId: id.nullable().meta({ description: 'The document this is about.' }),
-    type: z.string().meta({ description: 'Type of the event.', exampleValue: 'DocumentSigned' }),
-    sequence: z
-      .int()
-      .meta({ description: 'Number of the event among those of its document, from 1.', exampleValue: 3 }),
-    status: z.enum(DELIVERY_STATUSES).meta({ description: 'Current state.' }),
-    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-    nextTryDate: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
-    body: z.string().meta({
-      description: 'What is sent, byte for byte.',
-      exampleValue: '{"type":"DocumentConcluded","data":{}}',
-    }),
-    attempts: z.array(attempt).meta({ description: 'Calls that were made, oldest first; at most ten.' }),
+    id: shown(z.string(), 'Identifier, unique within the instance.', EXAMPLE_IDS.document),
+    webhookId: id.describe('Webhook that is called.'),
+    documentId: id.nullable().describe('The document this is about.'),
+    type: shown(z.string(), 'Type of the event.', 'DocumentSigned'),
+    sequence: shown(z.int(), 'Number of the event among those of its document, from 1.', 3),
+    status: z.enum(DELIVERY_STATUSES).describe('Current state.'),
+    creationDate,
+    nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+    body: shown(z.string(), 'What is sent, byte for byte.', '{"type":"DocumentConcluded","data":{}}'),
+    attempts: z.array(attempt).describe('Calls that were made, oldest first; at most ten.'),
   })
   .meta({ id: 'Delivery' });
 export type DeliveryView = Value<typeof delivery>;
@@ -125,25 +119,23 @@ export interface WebhookInput {
 
 const newWebhook = members({
   url: text.meta(url),
-  authType: word(WEBHOOK_AUTH_TYPES).nullish().meta({ description: authType }),
+  authType: word(WEBHOOK_AUTH_TYPES).nullish().describe(authType),
   token: maybeText.meta({
     description:
       'Value sent in the header of `authType`. Required unless `authType` is `NoAuth`; `PUT` replaces the registered one.',
     exampleValue: 'Zm9vOmJhcg==',
     openapi: { anyOf: [{ type: 'string', maxLength: MAX_TOKEN_LENGTH }, { type: 'null' }] },
   }),
-  secret: maybeText.meta({
-    description:
-      'Standard Webhooks secret: `whsec_` and Base64 of 24 to 64 random bytes. Null: calls are not signed.',
-    exampleValue: 'whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u',
-  }),
-  events: list(word(EVENT_TYPES))
-    .nullish()
-    .meta({
-      description:
-        'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
-      exampleValue: ['DocumentConcluded'],
-    }),
+  secret: shown(
+    maybeText,
+    'Standard Webhooks secret: `whsec_` and Base64 of 24 to 64 random bytes. Null: calls are not signed.',
+    'whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u',
+  ),
+  events: shown(
+    list(word(EVENT_TYPES)).nullish(),
+    'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
+    ['DocumentConcluded'],
+  ),
 })
   .transform(
     ({ url, authType, token, secret, events }): WebhookInput => ({
@@ -247,8 +239,8 @@ export const listDeliveries = operation({
   sessionScope: 'Administer',
   params: organizationParams,
   query: members({
-    webhookId: uuid.optional().meta({ description: 'Only deliveries to this webhook. Absent: of all.' }),
-    status: queryWord(DELIVERY_STATUSES).meta({ description: 'Only entries in this state. Absent: in any.' }),
+    webhookId: uuid.optional().describe('Only deliveries to this webhook. Absent: of all.'),
+    status: queryWord(DELIVERY_STATUSES).describe('Only entries in this state. Absent: in any.'),
     limit: paging.limit,
     offset: paging.offset,
   }),
@@ -265,9 +257,7 @@ export const resendDelivery = operation({
     'The id and the body are the same, so that the receiver can recognize it. A delivery that waits for its next attempt is sent now.',
   scope: 'Administer',
   params: organizationParams.extend({
-    deliveryId: z
-      .string()
-      .meta({ description: 'Id of the delivery, from `GET /api/organizations/{id}/deliveries`.' }),
+    deliveryId: z.string().describe('Id of the delivery, from `GET /api/organizations/{id}/deliveries`.'),
   }),
   reply: 'empty',
   refusals: ['OrganizationNotFound', 'DeliveryNotFound'],
@@ -283,22 +273,17 @@ export const replayDeliveries = operation({
   scope: 'Administer',
   params: organizationParams,
   body: members({
-    from: moment.meta({
-      description: 'Time of the first event, included, ISO 8601; in UTC without a zone.',
-      exampleValue: '2026-05-26T00:00:00Z',
-    }),
-    to: end.meta({
-      description: 'Time of the last event, included, ISO 8601; a day means its end.',
-      exampleValue: '2026-05-27',
-    }),
-    failedOnly: maybeFlag.meta({
-      description: 'Whether only failed deliveries are sent again. Default false.',
-      exampleValue: true,
-    }),
+    from: shown(
+      moment,
+      'Time of the first event, included, ISO 8601; in UTC without a zone.',
+      '2026-05-26T00:00:00Z',
+    ),
+    to: shown(end, 'Time of the last event, included, ISO 8601; a day means its end.', '2026-05-27'),
+    failedOnly: shown(maybeFlag, 'Whether only failed deliveries are sent again. Default false.', true),
   }).meta({ id: 'DeliveryReplay' }),
   reply: z
     .strictObject({
-      count: z.int().meta({ description: 'How many deliveries are sent again.', exampleValue: 12 }),
+      count: shown(z.int(), 'How many deliveries are sent again.', 12),
     })
     .meta({ id: 'ReplayedDeliveries' }),
   examples: { request: { from: '2026-05-26T00:00:00Z', to: '2026-05-27T00:00:00Z', failedOnly: true } },

@@ -6,6 +6,7 @@
 import type { Clock } from '@sealwright/runtime';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
+import { MAX_ENVELOPE_FILES } from '../../../contracts/portal/new-documents.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -27,9 +28,6 @@ import { answersToTry, formContent } from './form-content.ts';
 import type { MarkedFile } from './mark-plans.ts';
 import { MAX_TEXT_TAGS } from './text-tags.ts';
 import { assertSignaturesCoexist } from './xades-plans.ts';
-
-/** Files of one envelope. Source: docs/portal-values.md §21. */
-const MAX_ENVELOPE_FILES = 20;
 
 const PDF = 'application/pdf';
 

@@ -3,8 +3,10 @@
  *
  * Source: docs/portal-values.md §0, §13; docs/decisions/0128-files-of-several-documents.md.
  */
+
 import { z } from 'zod';
-import { list, members, uuid, word } from '../../fields.ts';
+import { list, members, shown, uuid, word } from '../../fields.ts';
+import { contentType, filename, ticketPath } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { documentParams } from '../ids.ts';
 import { queryFlag, queryText, queryWord } from '../lists.ts';
@@ -15,7 +17,7 @@ import { DOWNLOAD_TYPES } from '../words.ts';
 /** Documents of one file; as many as one creation call makes. */
 const MAX_PACKED = 50;
 
-const type = queryWord(DOWNLOAD_TYPES).meta({ description: 'Which file; `Original` when absent.' });
+const type = queryWord(DOWNLOAD_TYPES).describe('Which file; `Original` when absent.');
 
 const REFUSALS = [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DownloadTypeNotAvailable'] as const;
 
@@ -67,11 +69,9 @@ export const getContentAsBase64 = operation({
   params: documentParams,
   query: members({ type }),
   reply: z.strictObject({
-    bytes: z.string().meta({ description: 'Content of the file, Base64.', exampleValue: 'JVBERi0xLjc=' }),
-    name: z.string().meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
-    contentType: z
-      .string()
-      .meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+    bytes: shown(z.string(), 'Content of the file, Base64.', 'JVBERi0xLjc='),
+    name: filename,
+    contentType,
   }),
   refusals: REFUSALS,
 });
@@ -88,15 +88,10 @@ export const createContentTicket = operation({
   params: documentParams,
   query: members({
     type,
-    preview: queryFlag.meta({
-      description: 'Whether browsers show the file instead of saving it. Default false.',
-    }),
+    preview: queryFlag.describe('Whether browsers show the file instead of saving it. Default false.'),
   }),
   reply: z.strictObject({
-    location: z.string().meta({
-      description: 'Path with a ticket, relative to the service. It needs no key.',
-      exampleValue: `/api/documents/${EXAMPLE_IDS.document}/download?ticket=0f8c1d2e`,
-    }),
+    location: ticketPath,
   }),
   refusals: REFUSALS,
 });
@@ -112,7 +107,7 @@ export const downloadByTicket = operation({
   headers: [...FILE_HEADERS, 'user-agent'],
   params: documentParams,
   query: members({
-    ticket: queryText.meta({ description: 'Ticket of the link. Absent: the request needs a key.' }),
+    ticket: queryText.describe('Ticket of the link. Absent: the request needs a key.'),
   }),
   reply: 'file',
   refusals: ['NotFound', ...REFUSALS],

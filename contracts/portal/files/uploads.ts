@@ -3,8 +3,10 @@
  *
  * Source: docs/portal-values.md §0, §4.
  */
+
 import { z } from 'zod';
-import { bytes, id, members } from '../../fields.ts';
+import { bytes, members, shown } from '../../fields.ts';
+import { contentType, filename, fileSize, identity } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { idIn } from '../ids.ts';
 import { FILE_HEADERS, operation } from '../operation.ts';
@@ -12,47 +14,43 @@ import { FILE_HEADERS, operation } from '../operation.ts';
 /** Bytes of a text part of a form. */
 export const MAX_FORM_TEXT = 4096;
 
-const ticket = z
-  .string()
-  .optional()
-  .meta({ description: 'Ticket of the link. Absent: the request needs a key.' });
+const ticket = z.string().optional().describe('Ticket of the link. Absent: the request needs a key.');
 
 export const upload = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
-    name: z.string().meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
-    contentType: z
-      .string()
-      .meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
-    location: z.string().meta({
-      description: 'A path with a ticket that shows the file without a key.',
-      exampleValue: `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`,
-    }),
+    id: identity,
+    name: filename,
+    contentType,
+    location: shown(
+      z.string(),
+      'A path with a ticket that shows the file without a key.',
+      `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`,
+    ),
   })
   .meta({ id: 'Upload' });
 
 /** Parts of a form; handlers parse the stream, so this schema only serves the description. */
 export const fileForm = z.object({
   file: z.file().describe('The file: the first part that has a file name, whatever it is called.'),
-  name: z.string().max(MAX_FORM_TEXT).optional().meta({
-    description: 'Its original name; otherwise the file name of the part.',
-    exampleValue: 'Lease agreement',
-  }),
+  name: shown(
+    z.string().max(MAX_FORM_TEXT).optional(),
+    'Its original name; otherwise the file name of the part.',
+    'Lease agreement',
+  ),
 });
 
 export const uploadForm = fileForm.extend({
-  contentType: z.string().max(MAX_FORM_TEXT).optional().meta({
-    description: 'Its media type; otherwise the type of the part.',
-    exampleValue: 'application/pdf',
-  }),
+  contentType: shown(
+    z.string().max(MAX_FORM_TEXT).optional(),
+    'Its media type; otherwise the type of the part.',
+    'application/pdf',
+  ),
 });
 
 const uploadedBytes = z.strictObject({
-  id: id.meta({ description: 'Identifier, unique within the instance.' }),
-  size: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
-  digest: z
-    .string()
-    .meta({ description: 'MD5 of the bytes, Base64.', exampleValue: 'CY9rzUYh03PK3k6DJie09g==' }),
+  id: identity,
+  size: fileSize,
+  digest: shown(z.string(), 'MD5 of the bytes, Base64.', 'CY9rzUYh03PK3k6DJie09g=='),
 });
 
 export const storeUpload = operation({
@@ -98,11 +96,11 @@ export function storeBytes(most: number) {
     headers: ['content-type', 'content-length'],
     idempotent: true,
     body: members({
-      bytes: bytes(most).meta({
-        description:
-          'Content of the file, Base64. At least one byte; the limit of an upload is 106,954,752 bytes.',
-        exampleValue: 'JVBERi0xLjc=',
-      }),
+      bytes: shown(
+        bytes(most),
+        'Content of the file, Base64. At least one byte; the limit of an upload is 106,954,752 bytes.',
+        'JVBERi0xLjc=',
+      ),
     }).meta({ id: 'NewBytes' }),
     reply: uploadedBytes,
     examples: { request: { bytes: 'JVBERi0xLjc=' } },

@@ -1,8 +1,9 @@
 /** Drafts: requests for documents that are kept, changed and sent later. Source: docs/decisions/0122-drafts.md. */
+
 import { z } from 'zod';
-import { members, withSent } from '../../fields.ts';
+import { members, shown, withSent } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
-import { recordName, recordNames } from '../entities.ts';
+import { keptRequest, recordName, recordNames } from '../entities.ts';
 import { CREATION } from '../examples.ts';
 import { idIn } from '../ids.ts';
 import { CREATION_REFUSALS, createdDocument, draftedDocuments } from '../new-documents.ts';
@@ -24,20 +25,18 @@ const draftItem = z
 
 const draft = draftItem
   .extend({
-    document: z
-      .unknown()
-      .meta({ description: 'The body of POST /api/documents, as it was sent.', exampleValue: CREATION }),
+    document: keptRequest,
     documents: z.array(createdDocument).describe('The documents made of it; empty until it is sent.'),
   })
   .meta({ id: 'DocumentDraft' });
 
 export const newDraft = members({
   name: recordName,
-  document: withSent(draftedDocuments).meta({
-    description:
-      'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
-    exampleValue: CREATION,
-  }),
+  document: shown(
+    withSent(draftedDocuments),
+    'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
+    CREATION,
+  ),
 }).meta({
   id: 'NewDocumentDraft',
 });

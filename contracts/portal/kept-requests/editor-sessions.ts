@@ -3,8 +3,9 @@
  *
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
+
 import { z } from 'zod';
-import { id, list, maybeUuid, members, text, textUpTo, time } from '../../fields.ts';
+import { id, list, maybeUuid, members, shown, text, textUpTo, time } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { CREATION, EXAMPLE_IDS, EXAMPLE_KEY, FILE } from '../examples.ts';
 import { upload, uploadForm } from '../files/uploads.ts';
@@ -33,15 +34,17 @@ const newEditorSession = members({
 const link = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
-    url: z.url().meta({
-      description: 'Page of the editor; it cannot be framed. The link can be used once.',
-      exampleValue: 'https://hooks.example.com/portal',
-    }),
-    embedUrl: z.url().meta({
-      description: 'The same page for a frame in your application.',
-      exampleValue: `https://sign.example.com/document/key/${EXAMPLE_KEY}/sign-embedded?ticket=0f8c1d2e`,
-    }),
-    expirationDate: time.meta({ description: 'End of the time in which the link can be used.' }),
+    url: shown(
+      z.url(),
+      'Page of the editor; it cannot be framed. The link can be used once.',
+      'https://hooks.example.com/portal',
+    ),
+    embedUrl: shown(
+      z.url(),
+      'The same page for a frame in your application.',
+      `https://sign.example.com/document/key/${EXAMPLE_KEY}/sign-embedded?ticket=0f8c1d2e`,
+    ),
+    expirationDate: time.describe('End of the time in which the link can be used.'),
   })
   .meta({ id: 'EditorSessionLink' });
 
@@ -49,20 +52,19 @@ const session = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
     status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
-    document: z.unknown().meta({
-      description: 'The body of POST /api/documents, as it was last saved.',
-      exampleValue: CREATION,
-    }),
-    locations: z.record(z.string(), z.string()).meta({
-      description: 'Paths of the files of the draft, by id of the upload.',
-      exampleValue: { [EXAMPLE_IDS.upload]: PREVIEW },
-    }),
+    document: shown(z.unknown(), 'The body of POST /api/documents, as it was last saved.', CREATION),
+    locations: shown(
+      z.record(z.string(), z.string()),
+      'Paths of the files of the draft, by id of the upload.',
+      { [EXAMPLE_IDS.upload]: PREVIEW },
+    ),
     documents: z.array(createdDocument).describe('The documents made of the draft; empty until it is sent.'),
-    returnUrl: z.string().nullable().meta({
-      description: 'Page that the editor opens when its session ends. Null: none.',
-      exampleValue: 'https://app.example.com/contracts',
-    }),
-    expirationDate: time.meta({ description: 'End of the session.' }),
+    returnUrl: shown(
+      z.string().nullable(),
+      'Page that the editor opens when its session ends. Null: none.',
+      'https://app.example.com/contracts',
+    ),
+    expirationDate: time.describe('End of the session.'),
   })
   .meta({ id: 'EditorSession' });
 
@@ -96,14 +98,15 @@ export const openEditorSession = operation({
     'Sent by the page of the link. Needs no key: the ticket is the credential. An unknown, used or expired ticket is refused with `InvalidTicket`.',
   auth: 'anonymous',
   body: members({
-    ticket: text.meta({ description: 'Ticket of the link.', exampleValue: EXAMPLE_IDS.ticket }),
+    ticket: shown(text, 'Ticket of the link.', EXAMPLE_IDS.ticket),
   }).meta({ id: 'EditorSessionOpening' }),
   reply: session
     .extend({
-      token: z.string().meta({
-        description: 'For the header `X-Editor-Session` of the session’s requests.',
-        exampleValue: 'c2lnbmluZy10b2tlbg',
-      }),
+      token: shown(
+        z.string(),
+        'For the header `X-Editor-Session` of the session’s requests.',
+        'c2lnbmluZy10b2tlbg',
+      ),
     })
     .meta({ id: 'OpenedEditorSession' }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },

@@ -1,7 +1,9 @@
 /** Many documents of a template and a table. Source: docs/portal-values.md §20. */
+
 import { z } from 'zod';
-import { id, maybeText, maybeUuid, members } from '../../fields.ts';
+import { id, maybeText, maybeUuid, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
+import { failureCode, failureMessage, identity } from '../entities.ts';
 import { EXAMPLE_IDS, SIGNER } from '../examples.ts';
 import { fileReference } from '../flow.ts';
 import { idIn } from '../ids.ts';
@@ -11,45 +13,31 @@ import { operation } from '../operation.ts';
 
 export const generation = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
+    id: identity,
     status: z
       .enum(['Pending', 'Init', 'Completed', 'Done', 'Error', 'WaitingSignatures', 'Canceling', 'Canceled'])
-      .meta({ description: 'Current state.' }),
-    type: z
-      .string()
-      .nullable()
-      .meta({ description: 'Kind of the documents. Null: none.', exampleValue: 'Deed' }),
+      .describe('Current state.'),
+    type: shown(z.string().nullable(), 'Kind of the documents. Null: none.', 'Deed'),
     agentId: id.describe('The application that asked for it.'),
-    folderId: id.nullable().meta({
-      description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
-    }),
-    subscriptionId: z.null().meta({ description: 'Always null.', exampleValue: null }),
-    totalDocumentsCount: z.int().meta({
-      description: 'Documents that the generation creates if no row is refused.',
-      exampleValue: 120,
-    }),
-    initializedCount: z.int().meta({ description: 'Documents that were made.', exampleValue: 118 }),
-    completedCount: z.int().meta({ description: 'Documents that are concluded.', exampleValue: 96 }),
+    folderId: id
+      .nullable()
+      .describe('Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.'),
+    subscriptionId: shown(z.null(), 'Always null.', null),
+    totalDocumentsCount: shown(z.int(), 'Documents that the generation creates if no row is refused.', 120),
+    initializedCount: shown(z.int(), 'Documents that were made.', 118),
+    completedCount: shown(z.int(), 'Documents that are concluded.', 96),
     error: z
       .strictObject({
-        code: z.string().meta({
-          description: 'Error code, for programs. It is never renamed.',
-          exampleValue: 'InvalidDocumentStatus',
-        }),
-        message: z.string().meta({
-          description: 'What happened, for people. The text may change.',
-          exampleValue: 'The document is already concluded.',
-        }),
+        code: failureCode,
+        message: failureMessage,
       })
       .nullable()
-      .meta({ description: 'Reason of the failure. Null: the generation did not fail.' }),
-    refusedRowsCount: z
-      .int()
-      .meta({ description: 'Rows that became no documents; the list of rows tells why.', exampleValue: 2 }),
+      .describe('Reason of the failure. Null: the generation did not fail.'),
+    refusedRowsCount: shown(z.int(), 'Rows that became no documents; the list of rows tells why.', 2),
     template: z
       .strictObject({
         id: id.describe('Id of the template.'),
-        version: z.int().meta({ description: 'The version of the template that is used.', exampleValue: 2 }),
+        version: shown(z.int(), 'The version of the template that is used.', 2),
       })
       .nullable()
       .describe('The template that the documents are made of; null: a text.'),
@@ -58,21 +46,15 @@ export const generation = z
 
 const generationRow = z
   .strictObject({
-    row: z.int().min(1).meta({
-      description: 'Number of the row; the first one below the names of the columns is 1.',
-      exampleValue: 1,
-    }),
+    row: shown(z.int().min(1), 'Number of the row; the first one below the names of the columns is 1.', 1),
     status: z
       .enum(['Pending', 'Made', 'Refused'])
       .describe('`Pending`: not made yet, or never, where the generation was canceled or failed.'),
     documentIds: z.array(id).describe('The documents of the row.'),
     error: z
       .strictObject({
-        code: z.string().meta({ description: 'Code of the refusal.', exampleValue: 'InvalidDocumentStatus' }),
-        message: z.string().meta({
-          description: 'What is wrong with the row.',
-          exampleValue: 'The document is already concluded.',
-        }),
+        code: shown(z.string(), 'Code of the refusal.', 'InvalidDocumentStatus'),
+        message: shown(z.string(), 'What is wrong with the row.', 'The document is already concluded.'),
       })
       .nullable()
       .describe('Why a row was refused.'),
@@ -102,15 +84,15 @@ const newGeneration = members({
   observers,
   folderId,
   newFolderName,
-  organizationId: maybeUuid.meta({ description: 'Accepted and ignored: the key decides the organization.' }),
+  organizationId: maybeUuid.describe('Accepted and ignored: the key decides the organization.'),
   type,
-  notaryType: maybeText.meta({ description: 'Accepted and ignored.', exampleValue: 'None' }),
+  notaryType: shown(maybeText, 'Accepted and ignored.', 'None'),
   expirationDate,
   notifiedEmails,
   dataFile: tableFile,
-  templateFile: fileReference.meta({
-    description: 'Upload with the template, a text. Names of columns of the table stand in double braces.',
-  }),
+  templateFile: fileReference.describe(
+    'Upload with the template, a text. Names of columns of the table stand in double braces.',
+  ),
 })
   .transform(({ organizationId: _organization, notaryType: _notary, ...request }) => request)
   .meta({ id: 'NewDocumentGeneration' });

@@ -1,10 +1,12 @@
 /** Sessions of one hour in which a person places marks before documents are created. Source: docs/portal-values.md §20. */
+
 import { z } from 'zod';
-import { id, list, maybeUuid, members, withSent } from '../../fields.ts';
+import { list, maybeUuid, members, shown, withSent } from '../../fields.ts';
+import { embedUrl, identity, ticketPath } from '../entities.ts';
 import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
 import { fileReference, flowActionMembers } from '../flow.ts';
 import { marksSessionParams } from '../ids.ts';
-import { creationMembers, FILES, FLOW_ACTIONS, newDocuments } from '../new-documents.ts';
+import { creationMembers, FEW_ACTIONS, FILES, FLOW_ACTIONS, newDocuments } from '../new-documents.ts';
 import { operation } from '../operation.ts';
 
 /** Files of one session. Source: docs/portal-values.md §21. */
@@ -13,7 +15,7 @@ export const MAX_MARKS_FILES = 50;
 const { type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks } =
   flowActionMembers;
 const action = members({
-  id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
+  id: maybeUuid.describe('Identifier, unique within the instance.'),
   ...{ type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks },
 });
 
@@ -24,34 +26,27 @@ const newMarksSession = members({
     refusal: { code: 'LimitExceeded', message: 'More was sent than one call may hold.' },
   }).describe(FILES),
   isEnvelope: creationMembers.isEnvelope,
-  flowActions: list(action).describe(FLOW_ACTIONS),
+  flowActions: list(action, FEW_ACTIONS).describe(FLOW_ACTIONS),
   signatureType: creationMembers.signatureType,
 }).meta({ id: 'NewMarksSession' });
 
 const createdSession = z.strictObject({
-  id: id.meta({ description: 'Identifier, unique within the instance.' }),
-  embedUrl: z.url().meta({
-    description:
-      'Address for the widget in the page of the client. Anybody with it can act for one participant.',
-    exampleValue: 'https://sign.example.com/document/key/K3M9Q7W2E5R8T1Y4U6I0/sign-embedded?ticket=0f8c1d2e',
-  }),
+  id: identity,
+  embedUrl,
 });
 
 const marksSession = z
   .strictObject({
-    id: id.meta({ description: 'Identifier, unique within the instance.' }),
+    id: identity,
     files: z
       .array(
         z.strictObject({
-          id: z.string().meta({ description: 'Id of the upload.', exampleValue: EXAMPLE_IDS.upload }),
-          location: z.string().meta({
-            description: 'Path with a ticket, relative to the service. It needs no key.',
-            exampleValue: `/api/documents/${EXAMPLE_IDS.document}/download?ticket=0f8c1d2e`,
-          }),
+          id: shown(z.string(), 'Id of the upload.', EXAMPLE_IDS.upload),
+          location: ticketPath,
         }),
       )
-      .meta({ description: 'Uploads of the session, each with a path that shows it.' }),
-    data: z.unknown().meta({ description: 'The request as it was sent.', exampleValue: CREATION }),
+      .describe('Uploads of the session, each with a path that shows it.'),
+    data: shown(z.unknown(), 'The request as it was sent.', CREATION),
   })
   .meta({ id: 'MarksSession' });
 

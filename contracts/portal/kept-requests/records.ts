@@ -1,15 +1,16 @@
 /** The five operations that saved flows, drafts and templates have in common. */
+
 import type { z } from 'zod';
-import { members, time } from '../../fields.ts';
+import { members } from '../../fields.ts';
 import type { Operation, Value } from '../../operation.ts';
-import { createdBy } from '../entities.ts';
+import { creationDate, creator, updateDate } from '../entities.ts';
 import { pageOf, paging, queryText } from '../lists.ts';
 import { operation } from '../operation.ts';
 
 export const recordTimes = {
-  creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
-  updateDate: time.meta({ description: 'Time of the last change, UTC.' }),
-  createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
+  creationDate,
+  updateDate,
+  createdBy: creator,
 };
 
 /** Query of a list of records. */

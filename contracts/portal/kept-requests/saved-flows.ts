@@ -1,6 +1,7 @@
 /** Flows kept to be used again. Source: docs/portal-values.md §20. */
+
 import { z } from 'zod';
-import { asSent, list, maybeFlag, members } from '../../fields.ts';
+import { asSent, list, maybeFlag, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { recordName, recordNames } from '../entities.ts';
 import { ANA, FILE, SIGNER } from '../examples.ts';
@@ -10,6 +11,8 @@ import {
   CREATION_REFUSALS,
   createdDocument,
   creationMembers,
+  FEW_ACTIONS,
+  FEW_OBSERVERS,
   FLOW_ACTIONS,
   newFiles,
   newFlowActions,
@@ -27,18 +30,16 @@ const savedFlowItem = z.strictObject({ ...recordNames, ...recordTimes }).meta({ 
 const savedFlow = savedFlowItem
   .extend({
     areActionsOrdered: z.boolean().describe(ORDERED),
-    flowActions: z.array(z.unknown()).meta({ description: 'As they were sent.', exampleValue: [SIGNER] }),
-    observers: z
-      .array(z.unknown())
-      .meta({ description: 'As they were sent.', exampleValue: [{ user: ANA }] }),
+    flowActions: shown(z.array(z.unknown()), 'As they were sent.', [SIGNER]),
+    observers: shown(z.array(z.unknown()), 'As they were sent.', [{ user: ANA }]),
   })
   .meta({ id: 'SavedFlow' });
 
 const newSavedFlow = members({
   name: recordName,
   areActionsOrdered: maybeFlag.describe(ORDERED),
-  flowActions: list(asSent(newFlowAction)).describe(FLOW_ACTIONS),
-  observers: list(asSent(newObserver)).nullish().describe(OBSERVERS),
+  flowActions: list(asSent(newFlowAction), FEW_ACTIONS).describe(FLOW_ACTIONS),
+  observers: list(asSent(newObserver), FEW_OBSERVERS).nullish().describe(OBSERVERS),
 })
   .transform(({ name, areActionsOrdered, flowActions, observers }) => ({
     name,

@@ -1,9 +1,10 @@
 /** Templates: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
+
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, members, time, uuid, wholeFrom, withSent } from '../../fields.ts';
+import { id, maybeFlag, maybeText, members, shown, time, uuid, wholeFrom, withSent } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { plainText } from '../../plain-text.ts';
-import { createdBy, MAX_NAME_LENGTH, recordName } from '../entities.ts';
+import { createdBy, creator, keptRequest, MAX_NAME_LENGTH, recordName } from '../entities.ts';
 import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
 import { fieldValues, roles } from '../flow.ts';
 import { idIn } from '../ids.ts';
@@ -64,22 +65,25 @@ const DOCUMENT_EXAMPLE = {
 const templateItem = z
   .strictObject({
     id: id.describe('Id of the template; all of its versions have it.'),
-    version: z.int().min(1).meta({ description: 'Number of the version, from 1.', exampleValue: 2 }),
-    name: z.string().meta({ description: 'Name of the template.', exampleValue: 'Lease agreement' }),
-    description: z.string().nullable().meta({
-      description: 'Text for those who choose a template.',
-      exampleValue: 'Lease of the office in Rua Augusta',
-    }),
-    expirationDays: z.int().nullable().meta({
-      description: 'Days from the creation of a document to its expiry; null: documents do not expire by it.',
-      exampleValue: 30,
-    }),
-    roles: z.array(z.string()).meta({
-      description: 'Titles of the flow actions without a person: who uses the template names one for each.',
-      exampleValue: [SIGNER.title],
-    }),
+    version: shown(z.int().min(1), 'Number of the version, from 1.', 2),
+    name: shown(z.string(), 'Name of the template.', 'Lease agreement'),
+    description: shown(
+      z.string().nullable(),
+      'Text for those who choose a template.',
+      'Lease of the office in Rua Augusta',
+    ),
+    expirationDays: shown(
+      z.int().nullable(),
+      'Days from the creation of a document to its expiry; null: documents do not expire by it.',
+      30,
+    ),
+    roles: shown(
+      z.array(z.string()),
+      'Titles of the flow actions without a person: who uses the template names one for each.',
+      [SIGNER.title],
+    ),
     creationDate: time.describe('When the template was made.'),
-    createdBy: createdBy.meta({ description: 'Application or user that created it.' }),
+    createdBy: creator,
     updateDate: time.describe('When this version was made.'),
     updatedBy: createdBy.describe('The application that made this version.'),
   })
@@ -87,9 +91,7 @@ const templateItem = z
 
 const template = templateItem
   .extend({
-    document: z
-      .unknown()
-      .meta({ description: 'The body of POST /api/documents, as it was sent.', exampleValue: CREATION }),
+    document: keptRequest,
   })
   .meta({
     id: 'Template',
@@ -115,18 +117,20 @@ const settings = {
       exampleValue: 'Lease of the office in Rua Augusta',
       openapi: { anyOf: [{ type: 'string', maxLength: MAX_DESCRIPTION }, { type: 'null' }] },
     }),
-  expirationDays: wholeFrom(1, MAX_EXPIRATION_DAYS)
-    .nullish()
-    .meta({ description: 'Days from the creation of a document to its expiry.', exampleValue: 30 }),
+  expirationDays: shown(
+    wholeFrom(1, MAX_EXPIRATION_DAYS).nullish(),
+    'Days from the creation of a document to its expiry.',
+    30,
+  ),
 };
 
 const newTemplate = members({
-  name: recordName.meta({ description: 'Name of the template.' }),
-  document: withSent(newDocuments).meta({
-    description:
-      'The body of POST /api/documents. Flow actions have a `title`, the role, and no `user` where the person comes later.',
-    exampleValue: CREATION,
-  }),
+  name: recordName.describe('Name of the template.'),
+  document: shown(
+    withSent(newDocuments),
+    'The body of POST /api/documents. Flow actions have a `title`, the role, and no `user` where the person comes later.',
+    CREATION,
+  ),
   ...settings,
 }).meta({
   id: 'NewTemplate',
@@ -154,13 +158,12 @@ const templateOfDocument = members({
 /** Members of a request that replace those of the template. */
 const replacements = {
   ...creationMembers,
-  version: wholeFrom(1, MAX_VERSION)
-    .nullish()
-    .meta({ description: 'Version of the template; left out: the newest.', exampleValue: 2 }),
-  documentName: maybeText.meta({
-    description: 'Name of the document, which mails have in their subject.',
-    exampleValue: 'Lease of Rua Augusta 12',
-  }),
+  version: shown(wholeFrom(1, MAX_VERSION).nullish(), 'Version of the template; left out: the newest.', 2),
+  documentName: shown(
+    maybeText,
+    'Name of the document, which mails have in their subject.',
+    'Lease of Rua Augusta 12',
+  ),
 };
 
 function replaced({

@@ -16,6 +16,7 @@ import {
   maybeText,
   maybeUuid,
   members,
+  shown,
   text,
   textUpTo,
   uuid,
@@ -24,6 +25,7 @@ import {
 } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { reason } from '../documents.ts';
+import { actionId, disableNotifications, fileSize, maybeActionId } from '../entities.ts';
 import { ANA, EXAMPLE_IDS, REASON } from '../examples.ts';
 import { fileForm } from '../files/uploads.ts';
 import { box, newMark } from '../flow.ts';
@@ -46,48 +48,54 @@ export const MAX_FIELD_FILE_BYTES = 4_000_000;
 
 /** The signer: with `keys/{key}` a ticket or, with an application's key, the action. */
 const access = {
-  flowActionId: maybeUuid.meta({
-    description: 'Action of the participant. Absent: the first pending action of this person.',
-    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-  }),
-  ticket: maybeText.meta({
-    description:
-      'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
-    exampleValue: '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
-  }),
+  flowActionId: maybeActionId,
+  ticket: shown(
+    maybeText,
+    'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
+    '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
+  ),
   // Additional: with a key, the acting participant of a rule.
-  userId: maybeUuid.meta({
-    description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
-    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-  }),
+  userId: shown(
+    maybeUuid,
+    'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+    '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  ),
   // Additional: with a ticket, the displayed version; a different current version is refused.
-  documentVersion: whole.nullish().meta({
-    description:
-      'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
-    exampleValue: 1,
-  }),
+  documentVersion: shown(
+    whole.nullish(),
+    'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
+    1,
+  ),
 };
 
 /** Values by name of field; the rules of fields refuse other types than text, number and boolean. */
 const fieldValues = map(z.union([textUpTo(4000), z.number(), z.boolean()]).nullable());
 
 const signaturePosition = members({
-  page: whole.nullish().meta({
-    description: 'Page of the box, from 1. Another spelling of `pageNumber`, which wins.',
-    exampleValue: 1,
-  }),
+  page: shown(whole.nullish(), 'Page of the box, from 1. Another spelling of `pageNumber`, which wins.', 1),
   ...box,
 }).transform(({ page, pageNumber, ...rectangle }) => ({
   ...rectangle,
   pageNumber: pageNumber ?? page ?? null,
 }));
 
+const noCode = shown(maybeText, 'Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456');
+const onePosition = signaturePosition
+  .nullish()
+  .describe('One place of the visible signature. Ignored when `signaturePositions` is there.');
+const severalPositions = list(newMark)
+  .nullish()
+  .describe('Places of the visible signature, at most 1,000. Absent: those given at creation.');
+const filledFields = shown(
+  fieldValues.nullish(),
+  'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
+  { city: 'Lisbon' },
+);
+
 const picture = {
-  id: uuid.meta({ description: 'Identifier, unique within the instance.' }),
-  contentType: maybeText.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
-  save: maybeFlag.meta({
-    description: 'Whether the picture is kept for later signatures. Accepted and ignored.',
-  }),
+  id: uuid.describe('Identifier, unique within the instance.'),
+  contentType: shown(maybeText, 'Media type of the content.', 'application/pdf'),
+  save: maybeFlag.describe('Whether the picture is kept for later signatures. Accepted and ignored.'),
 };
 
 /** Places of the visible signature, in one of two spellings. */
@@ -100,94 +108,77 @@ function positionsOf<Position>(
 
 const electronicSignature = members({
   ...access,
-  disableNotifications: maybeFlag.meta({
-    description: 'Whether no e-mail at all is sent about this. Default false.',
-  }),
+  disableNotifications,
   evidences: members({
     geolocation: members({
-      latitude: between(-90, 90).meta({ description: 'Degrees north of the equator.', exampleValue: 38.72 }),
-      longitude: between(-180, 180).meta({ description: 'Degrees east of Greenwich.', exampleValue: -9.14 }),
-      accuracy: between(0, MAX_ACCURACY).nullish().meta({
-        description: 'Radius of uncertainty of the position, metres. Null: not known.',
-        exampleValue: 12.5,
-      }),
+      latitude: shown(between(-90, 90), 'Degrees north of the equator.', 38.72),
+      longitude: shown(between(-180, 180), 'Degrees east of Greenwich.', -9.14),
+      accuracy: shown(
+        between(0, MAX_ACCURACY).nullish(),
+        'Radius of uncertainty of the position, metres. Null: not known.',
+        12.5,
+      ),
     })
       .nullish()
-      .meta({ description: 'Position reported by the device of the participant.' }),
+      .describe('Position reported by the device of the participant.'),
   })
     .nullish()
-    .meta({
-      description: 'Data about the moment of signing. It becomes part of the evidence in the signed file.',
-    }),
-  emailCode: maybeText.meta({
-    description:
-      'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
-    exampleValue: '481516',
-  }),
-  smsCode: maybeText.meta({
-    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
-    exampleValue: '123456',
-  }),
-  whatsappCode: maybeText.meta({
-    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
-    exampleValue: '123456',
-  }),
-  otpCode: maybeText.meta({
-    description: 'Accepted and ignored: codes arrive by e-mail (`emailCode`).',
-    exampleValue: '123456',
-  }),
-  authenticationType: word(['SMS', 'AuthenticationApp']).nullish().meta({
-    description: 'Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).',
-  }),
-  authenticationCode: maybeText.meta({
-    description: 'Code of the second factor named by `authenticationType`. Accepted and ignored.',
-    exampleValue: '123456',
-  }),
-  typedName: maybeText.meta({
-    description: 'Name that the participant typed. Absent: the name of the flow action.',
-    exampleValue: 'Ana Silva',
-  }),
-  signaturePosition: signaturePosition
+    .describe('Data about the moment of signing. It becomes part of the evidence in the signed file.'),
+  emailCode: shown(
+    maybeText,
+    'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
+    '481516',
+  ),
+  smsCode: noCode,
+  whatsappCode: noCode,
+  otpCode: noCode,
+  authenticationType: word(['SMS', 'AuthenticationApp'])
     .nullish()
-    .meta({ description: 'One place of the visible signature. Ignored when `signaturePositions` is there.' }),
-  signaturePositions: list(newMark).nullish().meta({
-    description: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
-  }),
+    .describe('Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).'),
+  authenticationCode: shown(
+    maybeText,
+    'Code of the second factor named by `authenticationType`. Accepted and ignored.',
+    '123456',
+  ),
+  typedName: shown(
+    maybeText,
+    'Name that the participant typed. Absent: the name of the flow action.',
+    'Ana Silva',
+  ),
+  signaturePosition: onePosition,
+  signaturePositions: severalPositions,
   signatureInitialsPositions: list(newMark)
     .nullish()
-    .meta({ description: 'Places of the initials, at most 1,000. Absent: those given at creation.' }),
+    .describe('Places of the initials, at most 1,000. Absent: those given at creation.'),
   // Participants have no key for uploads: the signing page sends the picture itself.
   signatureImage: members({
     ...picture,
-    id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
-    contentB64: bytes(MAX_PICTURE).nullish().meta({
-      description: 'Picture in PNG or JPEG, Base64, at most 2 MiB. For participants, who cannot upload.',
-      exampleValue: 'iVBORw0KGgo=',
-    }),
-    showSignerInformation: maybeFlag.meta({
-      description: 'Whether name and date are printed beside the picture. Accepted and ignored.',
-    }),
-    alignTextOnMiddle: maybeFlag.meta({
-      description: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
-    }),
+    id: maybeUuid.describe('Identifier, unique within the instance.'),
+    contentB64: shown(
+      bytes(MAX_PICTURE).nullish(),
+      'Picture in PNG or JPEG, Base64, at most 2 MiB. For participants, who cannot upload.',
+      'iVBORw0KGgo=',
+    ),
+    showSignerInformation: maybeFlag.describe(
+      'Whether name and date are printed beside the picture. Accepted and ignored.',
+    ),
+    alignTextOnMiddle: maybeFlag.describe(
+      'Whether the text beside the picture is centred vertically. Accepted and ignored.',
+    ),
   })
     .nullish()
-    .meta({
-      description:
-        'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
-    }),
+    .describe(
+      'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
+    ),
   initialsImage: members(picture)
     .nullish()
-    .meta({ description: 'Picture of the initials. Absent: they are made from the name.' }),
-  fieldValues: fieldValues.nullish().meta({
-    description:
-      'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
-    exampleValue: { city: 'Lisbon' },
-  }),
-  userTimeZoneOffset: whole.nullish().meta({
-    description: 'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
-    exampleValue: 60,
-  }),
+    .describe('Picture of the initials. Absent: they are made from the name.'),
+  fieldValues: filledFields,
+  userTimeZoneOffset: shown(
+    whole.nullish(),
+    'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
+    60,
+  ),
 })
   .transform((given) => {
     const { flowActionId, ticket, userId, documentVersion, signatureImage } = given;
@@ -215,22 +206,14 @@ export type ElectronicSigning = Partial<Electronic> & Pick<Electronic, 'position
 
 const certificateStart = members({
   ...access,
-  certificate: bytes(MAX_CERTIFICATE).meta({
-    description:
-      'X.509 certificate of the participant in DER, Base64. At most 16 KiB. Its private key stays with the participant.',
-    exampleValue: 'MIIDazCCAlOgAwIBAgIU',
-  }),
-  signaturePosition: signaturePosition
-    .nullish()
-    .meta({ description: 'One place of the visible signature. Ignored when `signaturePositions` is there.' }),
-  signaturePositions: list(newMark).nullish().meta({
-    description: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
-  }),
-  fieldValues: fieldValues.nullish().meta({
-    description:
-      'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
-    exampleValue: { city: 'Lisbon' },
-  }),
+  certificate: shown(
+    bytes(MAX_CERTIFICATE),
+    'X.509 certificate of the participant in DER, Base64. At most 16 KiB. Its private key stays with the participant.',
+    'MIIDazCCAlOgAwIBAgIU',
+  ),
+  signaturePosition: onePosition,
+  signaturePositions: severalPositions,
+  fieldValues: filledFields,
 })
   .transform(({ signaturePosition: one, signaturePositions, fieldValues: values, ...request }) => ({
     ...request,
@@ -241,76 +224,68 @@ const certificateStart = members({
 
 const certificateCompletion = members({
   ...access,
-  signature: bytes(MAX_VALUE).meta({
-    description: 'Signature value over the hash, Base64. At most 4 KiB.',
-    exampleValue: 'MEUCIQDx',
-  }),
-  token: text.meta({
-    description: 'Token from the call that began this signature. Used once, within 10 minutes.',
-    exampleValue: 'c2lnbmluZy10b2tlbg',
-  }),
-  disableNotifications: maybeFlag.meta({
-    description: 'Whether no e-mail at all is sent about this. Default false.',
-  }),
+  signature: shown(bytes(MAX_VALUE), 'Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'),
+  token: shown(
+    text,
+    'Token from the call that began this signature. Used once, within 10 minutes.',
+    'c2lnbmluZy10b2tlbg',
+  ),
+  disableNotifications,
 }).meta({ id: 'CertificateSignature' });
 
 const approval = members({
   ...access,
-  disableNotifications: maybeFlag.meta({
-    description: 'Whether no e-mail at all is sent about this. Default false.',
-  }),
+  disableNotifications,
 }).meta({ id: 'Approval' });
 
 const participantRefusal = members({
   ...access,
-  reason: reason.meta({
-    description: 'Reason, which participants and the history show. At most 2,000 characters.',
-    exampleValue: 'The price has changed.',
-  }),
+  reason: shown(
+    reason,
+    'Reason, which participants and the history show. At most 2,000 characters.',
+    'The price has changed.',
+  ),
 }).meta({ id: 'ParticipantRefusal' });
 
 const documentOpening = members({
   ...access,
-  reachedEnd: maybeFlag.meta({
-    description: 'Whether the last page was visible to its end. Default false: the document was opened.',
-  }),
+  reachedEnd: maybeFlag.describe(
+    'Whether the last page was visible to its end. Default false: the document was opened.',
+  ),
 }).meta({ id: 'DocumentOpening' });
 
 const emailCodeRequest = members({
   ...access,
-  resend: maybeFlag.meta({
-    description: 'Whether a new code is sent although an earlier one is still valid. Default false.',
-  }),
+  resend: maybeFlag.describe(
+    'Whether a new code is sent although an earlier one is still valid. Default false.',
+  ),
 }).meta({ id: 'EmailCodeRequest' });
 
 const smsCodeRequest = members({
-  flowActionId: uuid.meta({
-    description: 'Action of the participant. Absent: the first pending action of this person.',
-    exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
-  }),
-  resend: flag.nullish().meta({
-    description: 'Whether a new code is sent although an earlier one is still valid. Default false.',
-  }),
+  flowActionId: actionId,
+  resend: flag
+    .nullish()
+    .describe('Whether a new code is sent although an earlier one is still valid. Default false.'),
 }).meta({ id: 'SmsCodeRequest' });
 
 const startedSignature = z.strictObject({
-  success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
-  token: z.string().nullable().meta({
-    description: 'Token from the call that began this signature. Used once, within 10 minutes.',
-    exampleValue: 'c2lnbmluZy10b2tlbg',
-  }),
-  toSignHash: z
-    .string()
-    .nullable()
-    .meta({ description: 'Base64.', exampleValue: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=' }),
-  toSign: z.string().nullable().meta({
-    description: 'What the hash is of, Base64; null when it is too large to send.',
-    exampleValue: 'MYIBazA=',
-  }),
-  digestAlgorithm: z.string().nullable().meta({
-    description: 'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
-    exampleValue: 'SHA-256',
-  }),
+  success: shown(z.boolean(), 'Whether it was done.', true),
+  token: shown(
+    z.string().nullable(),
+    'Token from the call that began this signature. Used once, within 10 minutes.',
+    'c2lnbmluZy10b2tlbg',
+  ),
+  toSignHash: shown(z.string().nullable(), 'Base64.', 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='),
+  toSign: shown(
+    z.string().nullable(),
+    'What the hash is of, Base64; null when it is too large to send.',
+    'MYIBazA=',
+  ),
+  digestAlgorithm: shown(
+    z.string().nullable(),
+    'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
+    'SHA-256',
+  ),
   validationResults: signatureChecks,
 });
 
@@ -320,20 +295,24 @@ const AGAIN =
   'Present when another signature has changed the file since the start: to sign and complete again.';
 
 const completedSignature = z.strictObject({
-  success: z.boolean().meta({ description: 'Whether it was done.', exampleValue: true }),
+  success: shown(z.boolean(), 'Whether it was done.', true),
   validationResults: signatureChecks,
-  token: z.string().nullable().optional().meta({ description: AGAIN, exampleValue: 'c2lnbmluZy10b2tlbg' }),
-  toSignHash: startedSignature.shape.toSignHash
-    .optional()
-    .meta({ description: 'Base64.', exampleValue: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=' }),
-  toSign: startedSignature.shape.toSign.optional().meta({
-    description: 'What the hash is of, Base64; null when it is too large to send.',
-    exampleValue: 'MYIBazA=',
-  }),
-  digestAlgorithm: z.string().nullable().optional().meta({
-    description: 'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
-    exampleValue: 'SHA-256',
-  }),
+  token: shown(z.string().nullable().optional(), AGAIN, 'c2lnbmluZy10b2tlbg'),
+  toSignHash: shown(
+    startedSignature.shape.toSignHash.optional(),
+    'Base64.',
+    'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
+  ),
+  toSign: shown(
+    startedSignature.shape.toSign.optional(),
+    'What the hash is of, Base64; null when it is too large to send.',
+    'MYIBazA=',
+  ),
+  digestAlgorithm: shown(
+    z.string().nullable().optional(),
+    'Hash function of `toSignHash`, always SHA-256. Null: nothing to sign.',
+    'SHA-256',
+  ),
 });
 
 export type CompletedSignature = Value<typeof completedSignature>;
@@ -540,16 +519,17 @@ export const sendSmsCode = operation({
 
 const fieldUpload = z
   .strictObject({
-    id: id.meta({ description: 'Value of the field in `fieldValues` of the request that signs.' }),
-    name: z.string().meta({ description: 'File name with its extension.', exampleValue: 'passport.pdf' }),
+    id: id.describe('Value of the field in `fieldValues` of the request that signs.'),
+    name: shown(z.string(), 'File name with its extension.', 'passport.pdf'),
     contentType: z
       .enum(['application/pdf', 'image/jpeg', 'image/png'])
-      .meta({ description: 'Media type, told by the content.' }),
-    size: z.int().meta({ description: 'Length of the file, bytes.', exampleValue: 184320 }),
-    sha256: z.string().meta({
-      description: 'SHA-256 of the file, lower-case hex.',
-      exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    }),
+      .describe('Media type, told by the content.'),
+    size: fileSize,
+    sha256: shown(
+      z.string(),
+      'SHA-256 of the file, lower-case hex.',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    ),
   })
   .meta({ id: 'FieldUpload' });
 

@@ -246,10 +246,17 @@ test('all members of a creation request reach the portal', async (t) => {
 });
 
 test('a creation at its bounds is accepted, and one beyond a bound is refused with the code and text of the bound', async (t) => {
-  const { send, last } = await startPortal(t);
+  const { send, last, set } = await startPortal(t);
+  const kept = {
+    ...{ id: IDS.flow, name: 'A', status: 'Saved', creationDate: THEN, updateDate: THEN },
+    createdBy: { id: IDS.application, name: 'My App' },
+  };
+  set('drafts.create', () => kept);
+  set('savedFlows.create', () => kept);
   const creation = (more: object) => ({ files: [FILE], flowActions: [{ user: { name: 'A' } }], ...more });
   const many = (count: number, item: object | string) => Array.from({ length: count }, () => item);
   const PERSON = { user: { name: 'A' } };
+  const draft = (document: object) => ({ name: 'A', document });
   const rule = (count: number) => ({ type: 'ApproverRule', signRuleUsers: many(count, { name: 'A' }) });
   for (const more of [
     { tags: many(100, { value: 'v' }) },
@@ -287,10 +294,22 @@ test('a creation at its bounds is accepted, and one beyond a bound is refused wi
     [`${PATH}/notified-emails`, 'PUT', (count: number) => ({ emails: many(count, 'n@example.com') })],
     [`${PATH}/flow`, 'POST', (count: number) => ({ addedObservers: many(count, PERSON) })],
     [`${PATH}/flow`, 'POST', (count: number) => ({ addedFlowActions: many(count, PERSON) })],
+    ['/api/document-drafts', 'POST', (count: number) => draft({ flowActions: many(count, PERSON) })],
+    ['/api/document-flows', 'POST', (count: number) => ({ name: 'A', flowActions: many(count, PERSON) })],
   ] as const) {
     t.is((await send(path, body(100), { method })).status, 200);
     await assertRefused(t, await send(path, body(101), { method }), 'LimitExceeded');
   }
+  t.is((await send('/api/document-drafts', draft({ files: many(50, FILE) }))).status, 200);
+  await assertRefused(
+    t,
+    await send('/api/document-drafts', draft({ files: many(51, FILE) })),
+    'LimitExceeded',
+  );
+  const envelope = (count: number) => send(`${PATH}/envelope/versions`, { files: many(count, FILE) });
+  t.is((await envelope(20)).status, 200);
+  const { message } = await assertRefused(t, await envelope(21), 'LimitExceeded');
+  t.is(message, 'An envelope holds at most 20 files.');
   const long = await send('/api/documents', creation({ externalId: 'x'.repeat(201) }));
   const { errors } = await assertRefused(t, long, 'BadRequest');
   t.deepEqual(errors, { ExternalId: ['The ExternalId field is too long.'] });
