@@ -79,14 +79,14 @@ export interface ServiceSignatureTask extends SignaturePlace, PlacedOutput {
   readonly profile: string;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
-  readonly words: SignatureTexts;
+  readonly texts: SignatureTexts;
   /** PDF only; absent = nothing. */
   readonly content?: SignatureContent;
   /** PDF only: builds the file again, with the signatures before this one; absent = adds one to the input. */
   readonly rebuild?: {
     /** Path of the file without any of the signatures. */
     readonly original: string;
-    readonly earlier: readonly { readonly at: number; readonly words: SignatureTexts }[];
+    readonly earlier: readonly { readonly at: number; readonly texts: SignatureTexts }[];
   };
   /** See `FinalCheck`. */
   readonly check: FinalCheck | null;
@@ -134,7 +134,7 @@ export interface BeginSigningTask extends SignaturePlace {
   /** Without trusted roots: true accepts every certificate with a warning, false none. */
   readonly allowUnproven: boolean;
   readonly at: number;
-  readonly words: SignatureTexts;
+  readonly texts: SignatureTexts;
   /** As for `ServiceSignatureTask`. */
   readonly content?: SignatureContent;
   /** Path of the state for the second step. */

@@ -102,10 +102,10 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     return this.sessions.has(token);
   }
 
-  async commit(token: number, steps: readonly EncodedStep[], isTold: boolean): Promise<CommitRow> {
+  async commit(token: number, steps: readonly EncodedStep[], isReported: boolean): Promise<CommitRow> {
     if (!this.mayCommit(token)) throw failure('LS001', 'The session of this node is over.');
     const hasOthers = [...this.sessions.keys()].some((other) => other !== token);
-    if (hasOthers && !isTold) throw failure('LS002', 'Another session exists.');
+    if (hasOthers && !isReported) throw failure('LS002', 'Another session exists.');
     const store = new MemoryStore(this.tables, token);
     const committed = await Promise.all(steps.map(({ step }) => store.commit(step)));
     const stored = steps.filter((_, at) => committed[at]?.ok).map(({ step }) => changeText(step));
@@ -123,8 +123,8 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     const found = await Promise.all(steps.map(({ step }) => store.load(step.actor.address)));
     return steps.flatMap(({ step }, at) => {
       const isStored = JSON.stringify(found[at] ?? null) === JSON.stringify(step.ends ? null : step.actor);
-      const isTold = this.#changes.some((change) => change.steps.includes(changeText(step)));
-      return isStored && !isTold ? [step] : [];
+      const isReported = this.#changes.some((change) => change.steps.includes(changeText(step)));
+      return isStored && !isReported ? [step] : [];
     });
   }
 

@@ -46,7 +46,7 @@ export async function applyServiceSignature(
   const isRebuilt = rebuild !== undefined && countPdfSignatures(rebuild.original) === 0;
   const { output } = isRebuilt
     ? await signSeries({ ...task, rebuild }, profile)
-    : await attempt(simplerParameters(formatParameters(task.format, task.words, task.content)));
+    : await attempt(simplerParameters(formatParameters(task.format, task.texts, task.content)));
   const hasEarlierSignatures = isRebuilt && rebuild.earlier.length > 0;
   thread.faults.atSync('portal.seal.signed', hasEarlierSignatures ? 'rebuilt' : undefined);
   const synced = beginSync(task, thread);
@@ -63,12 +63,12 @@ function signSeries(
   const { rebuild, output, content } = task;
   removeIfPresent(output);
   const { digest, padding, includeChain, policy, level = 'B' } = choices;
-  const all = [...rebuild.earlier, { at: task.at, words: task.words }];
-  const steps = all.map(({ at, words }, index) => {
-    const [, ...plainer] = simplerParameters(formatParameters('Pades', words));
-    const isDrawable = words.visible?.image == null || isPicture(readFileSync(words.visible.image));
-    const form = isDrawable ? formatParameters('Pades', words) : plainer[0];
-    const pages = index === 0 ? formatParameters('Pades', words, content).pades?.content : undefined;
+  const all = [...rebuild.earlier, { at: task.at, texts: task.texts }];
+  const steps = all.map(({ at, texts }, index) => {
+    const [, ...plainer] = simplerParameters(formatParameters('Pades', texts));
+    const isDrawable = texts.visible?.image == null || isPicture(readFileSync(texts.visible.image));
+    const form = isDrawable ? formatParameters('Pades', texts) : plainer[0];
+    const pages = index === 0 ? formatParameters('Pades', texts, content).pades?.content : undefined;
     return { at, pades: { ...form?.pades, ...(pages !== undefined && { content: pages }) } };
   });
   const request = {

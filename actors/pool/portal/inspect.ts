@@ -41,7 +41,7 @@ function tryOut(
   const { signer, services } = profileOf(thread, profile);
   // Errors of the file then appear at signing.
   if (signer === undefined) return;
-  const words = {
+  const texts = {
     fieldName: 'Inspection',
     name: '',
     reason: '',
@@ -50,7 +50,7 @@ function tryOut(
     xades,
   };
   try {
-    const form = formatParameters(format, words, content);
+    const form = formatParameters(format, texts, content);
     // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
     trySigning({ format, input: path, signer, at, level, ...form });

@@ -21,17 +21,17 @@ export interface FormatParameters {
 
 export function formatParameters(
   format: SignatureFormat,
-  words: SignatureTexts,
+  texts: SignatureTexts,
   content?: SignatureContent,
 ): FormatParameters {
-  const name = words.fieldName;
+  const name = texts.fieldName;
   switch (format) {
     case 'Pades':
-      return { pades: { ...padesForm(words), ...(content && { content: pageContent(content) }) } };
+      return { pades: { ...padesForm(texts), ...(content && { content: pageContent(content) }) } };
     case 'Cades':
       return { cades: { detached: true, armor: 'der', ...(name !== '' && { contentIdentifier: name }) } };
     case 'Xades':
-      return { xades: { ...xadesForm(words), ...(name !== '' && { id: name }) } };
+      return { xades: { ...xadesForm(texts), ...(name !== '' && { id: name }) } };
   }
 }
 

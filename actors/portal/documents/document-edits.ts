@@ -38,10 +38,11 @@ export class DocumentEdits {
   ) {}
 
   async newVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
-    const { context } = await this.#present(tenant, id);
+    const document = await this.#present(tenant, id);
+    const { context } = document;
     if (context.isEnvelope)
       throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
-    this.#assertVersionable(await this.#present(tenant, id));
+    this.#assertVersionable(document);
     const prepared = await this.files.single(
       tenant.organization.id,
       version.file,

@@ -88,9 +88,7 @@ export class DocumentService {
   }
 
   async get(tenant: Tenant, id: DocumentId): Promise<DocumentView & Identified> {
-    await this.#present(tenant, id);
-    const document = await this.directory.byId(id);
-    if (document === undefined) throw new PortalRefusal('DocumentNotFound');
+    const document = await this.#present(tenant, id);
     return documentView(document, await this.#folderOf(tenant, document), tenant.organization.identifier);
   }
 

@@ -163,7 +163,7 @@ async function put(
     ...place,
     task: 'portal.seal',
     at: signature.signingTime,
-    words: textsOf(effect, blobs, language),
+    texts: textsOf(effect, blobs, language),
     ...(found && contentFor(found, signature, language, blobs)),
     check: check ?? null,
   } as const;
@@ -195,8 +195,8 @@ function contentFor(
     const action = document.actions.find(({ id }) => id === made.flowActionId);
     if (signer === undefined || action === undefined || made.signingTime === null) return [];
     const subject = { signature: { ...made, signingTime: made.signingTime }, signer, title: action.title };
-    const words = textsOf({ ...subject, xades: null, document }, blobs, language);
-    return [{ at: made.signingTime, words }];
+    const texts = textsOf({ ...subject, xades: null, document }, blobs, language);
+    return [{ at: made.signingTime, texts }];
   });
   return { content, rebuild: { original: blobs.pathOf(document.file.blob), earlier: again } };
 }

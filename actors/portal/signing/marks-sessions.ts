@@ -1,7 +1,6 @@
 /** Sessions in which marks are placed on uploaded files. Source: docs/portal-values.md §20. */
 import { actorKind, defineActor } from '@sealwright/runtime';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
-import { MAX_MARKS_FILES } from '../../../contracts/portal/kept-requests/marks-sessions.ts';
 import {
   MARKS_SESSION_EXPIRED,
   MARKS_SESSION_LIFETIME,
@@ -52,10 +51,7 @@ export class MarksSessionService {
 
   /** Refusals: `UploadNotFound`, `LimitExceeded`. @param data the request as it was sent */
   async create(tenant: Tenant, given: readonly Omit<NewFile, 'displayName'>[], data: unknown) {
-    // Creation requests may have more files.
-    if (given.length > MAX_MARKS_FILES || (JSON.stringify(data) ?? '').length > MAX_BYTES) {
-      throw new PortalRefusal('LimitExceeded');
-    }
+    if ((JSON.stringify(data) ?? '').length > MAX_BYTES) throw new PortalRefusal('LimitExceeded');
     const organizationId = tenant.organization.id;
     const { id } = await this.#records.create(tenant, undefined, async () => {
       const files = [];

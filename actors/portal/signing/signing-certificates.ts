@@ -301,7 +301,7 @@ export class CertificateSigning {
       demands: requirementsOf(call.action),
       allowUnproven,
       at: signingTime,
-      words: certificateTexts(reservation, call, context, language),
+      texts: certificateTexts(reservation, call, context, language),
       ...(content !== undefined && { content }),
       output,
     } as const;

@@ -10,7 +10,7 @@ import { creationMembers, FEW_ACTIONS, FILES, FLOW_ACTIONS, newDocuments } from 
 import { operation } from '../operation.ts';
 
 /** Files of one session. Source: docs/portal-values.md §21. */
-export const MAX_MARKS_FILES = 50;
+const MAX_MARKS_FILES = 50;
 
 const { type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks } =
   flowActionMembers;

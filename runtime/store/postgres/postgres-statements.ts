@@ -90,11 +90,11 @@ export function commitStatements(pool: pg.Pool, watch: StatementWatch): CommitSt
   /** The backend of a commit without an answer; it may still be at work. Other statements use that of an answered one. */
   let lost: Backend | undefined;
   return {
-    async commit(token, steps, isTold) {
+    async commit(token, steps, isReported) {
       for (let attempt = 1; ; attempt++) {
         try {
           const { rows } = await statements.observed<CommitRow>(
-            { name: 'commit-steps', text: COMMIT_STEPS, values: commitParameters(token, steps, isTold) },
+            { name: 'commit-steps', text: COMMIT_STEPS, values: commitParameters(token, steps, isReported) },
             (backend) => {
               lost = backend;
             },

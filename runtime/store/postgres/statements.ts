@@ -40,8 +40,8 @@ export interface SessionStatements {
 }
 
 export interface CommitStatements {
-  /** See `commitFunction`. `isTold`: the steps are reported to other nodes. */
-  commit(token: number, steps: readonly EncodedStep[], isTold: boolean): Promise<CommitRow>;
+  /** See `commitFunction`. `isReported`: the steps are reported to other nodes. */
+  commit(token: number, steps: readonly EncodedStep[], isReported: boolean): Promise<CommitRow>;
   /** Waits for a commit of the session in progress; returns which of the steps are stored and reported by no change. */
   stored(token: number, steps: readonly EncodedStep[]): Promise<readonly Step[]>;
 }

@@ -117,8 +117,12 @@ function withStateIndex({ actor, moved, counters }: Step) {
   return { remove, put, counters: counted };
 }
 
-/** Builds the parameters of `COMMIT_STEPS`. `isTold`: the steps are reported to other nodes. */
-export function commitParameters(session: number, steps: readonly EncodedStep[], isTold: boolean): unknown[] {
+/** Builds the parameters of `COMMIT_STEPS`. `isReported`: the steps are reported to other nodes. */
+export function commitParameters(
+  session: number,
+  steps: readonly EncodedStep[],
+  isReported: boolean,
+): unknown[] {
   const parameters: unknown[] = [session];
   // `flatMap` costs several times as much.
   const column = (name: string) => {
@@ -137,7 +141,7 @@ export function commitParameters(session: number, steps: readonly EncodedStep[],
     );
     for (const name of group) parameters.push(column(name));
   }
-  parameters.push(isTold ? steps.map(({ step }) => changeText(step)) : null);
+  parameters.push(isReported ? steps.map(({ step }) => changeText(step)) : null);
   return parameters;
 }
 

@@ -138,13 +138,13 @@ class CheckedDatabase extends MemoryDatabase {
     return this.#mutation === 'no fencing' || super.mayCommit(token);
   }
 
-  override async commit(token: number, steps: readonly EncodedStep[], isTold: boolean) {
+  override async commit(token: number, steps: readonly EncodedStep[], isReported: boolean) {
     if (this.#mutation === 'outcomes twice') for (const { step } of steps) this.#restore(step.settles);
     for (const { step } of steps) {
       const effect = step.settles === null ? undefined : this.tables.effects.get(step.settles);
       if (effect !== undefined) this.#settledEffects.set(effect.key, effect);
     }
-    const row = await super.commit(token, steps, isTold).finally(() => this.#removeRestored(steps));
+    const row = await super.commit(token, steps, isReported).finally(() => this.#removeRestored(steps));
     for (const [at, { step }] of steps.entries()) {
       const { kind, id } = step.actor.address;
       const what = `${kind}/${id} ${step.basedOn + 1} ${step.actor.state}`;
