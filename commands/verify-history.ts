@@ -2,7 +2,11 @@
  * `sealwright verify-history`: verifies the hash chains and checkpoints of the history, and names the first entry that is
  * not as it was written. The service may be running. Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { jsonType, type StoreReader } from '@sealwright/runtime';
 import {
   type Checkpoint,
   type HistoryReport,
@@ -10,6 +14,7 @@ import {
   verifyHistory,
 } from '@sealwright/runtime/history';
 import { ACTOR_KINDS, storageLayout } from '../actors/index.ts';
+import type { JobContext } from '../machines/batch/job-context.ts';
 import { readAnchors } from '../service/history-anchor.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
@@ -20,12 +25,23 @@ export interface VerifyHistoryWords {
   /** Files with checkpoints that were kept elsewhere. */
   readonly copies: readonly string[];
   readonly json: boolean;
+  /** Compares the stored files with the digests that the history covers, too. */
+  readonly files: boolean;
+}
+
+/** Stored files, compared with their digests. */
+interface FileReport {
+  readonly agreeing: number;
+  /** Outputs that somebody has moved from the output folder, which is permitted. */
+  readonly gone: number;
+  /** The first file with other content; paths below `Storage:Root`. */
+  readonly changed: string | undefined;
 }
 
 /** 0 when the history is whole, 1 when an entry is not, 2 when a file with copies cannot be used. */
 export async function verifyHistoryCommand(
   settings: Settings,
-  { copies: files, json }: VerifyHistoryWords,
+  { copies: files, json, files: comparesFiles }: VerifyHistoryWords,
   terminal: Pick<Terminal, 'out' | 'err'>,
 ): Promise<ExitCode> {
   try {
@@ -37,16 +53,17 @@ export async function verifyHistoryCommand(
     const store = await openReader(settings);
     try {
       const { keys } = storageLayout(settings.storage.root);
+      const stored = comparesFiles ? await compareFiles(store, settings.storage.root) : undefined;
       const report = await verifyHistory(store, {
         kinds: ACTOR_KINDS,
         copies,
         anchors: () => readAnchors(keys),
       });
-      const ok = report.fault === undefined;
+      const ok = report.fault === undefined && stored?.changed === undefined;
       terminal.out(
         json
-          ? `${JSON.stringify({ ok, ...report, copies: copies.length }, null, 2)}\n`
-          : reportText(report, copies.length),
+          ? `${JSON.stringify({ ok, ...report, copies: copies.length, ...(stored && { files: stored }) }, null, 2)}\n`
+          : reportText(report, copies.length) + (stored ? filesText(stored) : ''),
       );
       return ok ? EXIT.good : EXIT.failed;
     } finally {
@@ -56,6 +73,67 @@ export async function verifyHistoryCommand(
     terminal.err(`sealwright verify-history: ${error instanceof Error ? error.message : String(error)}\n`);
     return exitCodeOf(error);
   }
+}
+
+/**
+ * Compares each published output and each file of the portal with its SHA-256: that of an output is in the state of its
+ * job, which checkpoints cover; that of a file of the portal is its name, which documents name.
+ */
+async function compareFiles(store: StoreReader, root: string): Promise<FileReport> {
+  const { output } = storageLayout(root);
+  let agreeing = 0;
+  let gone = 0;
+  const compare = async (path: string, sha256: string): Promise<boolean> => {
+    const found = await digestOf(path);
+    if (found === undefined) gone += 1;
+    else if (found === sha256) agreeing += 1;
+    return found === undefined || found === sha256;
+  };
+  let after: string | undefined;
+  for (;;) {
+    const jobs = await store.actors({ kind: 'job', limit: PAGE_SIZE, ...(after !== undefined && { after }) });
+    for (const { context } of jobs) {
+      const { outputFileName, output: published, signed } = JOB_CONTEXT.read(context);
+      const digest = published ?? signed;
+      if (outputFileName === null || digest === null) continue;
+      if (!(await compare(join(output, outputFileName), digest.sha256)))
+        return { agreeing, gone, changed: join('output', outputFileName) };
+    }
+    const next = jobs.at(-1)?.address.id;
+    if (jobs.length < PAGE_SIZE || next === undefined || next === after) break;
+    after = next;
+  }
+  const blobs = join(root, 'portal', 'blobs');
+  for (const entry of await readdir(blobs, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    if (!entry.isFile() || !/^[0-9a-f]{64}$/.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    if (!(await compare(path, entry.name))) return { agreeing, gone, changed: relative(root, path) };
+  }
+  return { agreeing, gone, changed: undefined };
+}
+
+/** Actors read at once. */
+const PAGE_SIZE = 256;
+
+/** State of a job, as its steps store it. */
+const JOB_CONTEXT = jsonType<JobContext>();
+
+/** Lower-case hex SHA-256; undefined for a file that is not there. */
+async function digestOf(path: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return hash.digest('hex');
+}
+
+function filesText({ agreeing, gone, changed }: FileReport): string {
+  if (changed !== undefined)
+    return `The file ${changed} is not the one whose SHA-256 is stored. Compare with a backup, and keep it for an investigation.\n`;
+  return `${agreeing} stored files have the SHA-256 of the history${gone === 0 ? '' : `; ${gone} outputs are no longer in the output folder`}.\n`;
 }
 
 function reportText(report: HistoryReport, copies: number): string {

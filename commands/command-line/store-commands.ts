@@ -122,12 +122,18 @@ export function addVerifyHistory({ program, terminal, configured }: CommandLine)
   const text = 'verify the history, and name the first entry that was changed';
   addConfiguredCommand(program, 'verify-history', text)
     .option('--copy <file>', 'file with copies of checkpoints, one a line; may be repeated', collect, [])
+    .option('--files', 'compare outputs and files of the portal with their digests, too', false)
     .option('--json', 'print JSON', false)
     .action(
-      configured(async ({ settings }, { copy: copies, json }: { copy: string[]; json: boolean }) => {
-        const { verifyHistoryCommand } = await import('../verify-history.ts');
-        return verifyHistoryCommand(settings, { copies, json }, terminal);
-      }),
+      configured(
+        async (
+          { settings },
+          { copy: copies, ...options }: { copy: string[]; json: boolean; files: boolean },
+        ) => {
+          const { verifyHistoryCommand } = await import('../verify-history.ts');
+          return verifyHistoryCommand(settings, { copies, ...options }, terminal);
+        },
+      ),
     );
 }
 

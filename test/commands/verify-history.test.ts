@@ -1,5 +1,5 @@
 /** The history of a service as its operators verify it: by the command line, by doctor, and by copies kept elsewhere. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,8 +9,10 @@ import test, { type ExecutionContext } from 'ava';
 import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { ask, logIn } from '../http/ask.ts';
 import { startAuthority } from '../pki/authority.ts';
+import { reached } from '../project/waiting.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
-import { freshFolder, run } from './program.ts';
+import { freePort } from './free-port.ts';
+import { freshFolder, run, start } from './program.ts';
 
 async function verified(root: string, ...words: string[]) {
   const { code, out, err } = await run(freshFolder(), ['verify-history', `--Storage:Root=${root}`, ...words]);
@@ -60,6 +62,46 @@ test('verify-history and doctor report an offline edit of the history of a job',
   t.regex(found?.says ?? '', new RegExp(`job/${jobId} line 2`));
 });
 
+test('verify-history --files reports an output and a file of the portal that were changed', async (t) => {
+  const cwd = freshFolder();
+  const root = join(cwd, 'data');
+  const words = [
+    `--Batch:Url=http://127.0.0.1:${await freePort()}`,
+    `--Portal:Url=http://127.0.0.1:${await freePort()}`,
+  ];
+  const program = start(cwd, ['serve', ...words]);
+  t.teardown(() => program.child.kill('SIGKILL'));
+  await program.says(/\[INF\] Ready/);
+  t.is((await run(cwd, ['try'])).code, 0);
+  writeFileSync(join(root, 'input', 'report.txt'), 'content');
+  await reached(() => existsSync(join(root, 'output', 'report.signed.txt')));
+  program.child.kill('SIGTERM');
+  t.is(await program.ended, 0);
+  t.regex(
+    await verified(root, '--files'),
+    /^0 The history is whole[\s\S]*\d+ stored files have the SHA-256 of the history\.\n/,
+  );
+  const blobs = readdirSync(join(root, 'portal', 'blobs'), { recursive: true, withFileTypes: true });
+  const [blob] = blobs.filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name));
+  for (const path of [
+    join(root, 'output', 'report.signed.txt'),
+    join(blob?.parentPath ?? '', blob?.name ?? ''),
+  ]) {
+    const content = readFileSync(path);
+    const changed = Buffer.from(content);
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+    chmodSync(path, 0o600);
+    writeFileSync(path, changed);
+    t.regex(await verified(root), /^0 The history is whole/, 'without --files');
+    const report = await verified(root, '--files');
+    t.regex(report, /^1 [\s\S]*The file \S+ is not the one whose SHA-256 is stored/);
+    t.true(report.includes(path.slice(root.length + 1)), report);
+    writeFileSync(path, content);
+  }
+  rmSync(join(root, 'output', 'report.signed.txt'));
+  t.regex(await verified(root, '--files'), /^0 [\s\S]*; 1 outputs are no longer in the output folder\.\n/);
+});
+
 test('logins and logouts are events of the history, and verify-history reports an edited one', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
@@ -92,7 +134,7 @@ test('logins and logouts are events of the history, and verify-history reports a
   await tables.root.close();
   t.regex(
     await verified(root),
-    new RegExp(`^1 [^]*The first broken entry: system-event/${login} line 1\\. `),
+    new RegExp(`^1 [sS]*The first broken entry: system-event/${login} line 1\\. `),
   );
 });
 
