@@ -103,6 +103,7 @@ export const statistics = z
   .meta({ id: 'Statistics' });
 
 const counts = z.array(z.int()).max(MAX_INTERVALS);
+const waits = z.array(z.number().nullable()).max(MAX_INTERVALS);
 
 const series = z
   .strictObject({
@@ -119,6 +120,20 @@ const series = z
     canceled: counts.meta({
       description: 'Jobs that were canceled in each interval, oldest first.',
       exampleValue: [0, 1, 0, 0],
+    }),
+    queueWaitMs: waits.meta({
+      description:
+        '95 of 100 jobs that were completed in each interval waited in the queue at most this, milliseconds, oldest first. Null: none was completed.',
+      exampleValue: [12.5, 40, 18, null],
+    }),
+    signMs: waits.meta({
+      description:
+        '95 of 100 jobs that were completed in each interval were signed within this, milliseconds, oldest first. Null: none was signed here.',
+      exampleValue: [38, 41.5, 37, null],
+    }),
+    oldestQueuedAt: time.nullable().meta({
+      description: 'Since when the job at the head of the queue has waited. Null: none waits.',
+      exampleValue: AT,
     }),
   })
   .meta({ id: 'StatisticsSeries' });
@@ -244,6 +259,9 @@ export const readSeries = operation({
         completed: [310, 402, 298, 270],
         failed: [0, 3, 1, 0],
         canceled: [0, 0, 1, 0],
+        queueWaitMs: [12.5, 40, 18, 15],
+        signMs: [38, 41.5, 37, 36.2],
+        oldestQueuedAt: AT,
       },
     },
   },

@@ -27,7 +27,14 @@ export function controlRoutes(
   return [
     handle(listProfiles, () => ({ profiles: profiles.list() })),
     handle(readStatistics, ({ query }) => statistics.over(query.window), { shared }),
-    handle(readSeries, ({ query }) => statistics.series(query.window, query.intervals), { shared }),
+    handle(
+      readSeries,
+      async ({ query }) => ({
+        ...(await statistics.series(query.window, query.intervals)),
+        oldestQueuedAt: await pipeline.oldestQueuedAt(),
+      }),
+      { shared },
+    ),
     handle(readFailures, () => jobs.failures(), { shared }),
     handle(readPipeline, () => pipeline.state(), { shared }),
     handle(pausePipeline, ({ body }) => pipeline.pause(body.reason)),

@@ -7,30 +7,9 @@
 import { z } from 'zod';
 import { actorParams } from '../../contracts/batch/actors.ts';
 import { jobParams } from '../../contracts/batch/jobs.ts';
-import { JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
-import { DELIVERY_STATUSES } from '../../contracts/deliveries.ts';
-import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
-import type { Html } from '../../contracts/texts/html.ts';
-import { componentsPage } from '../../web/pages/batch/components-page.tsx';
-import { framedPage, type PageLink } from '../../web/pages/batch/layout.ts';
-import {
-  INPUT,
-  jobListPage,
-  jobPage,
-  mailListPage,
-  OVERVIEW,
-  type SystemInfo,
-  systemPage,
-} from '../../web/pages/batch/operator.ts';
-import {
-  ACTOR,
-  ACTORS,
-  CERTIFICATES,
-  DOCUMENTS,
-  FAILURES,
-  RUNTIME,
-  webhooksPage,
-} from '../../web/pages/batch/runtime-pages.ts';
+import { framedPage, type LinkGroup } from '../../web/pages/batch/layout.tsx';
+import { OPERATOR_PAGES, type OperatorPath } from '../../web/pages/batch/operator.tsx';
+import type { SystemInfo } from '../../web/pages/batch/system.tsx';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
@@ -44,30 +23,47 @@ export interface PageSettings {
 }
 
 /** Navigation of every page; `mails`: true with a portal, which sends e-mails. */
-export function pageLinks(mails: boolean): readonly PageLink[] {
+export function pageGroups(mails: boolean): readonly LinkGroup[] {
+  const webhooks = { href: '/webhooks', text: 'Webhooks', icon: 'webhook' } as const;
   return [
-    { href: '/', text: 'Overview' },
-    { href: '/jobs', text: 'Jobs' },
-    { href: '/input', text: 'Input' },
-    { href: '/validate', text: 'Validate' },
-    { href: '/failures', text: 'Failures' },
-    { href: '/actors', text: 'Actors' },
+    {
+      name: 'Work',
+      links: [
+        { href: '/', text: 'Overview', icon: 'layout-dashboard' },
+        { href: '/jobs', text: 'Jobs', icon: 'file-stack' },
+        { href: '/failures', text: 'Failures', icon: 'triangle-alert' },
+        { href: '/input', text: 'Input', icon: 'folder-input' },
+        { href: '/validate', text: 'Validate', icon: 'shield-check' },
+        ...(mails ? [] : [webhooks]),
+      ],
+    },
     ...(mails
       ? [
-          { href: '/documents', text: 'Documents' },
-          { href: '/mails', text: 'E-mails' },
+          {
+            name: 'Portal',
+            links: [
+              { href: '/documents', text: 'Documents', icon: 'file-signature' },
+              { href: '/mails', text: 'E-mails', icon: 'mail' },
+              webhooks,
+            ],
+          } as const,
         ]
       : []),
-    { href: '/webhooks', text: 'Webhooks' },
-    { href: '/certificates', text: 'Certificates' },
-    { href: '/runtime', text: 'Runtime' },
-    { href: '/system', text: 'System' },
-    { href: '/scalar/v1', text: 'API' },
+    {
+      name: 'System',
+      links: [
+        { href: '/actors', text: 'Actors', icon: 'workflow' },
+        { href: '/runtime', text: 'Runtime', icon: 'server' },
+        { href: '/certificates', text: 'Certificates', icon: 'badge-check' },
+        { href: '/system', text: 'System', icon: 'sliders-horizontal' },
+        { href: '/scalar/v1', text: 'API', icon: 'code' },
+      ],
+    },
   ];
 }
 
 interface OperatorPage {
-  readonly path: string;
+  readonly path: OperatorPath;
   /** Name in `web/client/batch/pages/`. */
   readonly script: string;
   /** Stylesheets besides that of all pages. */
@@ -75,7 +71,6 @@ interface OperatorPage {
   readonly title: string;
   readonly summary: string;
   readonly description: string;
-  main(id: string): Html;
 }
 
 const NO_PARAMS = z.object({}).transform(() => ({ id: '' }));
@@ -93,7 +88,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Failures',
     summary: 'The failed jobs by cause, with what to do.',
     description: 'Shows the data of `GET /api/failures`, and retries all jobs of a group.',
-    main: () => FAILURES,
   },
   {
     path: '/actors',
@@ -101,7 +95,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Actors',
     summary: 'The kinds of actors, and the actors of one kind.',
     description: 'Shows the data of `GET /api/actors`; the query has the filters.',
-    main: () => ACTORS,
   },
   {
     path: '/actors/{kind}/{id}',
@@ -109,7 +102,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Actor',
     summary: 'One actor, a picture of its state machine, and what it waits for.',
     description: 'Shows the data of `GET /api/actors/{kind}/{id}`, with a diagram of the state machine.',
-    main: () => ACTOR,
   },
   {
     path: '/runtime',
@@ -117,7 +109,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Runtime',
     summary: 'Threads, pool, store and memory.',
     description: 'Shows the data of `GET /api/runtime`.',
-    main: () => RUNTIME,
   },
   {
     path: '/webhooks',
@@ -125,7 +116,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Webhooks',
     summary: 'Calls of webhooks, their attempts, and sending them again.',
     description: 'Shows the data of `GET /api/webhooks/deliveries`, and sends deliveries again.',
-    main: () => webhooksPage(DELIVERY_STATUSES),
   },
   {
     path: '/certificates',
@@ -135,7 +125,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
       'The certificates that profiles sign with, the keys of applications, and how long they are valid.',
     description:
       'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`, and the keys of `GET /api/portal/keys`.',
-    main: () => CERTIFICATES,
   },
   {
     path: '/components',
@@ -144,7 +133,6 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     title: 'Components',
     summary: 'Every component of the pages in every state.',
     description: 'For those who build pages. It shows nothing of the service.',
-    main: componentsPage,
   },
 ];
 
@@ -154,7 +142,6 @@ const DOCUMENTS_PAGE: OperatorPage = {
   title: 'Documents',
   summary: 'The states of the documents of the portal, without their content.',
   description: 'The actors of kind `document`; no title, person or content.',
-  main: () => DOCUMENTS,
 };
 
 const MAILS: OperatorPage = {
@@ -163,14 +150,13 @@ const MAILS: OperatorPage = {
   title: 'E-mails',
   summary: 'The e-mails of the portal, and what became of each.',
   description: 'Absent when the portal is not served. Without a relay each mail can be read.',
-  main: () => mailListPage(MAIL_STATUSES),
 };
 
 export function pageRoutes(
   { version, pollSeconds, systemInfo }: PageSettings,
   mails: boolean,
 ): readonly AnyRoute[] {
-  const links = pageLinks(mails);
+  const groups = pageGroups(mails);
   const pages: readonly OperatorPage[] = [
     {
       path: '/',
@@ -178,7 +164,6 @@ export function pageRoutes(
       title: 'Overview',
       summary: 'The state of the service at a glance.',
       description: 'Refreshes itself every `Dashboard:PollIntervalSeconds`.',
-      main: () => OVERVIEW,
     },
     {
       path: '/jobs',
@@ -186,7 +171,6 @@ export function pageRoutes(
       title: 'Jobs',
       summary: 'The jobs, with filters.',
       description: 'The filters are those of `GET /api/jobs`.',
-      main: () => jobListPage(JOB_STATES, JOB_FORMATS),
     },
     {
       path: '/jobs/{id}',
@@ -194,7 +178,6 @@ export function pageRoutes(
       title: 'Job',
       summary: 'One job, its history, and what can be done with it.',
       description: 'Stops refreshing once the job has ended.',
-      main: jobPage,
     },
     {
       path: '/input',
@@ -202,7 +185,6 @@ export function pageRoutes(
       title: 'Input',
       summary: 'The input folders and their watchers.',
       description: 'One card for each folder, with a rescan of it or of all.',
-      main: () => INPUT,
     },
     ...INSPECTION_PAGES,
     ...(mails ? [DOCUMENTS_PAGE, MAILS] : []),
@@ -213,11 +195,10 @@ export function pageRoutes(
       summary: 'The pipeline, readiness, profiles, and the program itself.',
       description:
         'Shows the data of `check-config` and `GET /api/profiles`, and pauses and resumes the pipeline with a reason.',
-      main: () => systemPage(systemInfo),
     },
   ];
   return [
-    ...pages.map(({ path, script, styles = [], title, summary, description, main }) =>
+    ...pages.map(({ path, script, styles = [], title, summary, description }) =>
       handle(
         {
           method: 'GET',
@@ -234,12 +215,13 @@ export function pageRoutes(
           const html = framedPage({
             title,
             path: path.split('{', 1)[0] ?? path,
-            links,
+            groups,
             version,
             styles: ['pages.css', ...styles],
             script: `${script}.js`,
             pollSeconds,
-            main: main(params.id),
+            main: OPERATOR_PAGES[path](params.id, systemInfo),
+            ...(path === '/system' && { data: systemInfo }),
           });
           return page(200, html);
         },

@@ -33,7 +33,7 @@ import { inspectionRoutes, portalActivityRoute, portalKeyRoute } from './inspect
 import { bulkRoutes, jobRoutes, operationRoutes } from './jobs.ts';
 import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
-import { type PageSettings, pageLinks, pageRoutes } from './pages.ts';
+import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
 import { batchApi } from './reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
@@ -106,7 +106,7 @@ export function batchRoutes(
     ...validateRoutes(service, {
       maxUploadBytes: settings.maxUploadBytes,
       version: pages.version,
-      links: pageLinks(mails !== undefined),
+      groups: pageGroups(mails !== undefined),
     }),
     ...jobRoutes(service.jobs, shared),
     ...bulkRoutes(service.bulk),
@@ -125,7 +125,7 @@ export function batchRoutes(
   return withReference(
     routes,
     batchApi(settings, pages.version),
-    operatorFrame(pageLinks(mails !== undefined)),
+    operatorFrame(pageGroups(mails !== undefined)),
   );
 }
 

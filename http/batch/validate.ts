@@ -14,10 +14,9 @@ import {
   validateFile,
   validatePage,
 } from '../../contracts/batch/validation.ts';
-import type { Html } from '../../contracts/texts/html.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { framedPage, type PageLink } from '../../web/pages/batch/layout.ts';
-import { VALIDATION_FORM, validationPage } from '../../web/pages/batch/validation.ts';
+import { type Frame, framedPage, type LinkGroup } from '../../web/pages/batch/layout.tsx';
+import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
 import { asksForJson, prefersHtml } from '../core/accept.ts';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
@@ -28,24 +27,25 @@ import { readUploadForm } from './upload-form.ts';
 export interface ValidateRoutesOptions {
   readonly maxUploadBytes: number;
   readonly version: string;
-  readonly links: readonly PageLink[];
+  readonly groups: readonly LinkGroup[];
 }
 
 export function validateRoutes(
   service: Pick<BatchService, 'validation'>,
-  { maxUploadBytes, version, links }: ValidateRoutesOptions,
+  { maxUploadBytes, version, groups }: ValidateRoutesOptions,
 ): readonly AnyRoute[] {
-  const framed = (main: Html) =>
+  const framed = (main: Frame['main']) =>
     framedPage({
       title: 'Validate',
       path: '/validate',
-      links,
+      groups,
       version,
       styles: ['pages.css'],
+      script: 'validate.js',
       main,
     });
   return [
-    handle(validatePage, () => page(200, framed(VALIDATION_FORM))),
+    handle(validatePage, () => page(200, framed(ValidationForm()))),
     handle(validateFile, async ({ stream, header }, answer) => {
       if (stream === undefined) throw new Error('The route reads its body as a stream.');
       const { validation } = service;
@@ -75,7 +75,7 @@ export function validateRoutes(
           password: password ?? readTypedPassword(fields.get('password')),
         });
         const accept = header('accept');
-        if (prefersHtml(accept)) return page(200, framed(validationPage(fileName, report)));
+        if (prefersHtml(accept)) return page(200, framed(ReportView({ fileName, report })));
         if (asksForJson(accept)) return answer(200, reported(fileName, report));
         return {
           kind: 'asset',

@@ -102,7 +102,7 @@ export function portalRoutes(
     }),
   ];
   return withReference(routes, portalApi(version), {
-    links: [{ href: '/scalar/v1', text: 'API' }],
+    groups: [],
     auth: { document: 'anonymous', page: 'anonymous' },
     assets: REFERENCE_ASSETS,
     keyHeader: 'X-Api-Key',

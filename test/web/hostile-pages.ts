@@ -5,17 +5,10 @@ import type { ValidationRecord } from '../../contracts/portal/signing/validation
 import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
-import { framedPage } from '../../web/pages/batch/layout.ts';
+import { framedPage } from '../../web/pages/batch/layout.tsx';
 import { loginPage } from '../../web/pages/batch/login.tsx';
-import {
-  INPUT,
-  jobListPage,
-  jobPage,
-  mailListPage,
-  OVERVIEW,
-  systemPage,
-} from '../../web/pages/batch/operator.ts';
-import { validationPage as reportPage, VALIDATION_FORM } from '../../web/pages/batch/validation.ts';
+import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
+import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
 import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.ts';
 import { brandingPage } from '../../web/pages/portal/branding-view.ts';
@@ -32,18 +25,11 @@ export const HOSTILE = `"'><script>alert(1)</script>&amp;`;
 /** Name → HTML. */
 export function hostilePages(): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
-  for (const [name, main] of Object.entries({
-    overview: OVERVIEW,
-    jobs: jobListPage([HOSTILE], [HOSTILE]),
-    job: jobPage(HOSTILE),
-    input: INPUT,
-    mails: mailListPage([HOSTILE]),
-    system: systemPage([[HOSTILE, HOSTILE]]),
-    validate: VALIDATION_FORM,
-    report: reportPage(HOSTILE, report()),
-  })) {
-    pages.set(`batch ${name}`, framed(main));
+  for (const [path, main] of Object.entries(OPERATOR_PAGES)) {
+    pages.set(`batch ${path}`, framed(main(HOSTILE, [[HOSTILE, HOSTILE]])));
   }
+  pages.set('batch validate', framed(ValidationForm()));
+  pages.set('batch report', framed(ReportView({ fileName: HOSTILE, report: report() })));
   pages.set('batch login', loginPage(HOSTILE, undefined));
   pages.set('batch login again', loginPage(HOSTILE, 'invalid'));
   for (const [name, view] of signingViews()) {
@@ -79,15 +65,21 @@ function framed(main: Parameters<typeof framedPage>[0]['main']): string {
   return framedPage({
     title: HOSTILE,
     path: '/jobs/1',
-    links: [
-      { href: '/', text: HOSTILE },
-      { href: '/jobs', text: HOSTILE },
-      { href: HOSTILE, text: HOSTILE },
+    groups: [
+      {
+        name: HOSTILE,
+        links: [
+          { href: '/', text: HOSTILE, icon: 'x' },
+          { href: '/jobs', text: HOSTILE, icon: 'x' },
+          { href: HOSTILE, text: HOSTILE, icon: 'x' },
+        ],
+      },
     ],
     version: HOSTILE,
     styles: ['pages.css'],
     script: HOSTILE,
     pollSeconds: 5,
+    data: HOSTILE,
     main,
   });
 }
@@ -174,7 +166,7 @@ function record(): ValidationRecord {
   } as unknown as ValidationRecord;
 }
 
-function report(): Parameters<typeof reportPage>[1] {
+function report(): Parameters<typeof ReportView>[0]['report'] {
   const item = { type: HOSTILE, message: HOSTILE, detail: HOSTILE };
   const results = {
     isValid: false,
@@ -191,8 +183,8 @@ function report(): Parameters<typeof reportPage>[1] {
   };
   const signatures = [{ ...signature, counterSignatures: [{ ...signature, counterSignatures: [] }] }];
   return { indication: 'TOTAL-FAILED', format: HOSTILE, signatures, results } as unknown as Parameters<
-    typeof reportPage
-  >[1];
+    typeof ReportView
+  >[0]['report'];
 }
 
 /** Pages of an administrator, each with its refused forms. */

@@ -72,6 +72,31 @@ export function Chips({ label, names }: { readonly label: string; readonly names
   );
 }
 
+/** A dialog with a title. @param header beside the title; @param keep gets the element */
+export function DialogFrame({
+  id,
+  title,
+  header,
+  keep,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly header?: ComponentChildren;
+  readonly keep?: (element: HTMLDialogElement | null) => void;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <dialog class="dialog" id={id} aria-labelledby={`${id}-title`} {...(keep && { ref: keep })}>
+      <header>
+        <h2 id={`${id}-title`}>{title}</h2>
+        {header}
+      </header>
+      <div class="body">{children}</div>
+    </dialog>
+  );
+}
+
 /** A button that opens a dialog; Escape and the button at the top close it. */
 export function DialogButton({
   id,
@@ -86,20 +111,20 @@ export function DialogButton({
   readonly close: string;
   readonly children?: ComponentChildren;
 }) {
-  const dialog = useRef<{ showModal(): void; close(): void } | null>(null);
-  const keep = (element: { showModal(): void; close(): void } | null) => {
-    dialog.current = element;
-  };
+  const dialog = useRef<HTMLDialogElement | null>(null);
   return (
     <>
       <Button onClick={() => dialog.current?.showModal()}>{open}</Button>
-      <dialog class="dialog" id={id} aria-labelledby={`${id}-title`} ref={keep}>
-        <header>
-          <h2 id={`${id}-title`}>{title}</h2>
-          <Button rank="quiet" icon="x" label={close} onClick={() => dialog.current?.close()} />
-        </header>
-        <div class="body">{children}</div>
-      </dialog>
+      <DialogFrame
+        id={id}
+        title={title}
+        keep={(element) => {
+          dialog.current = element;
+        }}
+        header={<Button rank="quiet" icon="x" label={close} onClick={() => dialog.current?.close()} />}
+      >
+        {children}
+      </DialogFrame>
     </>
   );
 }

@@ -12,15 +12,22 @@ export function Badge({ tone, children }: { readonly tone?: Tone; readonly child
 /** @param aside at the end of the header, such as a badge or an action */
 export function Card({
   title,
+  label,
+  id,
+  hidden = false,
   aside,
   children,
 }: {
-  readonly title: string;
+  readonly title: ComponentChildren;
+  /** Name of the region. @default none */
+  readonly label?: string;
+  readonly id?: string;
+  readonly hidden?: boolean;
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }) {
   return (
-    <section class="card">
+    <section class="card" aria-label={label} id={id} hidden={hidden}>
       <header>
         <h2>{title}</h2>
         {aside}
@@ -30,39 +37,91 @@ export function Card({
   );
 }
 
-/** A number with its name, as a link to the list behind it. */
+/** Title of a page with what belongs to it: its state beside it, its actions at the end. */
+export function PageHead({
+  title,
+  id,
+  state,
+  children,
+}: {
+  readonly title: ComponentChildren;
+  readonly id?: string;
+  readonly state?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="page-head">
+      <div class="row">
+        <h1 id={id}>{title}</h1>
+        {state}
+      </div>
+      {children && <div class="ways">{children}</div>}
+    </div>
+  );
+}
+
+/** A number with its name; with an address, a link to the list behind it. */
 export function Tile({
   href,
   name,
   figure,
   note,
+  children,
 }: {
-  readonly href: string;
+  readonly href?: string;
   readonly name: string;
-  readonly figure: string;
-  readonly note?: string | undefined;
+  readonly figure: ComponentChildren;
+  readonly note?: ComponentChildren;
+  readonly children?: ComponentChildren;
 }) {
-  return (
-    <a class="tile" href={href}>
-      <span class="muted">{name}</span>
+  const content = (
+    <>
+      <span class="muted small">{name}</span>
       <b>{figure}</b>
-      {note && <span class="muted small">{note}</span>}
+      {note !== undefined && <span class="muted small">{note}</span>}
+      {children}
+    </>
+  );
+  return href === undefined ? (
+    <div class="tile">{content}</div>
+  ) : (
+    <a class="tile" href={href}>
+      {content}
     </a>
   );
 }
 
-/** A table that scrolls by itself on narrow screens. */
+/** A row of a table: its cells, and a key that stays with what it shows. */
+export interface TableRow {
+  readonly key: string;
+  readonly cells: readonly ComponentChildren[];
+}
+
+/**
+ * A table that scrolls by itself on narrow screens.
+ *
+ * @param rows undefined: they are being loaded; @param empty in place of rows when there are none
+ */
 export function Table({
+  id,
   caption,
   heads,
   rows,
+  empty,
 }: {
+  readonly id?: string;
   readonly caption: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
+  readonly heads: readonly ComponentChildren[];
+  readonly rows: readonly TableRow[] | undefined;
+  readonly empty?: ComponentChildren;
 }) {
   return (
-    <section class="scroll" aria-label={caption} tabIndex={0}>
+    <section
+      class="scroll"
+      aria-label={caption}
+      tabIndex={0}
+      aria-busy={rows === undefined ? 'true' : undefined}
+    >
       <table>
         <thead>
           <tr>
@@ -71,17 +130,50 @@ export function Table({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((cells) => (
-            <tr>
-              {cells.map((cell) => (
-                <td>{cell}</td>
+        <tbody id={id}>
+          {rows === undefined
+            ? ['1', '2', '3'].map((key) => (
+                <tr key={`loading ${key}`}>
+                  {heads.map(() => (
+                    <td>
+                      <span class="skeleton" />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : rows.map(({ key, cells }) => (
+                <tr key={key}>
+                  {cells.map((cell) => (
+                    <td>{cell}</td>
+                  ))}
+                </tr>
               ))}
+          {rows?.length === 0 && (
+            <tr key="empty">
+              <td class="muted" colSpan={heads.length}>
+                {empty}
+              </td>
             </tr>
-          ))}
+          )}
         </tbody>
       </table>
     </section>
+  );
+}
+
+/** Names with their values. @param pairs undefined: they are being loaded */
+export function Facts({
+  id,
+  pairs,
+}: {
+  readonly id?: string;
+  readonly pairs: readonly (readonly [name: string, value: ComponentChildren])[] | undefined;
+}) {
+  if (pairs === undefined) return <Skeleton lines={4} label="The facts are being loaded." />;
+  return (
+    <dl class="facts" id={id}>
+      {pairs.flatMap(([name, value]) => [<dt>{name}</dt>, <dd>{value}</dd>])}
+    </dl>
   );
 }
 

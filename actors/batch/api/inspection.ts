@@ -12,11 +12,14 @@ import type { StatisticsSeries, StatisticsView } from '../../../contracts/batch/
 import type { HEALTH_STATUSES } from '../../../contracts/batch/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 
+/** Ends of jobs and durations of their stages, by interval. */
+export type EndedSeries = Omit<StatisticsSeries, 'oldestQueuedAt'>;
+
 export interface Statistics {
   /** @param window length of the time that ends now, milliseconds; cleared jobs are not counted */
   over(window: Millis): Promise<StatisticsView>;
   /** @param intervals number of equal parts of the window, 1 to 96 */
-  series(window: Millis, intervals: number): Promise<StatisticsSeries>;
+  series(window: Millis, intervals: number): Promise<EndedSeries>;
 }
 
 /**

@@ -11,13 +11,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
-import type {
-  StageStatistics,
-  StatisticsSeries,
-  StatisticsView,
-} from '../../../contracts/batch/statistics.ts';
+import type { StageStatistics, StatisticsView } from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Statistics } from '../api/inspection.ts';
+import type { EndedSeries, Statistics } from '../api/inspection.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -38,7 +34,7 @@ export class StatisticsService implements Statistics {
   /** Jobs completed since the process started. */
   #completed = 0;
   readonly #answers = new AnswerCache<StatisticsView>();
-  readonly #series = new AnswerCache<StatisticsSeries>();
+  readonly #series = new AnswerCache<EndedSeries>();
 
   constructor(runtime: Pick<BatchRuntime, 'store' | 'clock'>) {
     this.#runtime = runtime;
@@ -56,29 +52,40 @@ export class StatisticsService implements Statistics {
     return this.#answers.get(String(window), now, () => this.#read(window));
   }
 
-  series(window: Millis, intervals: number): Promise<StatisticsSeries> {
+  series(window: Millis, intervals: number): Promise<EndedSeries> {
     const now = this.#runtime.clock.elapsed();
     return this.#series.get(`${window}/${intervals}`, now, () => this.#readSeries(window, intervals));
   }
 
-  async #readSeries(window: Millis, intervals: number): Promise<StatisticsSeries> {
+  async #readSeries(window: Millis, intervals: number): Promise<EndedSeries> {
     const since = this.#runtime.clock.now() - window;
     const interval = window / intervals;
     const zeros = () => Array.from({ length: intervals }, () => 0);
     const counts = { Completed: zeros(), Failed: zeros(), Canceled: zeros() };
+    const sketches = () => Array.from({ length: intervals }, () => new DurationSketch());
+    const taken = { queueWait: sketches(), sign: sketches() };
     for await (const { key, value } of this.#endedSince(since)) {
-      const { state } = ENDED_JOB_ROW.read(value);
+      const facts = ENDED_JOB_ROW.read(value);
+      const { state } = facts;
       if (state !== 'Completed' && state !== 'Failed' && state !== 'Canceled') continue;
       // A job that ended after the clock was set back counts for the last interval.
       const at = Math.min(intervals - 1, Math.floor(((key[0] as number) - since) / interval));
       counts[state][at] = (counts[state][at] ?? 0) + 1;
+      if (state !== 'Completed') continue;
+      for (const stage of ['queueWait', 'sign'] as const) {
+        const length = facts[stage];
+        if (length !== undefined) taken[stage][at]?.add(length);
+      }
     }
+    const p95 = (sketch: DurationSketch) => (sketch.count === 0 ? null : rounded(sketch.quantile(0.95)));
     return {
       since,
       intervalSeconds: interval / 1000,
       completed: counts.Completed,
       failed: counts.Failed,
       canceled: counts.Canceled,
+      queueWaitMs: taken.queueWait.map(p95),
+      signMs: taken.sign.map(p95),
     };
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
-import { framedPage, type PageLink } from '../../../web/pages/batch/layout.ts';
+import { framedPage, type LinkGroup } from '../../../web/pages/batch/layout.tsx';
 import type { OpenApiDocument } from './document.ts';
 import { type OperationView, operationView } from './operation-view.ts';
 import { richText, schemaView } from './schema-view.ts';
@@ -14,7 +14,7 @@ export function referencePage(
   document: OpenApiDocument,
   frame: {
     readonly path: string;
-    readonly links: readonly PageLink[];
+    readonly groups: readonly LinkGroup[];
     readonly documentPath: string;
     readonly assets?: string;
     readonly keyHeader?: string;
@@ -69,7 +69,8 @@ ${lines(
   return framedPage({
     title: 'API reference',
     path: frame.path,
-    links: frame.links,
+    groups: frame.groups,
+    search: false,
     ...(frame.assets !== undefined && { assets: frame.assets }),
     session: frame.keyHeader === undefined,
     version: info.version,

@@ -4,7 +4,7 @@
  * Source: docs/batch-values.md §0, §1 row 9 and §2.
  */
 import { z } from 'zod';
-import type { PageLink } from '../../../web/pages/batch/layout.ts';
+import type { LinkGroup } from '../../../web/pages/batch/layout.tsx';
 import { cachedJson, type JsonReply, page } from '../reply.ts';
 import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
 import { type ApiDescription, describeApi } from './document.ts';
@@ -36,7 +36,7 @@ const documentShape = z
 
 /** Frame and access rule of the reference page. */
 export interface ReferenceFrame {
-  readonly links: readonly PageLink[];
+  readonly groups: readonly LinkGroup[];
   readonly auth: { readonly document: AuthPolicy; readonly page: AuthPolicy };
   /** URL prefix of the page's assets. @default /assets */
   readonly assets?: string;
@@ -45,8 +45,8 @@ export interface ReferenceFrame {
 }
 
 /** For callers with a session. */
-export function operatorFrame(links: readonly PageLink[]): ReferenceFrame {
-  return { links, auth: { document: 'operator', page: 'page' } };
+export function operatorFrame(groups: readonly LinkGroup[]): ReferenceFrame {
+  return { groups, auth: { document: 'operator', page: 'page' } };
 }
 
 /** Returns the routes, with those of the description added. */

@@ -2,14 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { BulkJobs, BulkQuery, BulkReport } from '../../../actors/batch/api/bulk.ts';
-import type { Statistics } from '../../../actors/batch/api/inspection.ts';
+import type { EndedSeries, Statistics } from '../../../actors/batch/api/inspection.ts';
 import type { ProfileList } from '../../../actors/batch/api/service.ts';
-import type {
-  ProfileView,
-  StageStatistics,
-  StatisticsSeries,
-  StatisticsView,
-} from '../../../contracts/batch/statistics.ts';
+import type { ProfileView, StageStatistics, StatisticsView } from '../../../contracts/batch/statistics.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
 
 export class MemoryBulk implements BulkJobs {
@@ -72,7 +67,7 @@ export class MemoryProfiles implements ProfileList {
 export class MemoryStatistics implements Statistics {
   readonly windows: number[] = [];
 
-  async series(window: number, intervals: number): Promise<StatisticsSeries> {
+  async series(window: number, intervals: number): Promise<EndedSeries> {
     const counts = Array.from({ length: intervals }, (_, at) => at);
     return {
       since: 0,
@@ -80,6 +75,8 @@ export class MemoryStatistics implements Statistics {
       completed: counts,
       failed: counts,
       canceled: counts,
+      queueWaitMs: counts.map((count) => (count === 0 ? null : count)),
+      signMs: counts.map((count) => (count === 0 ? null : count)),
     };
   }
 

@@ -1,14 +1,17 @@
 /** API client of the pages, with the browser's session, and its messages to people. */
-import { createElement, delay, requireElement } from '../dom.ts';
-import { returnFocus } from './focus.ts';
+import { createElement, delay, findElement, focusElement, requireElement } from '../dom.ts';
+import { noteServerTime } from './times.ts';
 
 /** A refusal of the service. */
 export class ApiProblem extends Error {
   readonly code: string;
-  constructor(code: string, title: string) {
+  /** Seconds until another try may succeed. */
+  readonly retryAfter: number;
+  constructor(code: string, title: string, retryAfter = 0) {
     super(title);
     this.name = 'ApiProblem';
     this.code = code;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -27,13 +30,16 @@ export async function getJson<Body>(path: string, init?: RequestInit): Promise<B
   } catch {
     throw new ApiProblem('service.unreachable', 'The service cannot be reached.');
   }
+  noteServerTime(answer.headers.get('date'));
   if (answer.status === 401) {
     location.assign(`/login?ReturnUrl=${encodeURIComponent(location.pathname + location.search)}`);
     return new Promise(() => {});
   }
   const body = (await answer.json().catch(() => ({}))) as { readonly code?: string; readonly title?: string };
   if (answer.ok) return body as Body;
-  throw new ApiProblem(body.code ?? `status.${answer.status}`, body.title ?? `Answered ${answer.status}.`);
+  const retryAfter = Number(answer.headers.get('retry-after') ?? '0');
+  const title = body.title ?? `Answered ${answer.status}.`;
+  throw new ApiProblem(body.code ?? `status.${answer.status}`, title, retryAfter);
 }
 
 /** Version of the service that the page shows; see `GET /api/changes`. */
@@ -50,10 +56,32 @@ export function getShared<Body>(path: string): Promise<Body> {
   return getJson<Body>(`${path}${path.includes('?') ? '&' : '?'}version=${encodeURIComponent(version)}`);
 }
 
+/** As `getShared`; undefined where the service has no such operation, because it serves no portal. */
+export async function getServed<Body>(path: string): Promise<Body | undefined> {
+  try {
+    return await getShared<Body>(path);
+  } catch (error) {
+    if (error instanceof ApiProblem && ABSENT.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const ABSENT: ReadonlySet<string> = new Set(['route.not-found', 'actor.not-found']);
+
 /** As `getJson`, for replies whose error statuses are results. */
 export async function requestAny<Body>(path: string): Promise<Body> {
-  const answer = await fetch(path, { headers: { accept: 'application/json' } });
+  let answer: Response;
+  try {
+    answer = await fetch(path, { headers: { accept: 'application/json' } });
+  } catch {
+    throw new ApiProblem('service.unreachable', 'The service cannot be reached.');
+  }
   return (await answer.json()) as Body;
+}
+
+/** The problem in an error of any kind. */
+export function problemOf(error: unknown): ApiProblem {
+  return error instanceof ApiProblem ? error : new ApiProblem('page.fault', String(error));
 }
 
 /** Sends a POST with an optional JSON body. */
@@ -71,7 +99,7 @@ export function toast(code: string, text: string): void {
   const good = code === 'ok';
   const shown = createElement(
     'div',
-    { class: good ? 'toast' : 'toast bad', 'data-code': code },
+    { class: good ? 'toast good' : 'toast bad', 'data-code': code },
     createElement('code', {}, code),
     ` ${text}`,
   );
@@ -94,7 +122,7 @@ export async function runAction<Body>(
     toast('ok', done(await work()));
     return true;
   } catch (error) {
-    const problem = error instanceof ApiProblem ? error : new ApiProblem('page.fault', String(error));
+    const problem = problemOf(error);
     toast(problem.code, problem.message);
     return false;
   } finally {
@@ -104,46 +132,8 @@ export async function runAction<Body>(
   }
 }
 
-/** Asks for a reason in a dialog; undefined when the person cancels, empty without a reason. */
-export async function promptReason(
-  title: string,
-  confirm: string,
-  { required = false }: { readonly required?: boolean } = {},
-): Promise<string | undefined> {
-  const input = createElement('input', { name: 'reason', maxlength: '512', autocomplete: 'off' });
-  input.required = required;
-  const label = createElement('label', {}, required ? 'Reason' : 'Reason (optional)', input);
-  const answer = confirmDialog(title, confirm, label);
-  input.focus();
-  return (await answer) ? input.value : undefined;
-}
-
-/** Asks in a dialog with two buttons. Resolves with true for the button `confirm`. */
-export function confirmDialog(
-  title: string,
-  confirm: string,
-  ...content: readonly HTMLElement[]
-): Promise<boolean> {
-  const yes = createElement('button', { type: 'submit', value: 'yes' }, confirm);
-  const no = createElement('button', { type: 'button' }, 'Back');
-  const form = createElement(
-    'form',
-    { method: 'dialog' },
-    createElement('h2', { id: 'dialog-title' }, title),
-    ...content,
-    createElement('div', { class: 'row' }, yes, no),
-  );
-  const dialog = createElement('dialog', { 'aria-labelledby': 'dialog-title' }, form);
-  const before = document.activeElement;
-  document.body.append(dialog);
-  no.addEventListener('click', () => dialog.close());
-  return new Promise((resolve) => {
-    dialog.addEventListener('close', () => {
-      const { returnValue } = dialog;
-      dialog.remove();
-      returnFocus(before);
-      resolve(returnValue === 'yes');
-    });
-    dialog.showModal();
-  });
+/** Moves the focus back to an element; to the content of the page when it cannot have it any more. */
+export function returnFocus(before: Element | null): void {
+  focusElement(before);
+  if (document.activeElement !== before) focusElement(findElement('main'));
 }

@@ -1,32 +1,34 @@
 /** Every component in every state, for those who build pages; `/components` of the operator pages. */
 import type { ComponentChildren } from 'preact';
-import type { Html } from '../../../contracts/texts/html.ts';
+import { Chart, Spark } from '../../components/chart.tsx';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ICONS, type IconName } from '../../components/icons.ts';
 import { Chips, DialogButton, Tabs, ToastButton } from '../../components/interactive.tsx';
 import { Island } from '../../components/island.tsx';
-import { markup } from '../../components/markup.tsx';
 import {
   Avatar,
   Badge,
   Brandmark,
   Card,
+  Facts,
+  PageHead,
   Progress,
   Skeleton,
   StateOf,
   Table,
   Tile,
 } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
 
 const TOKENS = ['page', 'surface', 'sunken', 'brand', 'brand-soft', 'good', 'warn', 'bad', 'info'];
 
 const names = Object.keys(ICONS) as readonly IconName[];
 
-export function componentsPage(): Html {
-  return markup(
+export function ComponentsPage() {
+  return (
     <>
-      <h1>Components</h1>
+      <PageHead title="Components" state={<Badge tone="good">Every state</Badge>} />
       <Part title="Buttons">
         <p class="ways">
           <Button rank="main" icon="send">
@@ -80,7 +82,9 @@ export function componentsPage(): Html {
       <Part title="Tiles">
         <div class="tiles">
           <Tile href="#tiles" name="Waiting for me" figure="2" />
-          <Tile href="#tiles" name="Waiting for others" figure="37" note="5 end this week" />
+          <Tile href="#tiles" name="Waiting for others" figure="37" note="5 end this week">
+            <Spark values={[3, 5, 4, 8, 7, 9]} tone="info" />
+          </Tile>
           <Tile href="#tiles" name="Concluded, 30 days" figure="184" />
         </div>
       </Part>
@@ -89,8 +93,37 @@ export function componentsPage(): Html {
           caption="Documents"
           heads={['Document', 'People', 'State']}
           rows={[
-            ['Services agreement', <Avatar name="Ana Lima" done />, <Badge tone="info">Waiting</Badge>],
-            ['Offer letter', <Avatar name="Lena Pohl" />, <Badge tone="bad">Refused</Badge>],
+            {
+              key: 'services',
+              cells: [
+                'Services agreement',
+                <Avatar name="Ana Lima" done />,
+                <Badge tone="info">Waiting</Badge>,
+              ],
+            },
+            {
+              key: 'offer',
+              cells: ['Offer letter', <Avatar name="Lena Pohl" />, <Badge tone="bad">Refused</Badge>],
+            },
+          ]}
+        />
+        <Table caption="Documents, none" heads={['Document', 'State']} rows={[]} empty="No document fits." />
+        <Table caption="Documents, loading" heads={['Document', 'State']} rows={undefined} />
+        <Facts
+          pairs={[
+            ['Profile', 'contracts'],
+            ['Created', <Time at="2026-05-26T15:42:11.123Z" />],
+          ]}
+        />
+      </Part>
+      <Part title="Chart">
+        <Chart
+          series={{ since: '2026-05-26T00:00:00.000Z', intervalSeconds: 14_400 }}
+          summary="Jobs by the time of their end: 61 completed, 3 failed"
+          lines={[
+            { name: 'completed', tone: 'good', look: 'area', values: [4, 9, 17, 12, 11, 8] },
+            { name: 'failed', tone: 'bad', values: [0, 0, 2, 0, 1, 0] },
+            { name: 'canceled', tone: 'info', look: 'dashed', values: [1, null, 3, 2, 0, 1] },
           ]}
         />
       </Part>
@@ -159,7 +192,7 @@ export function componentsPage(): Html {
           ))}
         </ul>
       </Part>
-    </>,
+    </>
   );
 }
 

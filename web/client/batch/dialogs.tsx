@@ -1,0 +1,154 @@
+/** Questions to the operator in dialogs, and the progress of retrying or canceling many jobs. */
+import { render, type VNode } from 'preact';
+import type { Operation, OperationCount } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { DialogFrame } from '../../components/interactive.tsx';
+import { createElement, delay, requireElement } from '../dom.ts';
+import { getJson, post, problemOf, returnFocus, toast } from './api.ts';
+
+interface Opened {
+  readonly dialog: HTMLDialogElement;
+  /** Draws the dialog anew with other content. */
+  draw(content: VNode): void;
+  /** Resolves when it has closed and the focus is back, with the value of the button that closed it. */
+  readonly closed: Promise<string>;
+}
+
+function openDialog(title: string, content: VNode): Opened {
+  const before = document.activeElement;
+  const place = createElement('div');
+  document.body.append(place);
+  const draw = (inner: VNode) =>
+    render(
+      <DialogFrame id="dialog" title={title}>
+        {inner}
+      </DialogFrame>,
+      place,
+    );
+  draw(content);
+  const dialog = requireElement('dialog', HTMLDialogElement, place);
+  const closed = new Promise<string>((resolve) => {
+    dialog.addEventListener('close', () => {
+      render(null, place);
+      place.remove();
+      if (before !== null && before !== document.body) returnFocus(before);
+      resolve(dialog.returnValue);
+    });
+  });
+  dialog.showModal();
+  return { dialog, draw, closed };
+}
+
+/** Asks for a reason; undefined when the person goes back, empty without a reason. */
+export async function promptReason(
+  title: string,
+  confirm: string,
+  { required = false }: { readonly required?: boolean } = {},
+): Promise<string | undefined> {
+  let reason = '';
+  const isConfirmed = await ask(
+    title,
+    confirm,
+    <label>
+      {required ? 'Reason' : 'Reason (optional)'}
+      <input
+        name="reason"
+        maxLength={512}
+        autoComplete="off"
+        required={required}
+        onInput={({ currentTarget }) => {
+          reason = currentTarget.value;
+        }}
+      />
+    </label>,
+  );
+  return isConfirmed ? reason : undefined;
+}
+
+/** Asks with two buttons. Resolves with true for the button `confirm`. */
+export async function ask(title: string, confirm: string, content?: VNode): Promise<boolean> {
+  const opened = openDialog(
+    title,
+    <form method="dialog" class="stack">
+      {content}
+      <div class="ways">
+        <Button type="submit" value="yes" rank="main">
+          {confirm}
+        </Button>
+        <Button onClick={() => opened.dialog.close()}>Back</Button>
+      </div>
+    </form>,
+  );
+  return (await opened.closed) === 'yes';
+}
+
+/** See `POST /api/operations`. */
+export interface OperationFilter {
+  readonly [member: string]: string | readonly string[];
+}
+
+const POLL_MS = 500;
+const ENDED = new Set(['Completed', 'Canceled', 'Failed']);
+
+/** Asks, starts the operation and shows its progress. Resolves when it has ended or the person closes the dialog. */
+export async function confirmOperation(action: 'retry' | 'cancel', filter: OperationFilter): Promise<void> {
+  try {
+    const request = { action, filter };
+    const { matched } = await post<OperationCount>('/api/operations', { ...request, dryRun: true });
+    if (matched === 0) {
+      toast('ok', `There is no job to ${action}.`);
+      return;
+    }
+    const word = action === 'retry' ? 'Retry' : 'Cancel';
+    const jobs = matched === 1 ? '1 job' : `${matched} jobs`;
+    const reason = await promptReason(`${word} ${jobs}?`, `${word} ${jobs}`);
+    if (reason === undefined) return;
+    const operation = await post<Operation>('/api/operations', {
+      ...request,
+      ...(reason === '' ? {} : { reason }),
+    });
+    await showProgress(`${word} ${jobs}`, operation);
+  } catch (error) {
+    const problem = problemOf(error);
+    toast(problem.code, problem.message);
+  }
+}
+
+async function showProgress(title: string, started: Operation): Promise<void> {
+  let isClosed = false;
+  const { id } = started;
+  const content = (operation: Operation, fault = '') => {
+    const { state, matched, done, skipped } = operation;
+    return (
+      <div class="stack">
+        <progress class="progress" value={done + skipped} max={matched} aria-label={title} />
+        <p role="status">{fault || `${done} of ${matched} done, ${skipped} skipped. ${state}.`}</p>
+        <div class="ways">
+          <Button hidden={ENDED.has(state)} onClick={() => void post(`/api/operations/${id}/cancel`)}>
+            Stop
+          </Button>
+          <Button id="close-operation" onClick={() => opened.dialog.close()}>
+            Close
+          </Button>
+        </div>
+      </div>
+    );
+  };
+  const opened = openDialog(title, content(started));
+  const poll = async (last: Operation) => {
+    if (isClosed) return;
+    let operation = last;
+    try {
+      operation = await getJson<Operation>(`/api/operations/${id}`);
+      if (!isClosed) opened.draw(content(operation));
+    } catch (error) {
+      if (!isClosed) opened.draw(content(operation, problemOf(error).message));
+    }
+    // A hidden button loses the focus.
+    if (!isClosed && document.activeElement === document.body) requireElement('#close-operation').focus();
+    if (!ENDED.has(operation.state)) delay(POLL_MS, () => void poll(operation));
+  };
+  void poll(started);
+  await opened.closed;
+  isClosed = true;
+}

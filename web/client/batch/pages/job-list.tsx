@@ -1,0 +1,131 @@
+/** `/jobs`: the list with filters, paging, and actions on a selection or on all jobs of the filters. */
+import type { JobList, Retry } from '../../../../clients/typescript/batch.d.ts';
+import { JobListView, type RowResult } from '../../../pages/batch/job-list.tsx';
+import { delay } from '../../dom.ts';
+import { getShared, post, problemOf } from '../api.ts';
+import { confirmOperation, type OperationFilter, promptReason } from '../dialogs.tsx';
+import { ListAddress } from '../list-address.ts';
+import { startPage } from '../live-page.tsx';
+
+type Action = 'retry' | 'cancel';
+
+const DAYS = new Set(['createdFrom', 'createdTo']);
+
+/** A job's id in the field of the file name opens the job. */
+const JOB_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** States that an action applies to. */
+const ACTED_ON = { retry: ['Failed'], cancel: ['Queued', 'AwaitingSigner'] };
+
+/** Longest pause that a limit of actions causes, seconds. */
+const LONGEST_PAUSE = 60;
+
+const ids = new Set<string>();
+const results = new Map<string, RowResult>();
+let running: string | undefined;
+
+class JobListAddress extends ListAddress {
+  override filter(form: HTMLFormElement, later: boolean): void {
+    super.filter(form, later);
+    const id = this.query.get('fileName') ?? '';
+    if (!later && JOB_ID.test(id)) location.assign(`/jobs/${id}`);
+  }
+
+  async whole(action: Action): Promise<void> {
+    await confirmOperation(action, operationFilter(action));
+    live.refresh();
+  }
+
+  select(given: readonly string[], selected: boolean): void {
+    if (running !== undefined) return;
+    results.clear();
+    if (given.length === 0) ids.clear();
+    for (const id of given) {
+      if (selected) ids.add(id);
+      else ids.delete(id);
+    }
+    live.draw();
+  }
+
+  /** One call for each job, so that each row has its own result. */
+  async chosen(action: Action): Promise<void> {
+    const chosen = [...ids];
+    const jobs = chosen.length === 1 ? '1 job' : `${chosen.length} jobs`;
+    const reason = action === 'cancel' ? await promptReason(`Cancel ${jobs}?`, `Cancel ${jobs}`) : '';
+    if (reason === undefined) return;
+    results.clear();
+    for (const id of chosen) results.set(id, { state: 'waiting' });
+    for (const [at, id] of chosen.entries()) {
+      running = `${at} of ${chosen.length} done`;
+      live.draw();
+      results.set(id, await actOn(action, id, reason));
+    }
+    running = undefined;
+    ids.clear();
+    live.draw();
+    live.refresh();
+  }
+}
+
+const address = new JobListAddress(() => live);
+
+/** A limit of actions is waited for, once; everything else that is refused is the result. */
+async function actOn(action: Action, id: string, reason: string): Promise<RowResult> {
+  const path = `/api/jobs/${encodeURIComponent(id)}/${action}`;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      if (action === 'cancel') {
+        await post(path, reason === '' ? {} : { reason });
+        return { state: 'done' };
+      }
+      return { state: 'done', newJobId: (await post<Retry>(path)).newJobId };
+    } catch (error) {
+      const { code, message, retryAfter } = problemOf(error);
+      if (code !== 'rate-limited' || !isFirst) return { state: 'refused', code, text: message };
+      const seconds = Math.min(LONGEST_PAUSE, Math.max(1, retryAfter));
+      running = `There were too many actions in a minute; it goes on in ${seconds} s`;
+      live.draw();
+      await new Promise<void>((resolve) => delay(seconds * 1000, resolve));
+    }
+  }
+}
+
+async function load(): Promise<JobList> {
+  address.keep();
+  const query = new URLSearchParams();
+  for (const [name, value] of address.query) query.append(name, requestedFilter(name, value));
+  return getShared<JobList>(`/api/jobs?${query}`);
+}
+
+/** The filters of the form, for jobs that the action applies to. */
+function operationFilter(action: Action): OperationFilter {
+  const filter: { [member: string]: string | string[] } = {};
+  for (const name of new Set(address.query.keys())) {
+    if (name === 'page') continue;
+    const values = address.query.getAll(name);
+    filter[name] = name === 'status' || name === 'format' ? values : requestedFilter(name, values[0] ?? '');
+  }
+  const chosen = filter['status'];
+  const fitting = ACTED_ON[action].filter((state) => !Array.isArray(chosen) || chosen.includes(state));
+  return { ...filter, status: fitting.length > 0 ? fitting : ACTED_ON[action] };
+}
+
+/** Days are in the reader's zone; the second day is included. */
+function requestedFilter(name: string, value: string): string {
+  if (!DAYS.has(name)) return value;
+  const [year = 0, month = 1, day = 1] = value.split('-').map(Number);
+  return new Date(year, month - 1, name === 'createdTo' ? day + 1 : day).toISOString();
+}
+
+const live = startPage<JobList>({
+  load,
+  view: (list) => (
+    <JobListView
+      query={address.query}
+      isFiltered={address.isFiltered}
+      list={list}
+      selection={{ ids, results, running }}
+      actions={address}
+    />
+  ),
+});

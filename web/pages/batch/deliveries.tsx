@@ -1,0 +1,301 @@
+/** `/mails` and `/webhooks`: what was sent, to whom, and sending it again. */
+import type {
+  MailList,
+  PortalWebhookDeliveryList,
+  PortalWebhookOrganizations,
+  WebhookDeliveryList,
+} from '../../../clients/typescript/batch.d.ts';
+import { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
+import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
+import { Button } from '../../components/controls.tsx';
+import { Card, PageHead, Table, type TableRow } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
+import {
+  ActorLink,
+  type ActorSummary,
+  Choice,
+  counted,
+  Entry,
+  Filters,
+  JobLink,
+  type ListActions,
+  Paging,
+  State,
+  Total,
+  Trouble,
+  troubleText,
+} from './parts.tsx';
+
+export interface ResendActions extends Pick<ListActions, 'filter' | 'turn'> {
+  resend(button: HTMLButtonElement, id: string): void;
+}
+
+export function MailsView({
+  query = new URLSearchParams(),
+  list,
+  actions,
+}: {
+  readonly query?: URLSearchParams;
+  readonly list?: MailList | undefined;
+  readonly actions?: ResendActions;
+}) {
+  return (
+    <>
+      <PageHead title="E-mails" />
+      <Filters query={query} actions={actions}>
+        <Entry label="Search" name="search" query={query} placeholder="Recipient or subject" />
+        <Choice label="Status" name="status" query={query} options={MAIL_STATUSES} none="all" />
+      </Filters>
+      <Card title={<Total list={list} one="e-mail" many="e-mails" />}>
+        <Table
+          id="rows"
+          caption="E-mails"
+          heads={['Subject', 'To', 'Status', 'Tries', 'Last error', 'Created', 'Action']}
+          rows={list?.items.map((mail) => mailRow(mail, actions))}
+          empty="No e-mail fits."
+        />
+      </Card>
+      <Paging list={list} actions={actions} />
+    </>
+  );
+}
+
+function mailRow(mail: MailList['items'][number], actions: ResendActions | undefined): TableRow {
+  const { id, to, about, subject, lastError } = mail;
+  const title = subject ?? about;
+  const address = `/api/mails/${encodeURIComponent(id)}`;
+  const isUnsent = mail.status === 'Waiting' || mail.status === 'Failed';
+  return {
+    key: id,
+    cells: [
+      mail.hasText ? (
+        <>
+          <a href={`${address}/html`}>{title}</a>{' '}
+          <a href={`${address}/text`} aria-label={`As text: ${title}`}>
+            as text
+          </a>
+        </>
+      ) : (
+        // The retention has ended: `Portal:MailFolderKeepDays`.
+        `${title}${mail.textRemoved ? ' (text no longer kept)' : ''}`
+      ),
+      to,
+      <State of={mail.status} />,
+      mail.tries,
+      lastError && <Trouble>{`${lastError.code}: ${lastError.message}`}</Trouble>,
+      <Time at={mail.createdAt} />,
+      isUnsent && (
+        <SendAgain
+          id={`resend-${id}`}
+          about={` to ${to}`}
+          onPress={(button) => actions?.resend(button, id)}
+        />
+      ),
+    ],
+  };
+}
+
+/** @param about read after the label, which many rows have */
+function SendAgain({
+  id,
+  about = '',
+  onPress,
+}: {
+  readonly id: string;
+  readonly about?: string;
+  readonly onPress: (button: HTMLButtonElement) => void;
+}) {
+  return (
+    <Button
+      id={id}
+      aria-label={about === '' ? undefined : `Send again${about}`}
+      onClick={({ currentTarget }) => onPress(currentTarget)}
+    >
+      Send again
+    </Button>
+  );
+}
+
+export interface WebhookData {
+  readonly list: WebhookDeliveryList;
+  /** Absent without a portal. */
+  readonly portal?: {
+    readonly queues: readonly ActorSummary[];
+    readonly organizations: PortalWebhookOrganizations['items'];
+    /** Of the chosen organization. */
+    readonly deliveries: PortalWebhookDeliveryList | undefined;
+  };
+}
+
+export interface WebhookActions extends ResendActions {
+  replay(button: HTMLButtonElement): void;
+  /** Shows the deliveries of another organization, or with another status. */
+  choose(form: HTMLFormElement): void;
+  resendOf(button: HTMLButtonElement, id: string): void;
+}
+
+export function WebhooksView({
+  query = new URLSearchParams(),
+  data,
+  actions,
+}: {
+  readonly query?: URLSearchParams;
+  readonly data?: WebhookData | undefined;
+  readonly actions?: WebhookActions;
+}) {
+  const list = data?.list;
+  return (
+    <>
+      <PageHead title="Webhooks">
+        <Button id="replay" onClick={({ currentTarget }) => actions?.replay(currentTarget)}>
+          Send all failed ones again
+        </Button>
+      </PageHead>
+      <h2>Ends of jobs</h2>
+      <Filters query={query} actions={actions}>
+        <Choice label="Status" name="status" query={query} options={DELIVERY_STATUSES} />
+      </Filters>
+      <Card title={<Total list={list} one="delivery" many="deliveries" />}>
+        <Table
+          id="rows"
+          caption="Deliveries"
+          heads={['Event', 'Job', 'Status', 'Attempts', 'Last answer', 'Created', 'Action']}
+          rows={list?.items.map((delivery) => ({
+            key: delivery.id,
+            cells: [
+              delivery.type,
+              <JobLink id={delivery.jobId}>{delivery.jobId.slice(0, 8)}</JobLink>,
+              <State of={delivery.status} />,
+              delivery.attempts.length,
+              lastAnswer(delivery),
+              <Time at={delivery.createdAt} />,
+              <SendAgain
+                id={`resend-${delivery.id}`}
+                onPress={(button) => actions?.resend(button, delivery.id)}
+              />,
+            ],
+          }))}
+          empty="No delivery fits."
+        />
+      </Card>
+      <Paging list={list} actions={actions} />
+      {data?.portal && <PortalWebhooks query={query} portal={data.portal} actions={actions} />}
+    </>
+  );
+}
+
+function PortalWebhooks({
+  query,
+  portal: { queues, organizations, deliveries },
+  actions,
+}: {
+  readonly query: URLSearchParams;
+  readonly portal: NonNullable<WebhookData['portal']>;
+  readonly actions: WebhookActions | undefined;
+}) {
+  const chosen = query.get('organization') ?? '';
+  const isKnown = organizations.some(({ id }) => id === chosen);
+  return (
+    <section class="stack" id="portal-section" aria-labelledby="portal-title">
+      <h2 id="portal-title">Events of documents</h2>
+      <p class="muted">
+        One queue for each webhook and document, in the order of the events. Organizations see the bodies in
+        the portal.
+      </p>
+      <Card title="Queues">
+        <Table
+          id="queues"
+          caption="Queues"
+          heads={['Queue', 'State', 'Steps', 'Trouble']}
+          rows={queues.map((actor) => ({
+            key: actor.id,
+            cells: [
+              <ActorLink kind={actor.kind} id={actor.id} />,
+              <State of={actor.state} />,
+              actor.revision,
+              <Trouble>{troubleText(actor)}</Trouble>,
+            ],
+          }))}
+          empty="No event was sent yet."
+        />
+      </Card>
+      <h3>Deliveries of an organization</h3>
+      <form
+        id="portal-filters"
+        class="filters"
+        onSubmit={(event) => event.preventDefault()}
+        onChange={({ currentTarget }) => actions?.choose(currentTarget)}
+      >
+        <label>
+          Organization{' '}
+          <select name="organization" value={isKnown ? chosen : ''}>
+            <option value="">choose</option>
+            {organizations.map(({ id, name: organization, pending, delivered, failed }) => (
+              <option key={id} value={id}>
+                {`${organization}: ${failed} failed, ${pending} pending, ${delivered} delivered`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Choice label="State" name="portal-status" query={query} options={DELIVERY_STATUSES} />
+      </form>
+      <Card
+        title={
+          <p id="portal-total" class="muted" role="status">
+            {deliveries &&
+              `${counted(deliveries.totalCount, 'delivery', 'deliveries')}, the newest ${deliveries.items.length}`}
+          </p>
+        }
+      >
+        <Table
+          id="portal-rows"
+          caption="Deliveries of an organization"
+          heads={['Event', 'Document', 'Status', 'Attempts', 'Last answer', 'Created', 'Action']}
+          rows={(deliveries?.items ?? []).map((delivery) => portalRow(delivery, actions))}
+          empty={isKnown ? 'No delivery fits.' : 'Choose an organization.'}
+        />
+      </Card>
+    </section>
+  );
+}
+
+function portalRow(
+  delivery: PortalWebhookDeliveryList['items'][number],
+  actions: WebhookActions | undefined,
+): TableRow {
+  const { id, documentId, attempts } = delivery;
+  return {
+    key: id,
+    cells: [
+      delivery.type,
+      documentId !== null && (
+        <ActorLink kind="document" id={documentId}>
+          {documentId.slice(0, 8)}
+        </ActorLink>
+      ),
+      <State of={delivery.status} />,
+      <details>
+        <summary>{attempts.length}</summary>
+        <ol>
+          {attempts.map(({ at, status: code, error }) => (
+            <li key={at}>
+              <Time at={at} /> {error ?? code}
+            </li>
+          ))}
+        </ol>
+      </details>,
+      lastAnswer(delivery),
+      <Time at={delivery.createdAt} />,
+      <SendAgain id={`portal-resend-${id}`} onPress={(button) => actions?.resendOf(button, id)} />,
+    ],
+  };
+}
+
+function lastAnswer({
+  attempts,
+}: {
+  readonly attempts: WebhookDeliveryList['items'][number]['attempts'];
+}): string {
+  const last = attempts.at(-1);
+  return last === undefined ? '' : (last.error ?? `${last.status ?? ''} ${last.response ?? ''}`.trim());
+}

@@ -1,0 +1,52 @@
+/** `/failures`: failed jobs by cause, with what to do, and a retry of all jobs of a cause. */
+import type { Failures } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
+import { counted, JobLink } from './parts.tsx';
+
+export function FailuresView({
+  data,
+  actions,
+}: {
+  readonly data?: Failures | undefined;
+  readonly actions?: { retry(errorCode: string): void };
+}) {
+  const jobs = data && counted(data.examined, 'failed job', 'failed jobs');
+  return (
+    <>
+      <PageHead title="Failures" />
+      <p id="total" class="muted" role="status">
+        {data && (data.complete ? jobs : `The newest ${jobs}; there are more.`)}
+      </p>
+      {data === undefined && <Skeleton lines={5} label="The failures are being loaded." />}
+      {data?.groups.length === 0 && <StateOf icon="circle-check" tone="good" title="No job has failed." />}
+      {data?.groups.map(({ errorCode, remedy, count, oldestAt, newestAt, example }) => (
+        <Card
+          key={errorCode}
+          label={errorCode}
+          title={
+            <>
+              {count} × <code>{errorCode}</code>
+            </>
+          }
+          aside={
+            <Button id={`retry-${errorCode}`} icon="rotate-cw" onClick={() => actions?.retry(errorCode)}>
+              Retry all of them
+            </Button>
+          }
+        >
+          <div class="body stack">
+            <p>{remedy ?? 'Read the message of a job for the cause.'}</p>
+            <p class="muted">
+              Newest <Time at={newestAt} />, oldest <Time at={oldestAt} />
+            </p>
+            <p>
+              <JobLink id={example.id}>{example.fileName}</JobLink> {example.message}
+            </p>
+          </div>
+        </Card>
+      ))}
+    </>
+  );
+}

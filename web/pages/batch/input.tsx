@@ -1,0 +1,81 @@
+/** `/input`: a card for each input folder, and rescans. */
+import type { Folders } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { Card, Facts, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
+import { State, Trouble } from './parts.tsx';
+
+/** A folder with the numbers of its jobs. */
+export type FolderData = Folders['folders'][number] & { readonly waiting: number; readonly failed: number };
+
+export function InputView({
+  folders,
+  actions,
+}: {
+  readonly folders?: readonly FolderData[] | undefined;
+  /** @param name undefined: all folders */
+  readonly actions?: { rescan(button: HTMLButtonElement, name?: string): void };
+}) {
+  return (
+    <>
+      <PageHead title="Input folders">
+        <Button
+          id="rescan-all"
+          icon="rotate-cw"
+          onClick={({ currentTarget }) => actions?.rescan(currentTarget)}
+        >
+          Rescan all
+        </Button>
+      </PageHead>
+      {folders === undefined && <Skeleton lines={6} label="The folders are being loaded." />}
+      {folders?.length === 0 && (
+        <StateOf icon="folder-input" title="No input folder is configured.">
+          <p>
+            <code>WatchedFolder:Folders</code> names them.
+          </p>
+        </StateOf>
+      )}
+      {folders?.map((folder) => (
+        <Card
+          key={folder.name}
+          label={`Folder ${folder.name}`}
+          title={
+            <>
+              {folder.name} <State of={folder.exists ? folder.status : 'Missing'} />
+            </>
+          }
+          aside={
+            <Button
+              id={`rescan-${folder.name}`}
+              onClick={({ currentTarget }) => actions?.rescan(currentTarget, folder.name)}
+            >
+              Rescan this
+            </Button>
+          }
+        >
+          <div class="body">
+            <Facts
+              pairs={[
+                ['Path', <code>{folder.path}</code>],
+                ['Profile', folder.profile],
+                [
+                  'Waiting jobs',
+                  <a href={`/jobs?${new URLSearchParams({ status: 'Queued', folder: folder.name })}`}>
+                    {folder.waiting}
+                  </a>,
+                ],
+                ['Failed jobs', folder.failed === 0 ? '0' : <a href="/failures">{folder.failed}</a>],
+                ['Files in the folder', `${folder.fileCount}${folder.fileCountCapped ? '+' : ''}`],
+                ['Handled since start', folder.processedCount],
+                ['Last queued', <Time at={folder.lastEnqueueAt} />],
+                ...(folder.lastError === null
+                  ? []
+                  : ([['Last error', <Trouble>{folder.lastError}</Trouble>]] as const)),
+              ]}
+            />
+          </div>
+        </Card>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,208 @@
+/** `/jobs`: the list with filters, a selection with its actions, and paging. */
+import type { Job, JobList } from '../../../clients/typescript/batch.d.ts';
+import { JOB_FORMATS, JOB_STATES } from '../../../contracts/batch/words.ts';
+import { Button, ButtonLink } from '../../components/controls.tsx';
+import { Card, PageHead, Table } from '../../components/surfaces.tsx';
+import {
+  counted,
+  Entry,
+  Filters,
+  JOB_HEADS,
+  JobLink,
+  jobRow,
+  type ListActions,
+  Paging,
+  Tick,
+  Total,
+  Trouble,
+} from './parts.tsx';
+
+/** Views that operators ask for often; the address has the filters of each. */
+const VIEWS = [
+  ['All', ''],
+  ['Failed', '?status=Failed'],
+  ['Waiting', '?status=Queued'],
+  ['In progress', '?status=Processing&status=Verifying'],
+  ['Awaiting a signer', '?status=AwaitingSigner'],
+] as const;
+
+/** Result for one job of an action on a selection. */
+export type RowResult =
+  | { readonly state: 'waiting' }
+  | { readonly state: 'done'; readonly newJobId?: string }
+  | { readonly state: 'refused'; readonly code: string; readonly text: string };
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  readonly results: ReadonlyMap<string, RowResult>;
+  /** Undefined: nothing runs. Otherwise what is awaited, for people. */
+  readonly running: string | undefined;
+}
+
+export interface JobListActions extends ListActions {
+  /** Retries or cancels all jobs of the filters. */
+  whole(action: 'retry' | 'cancel'): void;
+  /** Retries or cancels those that are selected. */
+  chosen(action: 'retry' | 'cancel'): void;
+  /** @param ids all of them are selected, or none. */
+  select(ids: readonly string[], selected: boolean): void;
+}
+
+const NOTHING: Selection = { ids: new Set(), results: new Map(), running: undefined };
+
+export function JobListView({
+  query = new URLSearchParams(),
+  isFiltered = false,
+  list,
+  selection = NOTHING,
+  actions,
+}: {
+  readonly query?: URLSearchParams;
+  readonly isFiltered?: boolean;
+  readonly list?: JobList | undefined;
+  readonly selection?: Selection;
+  readonly actions?: JobListActions;
+}) {
+  const ids = list?.items.map(({ id }) => id) ?? [];
+  const areAll = ids.length > 0 && ids.every((id) => selection.ids.has(id));
+  const search = query.size === 0 ? '' : `?${query}`;
+  return (
+    <>
+      <PageHead title="Jobs">
+        <ButtonLink href="/failures">Failures by cause</ButtonLink>
+      </PageHead>
+      <nav class="ways" aria-label="Views">
+        {VIEWS.map(([name, address]) => (
+          <a class="chip" href={`/jobs${address}`} aria-current={search === address ? 'true' : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <Filters query={query} actions={actions} foldable isOpen={isFiltered}>
+        <fieldset>
+          <legend>Status</legend>
+          {JOB_STATES.map((state) => (
+            <Tick label={state} name="status" value={state} query={query} />
+          ))}
+        </fieldset>
+        <fieldset>
+          <legend>Format</legend>
+          {JOB_FORMATS.map((format) => (
+            <Tick label={format} name="format" value={format} query={query} />
+          ))}
+        </fieldset>
+        <Entry label="Profile" name="profile" query={query} type="text" />
+        <Entry label="File name contains, or id" name="fileName" query={query} />
+        <Entry label="Created from" name="createdFrom" query={query} type="date" />
+        <Entry label="to" name="createdTo" query={query} type="date" />
+        <Button type="submit">Filter</Button>
+        <Button onClick={() => actions?.clear()}>Clear</Button>
+      </Filters>
+      <p class="ways">
+        <Button id="retry-all" onClick={() => actions?.whole('retry')}>
+          Retry all failed jobs of this list
+        </Button>
+        <Button id="cancel-all" onClick={() => actions?.whole('cancel')}>
+          Cancel all waiting jobs of this list
+        </Button>
+      </p>
+      <Card title={<Total list={list} one="job" many="jobs" />}>
+        <Table
+          id="rows"
+          caption="Jobs"
+          heads={[
+            <input
+              type="checkbox"
+              aria-label="Select all of this page"
+              checked={areAll}
+              onChange={() => actions?.select(ids, !areAll)}
+            />,
+            ...JOB_HEADS,
+          ]}
+          rows={list?.items.map((job) => selectableRow(job, selection, actions))}
+          empty={isFiltered ? 'No job fits.' : 'No job fits. Upload a file, or put one into an input folder.'}
+        />
+      </Card>
+      <Paging list={list} actions={actions} />
+      <SelectionBar selection={selection} actions={actions} />
+    </>
+  );
+}
+
+function selectableRow(job: Job, selection: Selection, actions: JobListActions | undefined) {
+  const [name, state, ...cells] = jobRow(job).cells;
+  const isSelected = selection.ids.has(job.id);
+  return {
+    key: job.id,
+    cells: [
+      <input
+        type="checkbox"
+        id={`select-${job.id}`}
+        aria-label={`Select ${job.fileName}`}
+        checked={isSelected}
+        onChange={() => actions?.select([job.id], !isSelected)}
+      />,
+      name,
+      <>
+        {state} <ResultOf result={selection.results.get(job.id)} />
+      </>,
+      ...cells,
+    ],
+  };
+}
+
+function ResultOf({ result }: { readonly result: RowResult | undefined }) {
+  if (result === undefined) return null;
+  if (result.state === 'waiting') return <span class="muted small">…</span>;
+  if (result.state === 'refused')
+    return (
+      <Trouble>
+        {result.code}: {result.text}
+      </Trouble>
+    );
+  return result.newJobId === undefined ? (
+    <span class="muted small">canceled</span>
+  ) : (
+    <JobLink id={result.newJobId}>retried</JobLink>
+  );
+}
+
+/** Stays in view while rows are selected. */
+function SelectionBar({
+  selection: { ids, results, running },
+  actions,
+}: {
+  readonly selection: Selection;
+  readonly actions: JobListActions | undefined;
+}) {
+  const done = [...results.values()].filter(({ state }) => state === 'done').length;
+  const refused = [...results.values()].filter(({ state }) => state === 'refused').length;
+  const isRunning = running !== undefined;
+  const text = isRunning
+    ? running
+    : results.size > 0
+      ? `${done} done, ${refused} refused`
+      : `${ids.size} selected`;
+  return (
+    <section class="selection" aria-label="Selected jobs" hidden={ids.size === 0 && results.size === 0}>
+      <p role="status">{text}</p>
+      <Button
+        id="retry-selected"
+        icon="rotate-cw"
+        disabled={isRunning || ids.size === 0}
+        onClick={() => actions?.chosen('retry')}
+      >
+        Retry {counted(ids.size, 'job', 'jobs')}
+      </Button>
+      <Button
+        id="cancel-selected"
+        icon="ban"
+        disabled={isRunning || ids.size === 0}
+        onClick={() => actions?.chosen('cancel')}
+      >
+        Cancel…
+      </Button>
+      <Button rank="quiet" icon="x" label="Clear the selection" onClick={() => actions?.select([], false)} />
+    </section>
+  );
+}

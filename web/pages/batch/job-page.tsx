@@ -1,0 +1,206 @@
+/** `/jobs/{id}`: one job: cause and remedy first, its states with their times, its history, facts and profile. */
+import type { BatchOperations, JobList, JobWithHistory } from '../../../clients/typescript/batch.d.ts';
+import { Button, ButtonLink } from '../../components/controls.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
+import { shortDuration, Time } from '../../components/time.tsx';
+import { ActorLink, JobLink, State } from './parts.tsx';
+
+type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
+type Pairs = Parameters<typeof Facts>[0]['pairs'];
+
+export interface JobData {
+  readonly job: JobWithHistory;
+  readonly profile: Profile | undefined;
+  readonly children: JobList;
+  /** Of its error code. Null: not known, or it has none. */
+  readonly remedy: string | null;
+}
+
+export interface JobActions {
+  retry(button: HTMLButtonElement): void;
+  cancel(button: HTMLButtonElement): void;
+}
+
+/** `id` as in the path; it need not be an existing job. */
+export function JobView({
+  id,
+  data,
+  actions,
+}: {
+  readonly id: string;
+  readonly data?: JobData | undefined;
+  readonly actions?: JobActions;
+}) {
+  const job = data?.job;
+  const isWaiting = job?.status === 'Queued' || job?.status === 'AwaitingSigner';
+  return (
+    <>
+      <p class="small">
+        <a href="/jobs">All jobs</a>
+      </p>
+      <PageHead title={job?.fileName ?? 'Job'} state={job && <State of={job.status} />}>
+        {job !== undefined && job.outputFileName !== null && (
+          <ButtonLink icon="download" href={`/api/jobs/${encodeURIComponent(id)}/output`} download>
+            Download
+          </ButtonLink>
+        )}
+        <Button
+          id="cancel"
+          rank="bad"
+          hidden={!isWaiting}
+          onClick={({ currentTarget }) => actions?.cancel(currentTarget)}
+        >
+          Cancel
+        </Button>
+        <Button
+          id="retry"
+          rank="main"
+          icon="rotate-cw"
+          hidden={job?.status !== 'Failed'}
+          onClick={({ currentTarget }) => actions?.retry(currentTarget)}
+        >
+          Retry
+        </Button>
+      </PageHead>
+      {job?.errorMessage && (
+        <div class="cause">
+          <Icon name="triangle-alert" />
+          <div class="grow">
+            <strong>{job.errorMessage}</strong>
+            <div>
+              {data?.remedy} {job.errorCode !== null && <a href="/failures">{job.errorCode}</a>}
+            </div>
+          </div>
+        </div>
+      )}
+      {job === undefined ? <Skeleton lines={2} label="The job is being loaded." /> : <Course job={job} />}
+      <div class="columns">
+        <Card title="What happened" label="History">
+          <ol class="timeline body" id="timeline">
+            {job?.history.map(({ id: line, timestamp, status, message }, at) => {
+              const next = job.history[at + 1]?.timestamp;
+              return (
+                <li key={line}>
+                  <Time at={timestamp} /> <State of={status} />{' '}
+                  {next !== undefined && (
+                    <span class="muted small">
+                      {' '}
+                      for {shortDuration(Date.parse(next) - Date.parse(timestamp))}
+                    </span>
+                  )}
+                  <br />
+                  {message}
+                </li>
+              );
+            })}
+          </ol>
+        </Card>
+        <div class="stack">
+          <Card title="Details" label="Job">
+            <div class="body">
+              <Facts id="facts" pairs={data && factsOf(data)} />
+            </div>
+          </Card>
+          <Card title="Profile" label="Profile">
+            <div class="body">
+              <Facts id="profile" pairs={data && profileFacts(data)} />
+            </div>
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** States that a job passes through when nothing stops it. */
+const COURSE = ['Queued', 'Processing', 'Verifying', 'Completed'];
+
+/** The states that it was in, then those that would have followed, as far as it has not ended. */
+function Course({ job }: { readonly job: JobWithHistory }) {
+  const passed = job.history.filter(({ status }, at) => status !== job.history[at - 1]?.status);
+  const last = passed.at(-1)?.status;
+  const hasEnded = last === 'Completed' || last === 'Failed' || last === 'Canceled';
+  const coming = hasEnded ? [] : COURSE.slice(COURSE.indexOf(last ?? '') + 1);
+  return (
+    <ol class="course-of card" aria-label="States">
+      {passed.map(({ id, status, timestamp }, at) => {
+        const next = passed[at + 1];
+        const isBad = status === 'Failed' || status === 'Canceled';
+        const isCurrent = next === undefined && !hasEnded;
+        return (
+          <li key={id} class={isBad ? 'bad' : isCurrent ? 'current' : 'passed'}>
+            <Icon name={isBad ? 'x' : isCurrent ? 'clock' : 'check'} size="s" />
+            <span>
+              {status}
+              {next !== undefined && (
+                <span class="muted">
+                  {' '}
+                  {shortDuration(Date.parse(next.timestamp) - Date.parse(timestamp))}
+                </span>
+              )}
+            </span>
+          </li>
+        );
+      })}
+      {coming.map((status) => (
+        <li key={status} class="coming">
+          <span>{status}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function factsOf({ job, children }: JobData): Pairs {
+  const code = (text: string) => <code>{text}</code>;
+  const known = (name: string, value: string | null) =>
+    value === null ? [] : ([[name, code(value)]] as const);
+  return [
+    ['Id', code(job.id)],
+    ['Format', job.format],
+    ['Source', job.folder === null ? job.source : `${job.source} (folder ${job.folder})`],
+    ['Created', <Time at={job.createdAt} />],
+    ['Changed', <Time at={job.updatedAt} />],
+    ['File', code(job.originalPath)],
+    ...(job.outputFileName === null
+      ? []
+      : ([
+          ['Output', job.outputEncrypted ? `${job.outputFileName} (encrypted)` : job.outputFileName],
+        ] as const)),
+    ['Actor', <ActorLink kind="job" id={job.id} />],
+    ...known('Remote document', job.remoteDocumentId),
+    ...(job.awaitingSignerSince === null
+      ? []
+      : ([['Waiting since', <Time at={job.awaitingSignerSince} />]] as const)),
+    ...known('SHA-256 of the input', job.inputSha256),
+    ...known('SHA-256 of the output', job.outputSha256),
+    ...(job.parentJobId === null
+      ? []
+      : ([['Retry of', <JobLink id={job.parentJobId}>{job.parentJobId}</JobLink>]] as const)),
+    ...children.items.map(
+      ({ id, status }) =>
+        [
+          'Retried as',
+          <>
+            <JobLink id={id}>{id}</JobLink> <State of={status} />
+          </>,
+        ] as const,
+    ),
+  ];
+}
+
+function profileFacts({ job, profile }: JobData): Pairs {
+  if (profile === undefined) return [[job.profileName, 'no longer configured']];
+  const yesNo = (value: boolean) => (value ? 'yes' : 'no');
+  return [
+    ['Name', profile.name],
+    ['Method', profile.method],
+    ['Format', profile.format ?? 'by extension'],
+    ['Verify', yesNo(profile.verify)],
+    ['Encrypt', yesNo(profile.encrypt)],
+    ['Validate certificate', yesNo(profile.validateCertificate)],
+    ['Certificate', profile.certificate?.subject ?? 'none'],
+    ['Valid until', profile.certificate === null ? '-' : <Time at={profile.certificate.notAfter} />],
+  ];
+}

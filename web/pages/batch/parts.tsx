@@ -1,0 +1,263 @@
+/** Parts of several operator pages: states, links, rows, filters and paging. */
+import type { ComponentChildren } from 'preact';
+import type { ActorPage, Job } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { Badge, type TableRow, type Tone } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
+
+/** An actor in a list. */
+export type ActorSummary = NonNullable<ActorPage['items']>[number];
+
+/** A page of a list of the API. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+}
+
+const TONES: { readonly [state: string]: Tone } = {
+  Completed: 'good',
+  Running: 'good',
+  Healthy: 'good',
+  Sent: 'good',
+  Delivered: 'good',
+  Concluded: 'good',
+  Valid: 'good',
+  'Expires soon': 'warn',
+  Expired: 'bad',
+  'Given up': 'bad',
+  Pending: 'warn',
+  Failed: 'bad',
+  Stopped: 'bad',
+  Missing: 'bad',
+  Unhealthy: 'bad',
+  Degraded: 'warn',
+  Processing: 'info',
+  Verifying: 'info',
+  AwaitingSigner: 'warn',
+  Paused: 'warn',
+  Held: 'bad',
+  Waiting: 'warn',
+  Initializing: 'warn',
+};
+
+export function State({ of }: { readonly of: string }) {
+  const tone = TONES[of];
+  return <Badge {...(tone !== undefined && { tone })}>{of}</Badge>;
+}
+
+export function JobLink({ id, children }: { readonly id: string; readonly children: ComponentChildren }) {
+  return <a href={`/jobs/${encodeURIComponent(id)}`}>{children}</a>;
+}
+
+export function ActorLink({
+  kind,
+  id,
+  children = id,
+}: {
+  readonly kind: string;
+  readonly id: string;
+  readonly children?: ComponentChildren;
+}) {
+  return <a href={`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`}>{children}</a>;
+}
+
+export const JOB_HEADS = ['File', 'Status', 'Format', 'Profile', 'From', 'Created'];
+
+export function jobRow(job: Job): TableRow {
+  return {
+    key: job.id,
+    cells: [
+      <JobLink id={job.id}>{job.fileName}</JobLink>,
+      <State of={job.status} />,
+      job.format,
+      job.profileName,
+      job.folder ?? job.source,
+      <Time at={job.createdAt} />,
+    ],
+  };
+}
+
+export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' | 'trouble'>): string {
+  if (stopped !== null) return `given up: ${stopped.error}`;
+  if (trouble === null) return '';
+  return `${trouble.do} failed ${trouble.failures} ${trouble.failures === 1 ? 'time' : 'times'}: ${trouble.lastError ?? ''}`;
+}
+
+export function Trouble({ children }: { readonly children: ComponentChildren }) {
+  return <span class="trouble-text">{children}</span>;
+}
+
+/** Actions of a list page. */
+export interface ListActions {
+  /** The form has changed: the list is read again. @param later the person still types */
+  filter(form: HTMLFormElement, later: boolean): void;
+  clear(): void;
+  turn(page: number): void;
+}
+
+/** Filters of a list, which the address keeps. On narrow screens they fold, also without a script. */
+export function Filters({
+  query,
+  actions,
+  foldable = false,
+  isOpen = false,
+  children,
+}: {
+  readonly query: URLSearchParams;
+  readonly actions?: Pick<ListActions, 'filter'> | undefined;
+  readonly foldable?: boolean;
+  /** The address has filters. */
+  readonly isOpen?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const changed = (event: Event, later: boolean) => {
+    event.preventDefault();
+    actions?.filter(event.currentTarget as HTMLFormElement, later);
+  };
+  const kind = query.get('kind');
+  return (
+    <>
+      {foldable && (
+        <details class="fold" id="fold" open={isOpen}>
+          <summary>Filters</summary>
+        </details>
+      )}
+      <form
+        id="filters"
+        class="filters"
+        onInput={(event) => changed(event, true)}
+        onChange={(event) => changed(event, false)}
+        onSubmit={(event) => changed(event, false)}
+      >
+        {kind !== null && <input type="hidden" name="kind" value={kind} />}
+        {children}
+      </form>
+    </>
+  );
+}
+
+export function Choice({
+  label,
+  name,
+  query,
+  options,
+  none = 'any',
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly query: URLSearchParams;
+  readonly options: readonly string[];
+  readonly none?: string;
+}) {
+  return (
+    <label>
+      {label}{' '}
+      <select name={name} value={query.get(name) ?? ''}>
+        <option value="">{none}</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A text or a day. */
+export function Entry({
+  label,
+  name,
+  query,
+  type = 'search',
+  placeholder,
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly query: URLSearchParams;
+  readonly type?: 'search' | 'text' | 'date';
+  readonly placeholder?: string;
+}) {
+  return (
+    <label>
+      {label}{' '}
+      <input
+        name={name}
+        type={type}
+        value={query.get(name) ?? ''}
+        placeholder={placeholder}
+        maxLength={type === 'date' ? undefined : 200}
+        autoComplete="off"
+      />
+    </label>
+  );
+}
+
+export function Tick({
+  label,
+  name,
+  value = 'true',
+  query,
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly value?: string;
+  readonly query: URLSearchParams;
+}) {
+  return (
+    <label class="tick">
+      <input type="checkbox" name={name} value={value} checked={query.getAll(name).includes(value)} /> {label}
+    </label>
+  );
+}
+
+/** Number of entries, and the buttons of the pages. */
+export function Total({
+  list,
+  one,
+  many,
+}: {
+  readonly list: ListPage<unknown> | undefined;
+  readonly one: string;
+  readonly many: string;
+}) {
+  return (
+    <p id="total" class="muted" role="status">
+      {list && `${counted(list.totalCount, one, many)}, page ${list.page} of ${pagesOf(list)}`}
+    </p>
+  );
+}
+
+export function Paging({
+  list,
+  actions,
+}: {
+  readonly list: ListPage<unknown> | undefined;
+  readonly actions: Pick<ListActions, 'turn'> | undefined;
+}) {
+  const page = list?.page ?? 1;
+  return (
+    <p class="ways">
+      <Button id="previous" disabled={page <= 1} onClick={() => actions?.turn(page - 1)}>
+        Previous
+      </Button>
+      <Button
+        id="next"
+        disabled={list === undefined || page >= pagesOf(list)}
+        onClick={() => actions?.turn(page + 1)}
+      >
+        Next
+      </Button>
+    </p>
+  );
+}
+
+function pagesOf({ totalCount, pageSize }: ListPage<unknown>): number {
+  return Math.max(1, Math.ceil(totalCount / pageSize));
+}
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,165 @@
+/** `/runtime`: the nodes on the store, and the threads, pool, store and memory of the one that answers. */
+import type { Runtime } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { Badge, Card, PageHead, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
+import { duration, Time } from '../../components/time.tsx';
+import { Trouble } from './parts.tsx';
+
+const MEGABYTE = 1_000_000;
+
+export interface RuntimeActions {
+  drain(button: HTMLButtonElement, name: string): void;
+}
+
+export function RuntimeView({
+  data,
+  actions,
+}: {
+  readonly data?: Runtime | undefined;
+  readonly actions?: RuntimeActions;
+}) {
+  return (
+    <>
+      <PageHead title="Runtime" />
+      {data !== undefined && data.nodes.length > 0 && <Nodes nodes={data.nodes} actions={actions} />}
+      <div class="tiles" id="figures">
+        {(data === undefined ? FIGURES_LOADING : figuresOf(data)).map(([name, figure]) => (
+          <Tile key={name} name={name} figure={figure} />
+        ))}
+      </div>
+      <Card title="Threads that host actors">
+        <Table
+          id="shards"
+          caption="Threads"
+          heads={[
+            ...['Thread', 'Busy', 'Active actors', 'Fullest mailbox'],
+            ...['Commit p50 / p99', 'Loop delay p99', 'Losses'],
+          ]}
+          rows={data?.shards.map(shardRow)}
+          empty="No thread hosts actors."
+        />
+      </Card>
+      <Card title="Tasks that take long">
+        <Table
+          id="stalled"
+          caption="Stalled tasks"
+          heads={['Task', 'About', 'State', 'Running', 'Limit']}
+          rows={data?.pool.stalled.map(({ task, subject, state, runningMs, deadlineMs }) => ({
+            key: `${task} ${subject}`,
+            cells: [task, subject, state, duration(runningMs / 1000), duration(deadlineMs / 1000)],
+          }))}
+          empty="No task takes longer than it should."
+        />
+      </Card>
+    </>
+  );
+}
+
+/** Each node with its share of the work. One that was silent for longer than its leases last is lost. */
+function Nodes({
+  nodes,
+  actions,
+}: {
+  readonly nodes: Runtime['nodes'];
+  readonly actions: RuntimeActions | undefined;
+}) {
+  const lost = nodes.filter(isLost).length;
+  return (
+    <Card
+      title="Nodes on the store"
+      label="Nodes"
+      aside={
+        <Badge tone={lost > 0 ? 'bad' : 'good'}>
+          {lost > 0 ? `${lost} of ${nodes.length} lost` : `${nodes.length} heard`}
+        </Badge>
+      }
+    >
+      <Table
+        id="nodes"
+        caption="Nodes"
+        heads={[
+          ...['Node', 'Version', 'Started', 'Last heard', 'Leases'],
+          ...['Effects', 'Behind by', 'Store read', 'Action'],
+        ]}
+        rows={nodes.map((node) => nodeRow(node, actions))}
+      />
+    </Card>
+  );
+}
+
+function isLost({ silentMs, leaseMs }: Runtime['nodes'][number]): boolean {
+  return silentMs > leaseMs;
+}
+
+const FIGURES_LOADING = ['Pool threads busy', 'Pool tasks waiting', 'Memory', 'Store', 'Running for'].map(
+  (name) => [name, <span class="skeleton" />] as const,
+);
+
+function figuresOf({ pool, store, memory, effectsInFlight, eventLoopDelay, ...process }: Runtime) {
+  return [
+    ['Pool threads busy', `${pool.busy} of ${pool.threads}`],
+    ['Pool tasks waiting', String(pool.waiting)],
+    ['Pool used since start', `${Math.round(pool.utilisation * 100)} %`],
+    ['Effects in progress', String(effectsInFlight)],
+    ['Main thread busy', percent(process.eventLoopUtilisation)],
+    ['Event loop delay p99', milliseconds(eventLoopDelay.p99Ms)],
+    ['Memory', `${megabytes(memory.residentBytes)}, heap ${megabytes(memory.heapBytes)}`],
+    ['Store', store.bytes === null ? store.engine : `${store.engine}, ${megabytes(store.bytes)}`],
+    ['Running for', duration(process.uptimeSeconds)],
+  ] as const;
+}
+
+function nodeRow(node: Runtime['nodes'][number], actions: RuntimeActions | undefined): TableRow {
+  const { name: own, silentMs } = node;
+  const heard = `${duration(silentMs / 1000)} ago`;
+  return {
+    key: own,
+    cells: [
+      node.isThis ? `${own} (this one)` : own,
+      node.version,
+      <Time at={node.startedAt} />,
+      isLost(node) ? <Trouble>{`${heard}: lost`}</Trouble> : heard,
+      node.leases.join(', '),
+      node.effectsInFlight,
+      milliseconds(node.lagMs),
+      milliseconds(node.storeMs),
+      node.draining ? (
+        'drains'
+      ) : (
+        <Button
+          id={`drain-${own}`}
+          aria-label={`Drain ${own}`}
+          onClick={({ currentTarget }) => actions?.drain(currentTarget, own)}
+        >
+          Drain
+        </Button>
+      ),
+    ],
+  };
+}
+
+function shardRow(shard: Runtime['shards'][number]): TableRow {
+  const { thread, losses, lastLoss, commit } = shard;
+  return {
+    key: String(shard.shard),
+    cells: [
+      thread === null ? `${shard.shard}: being replaced` : `${shard.shard}: ${thread}`,
+      percent(shard.utilisation),
+      shard.awakeActors,
+      shard.deepestMailbox,
+      `${milliseconds(commit.p50Ms)} / ${milliseconds(commit.p99Ms)}`,
+      milliseconds(shard.eventLoopDelay.p99Ms),
+      lastLoss === null ? (
+        losses
+      ) : (
+        <Trouble>
+          {losses}: {lastLoss.why} <Time at={lastLoss.at} />
+        </Trouble>
+      ),
+    ],
+  };
+}
+
+const milliseconds = (value: number) => `${value.toFixed(1)} ms`;
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+const megabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE)} MB`;

@@ -1,0 +1,104 @@
+/** `/system`: the pipeline's switch, readiness, profiles, and the program itself. */
+import type { BatchOperations, PipelineState, Readiness } from '../../../clients/typescript/batch.d.ts';
+import { Button } from '../../components/controls.tsx';
+import { Card, Facts, PageHead, Table } from '../../components/surfaces.tsx';
+import { Time } from '../../components/time.tsx';
+import { PauseButton } from './overview.tsx';
+import { State } from './parts.tsx';
+
+/** Program data that `/system` shows in addition to the API. */
+export type SystemInfo = readonly (readonly [name: string, value: string])[];
+
+export interface SystemData {
+  readonly state: PipelineState;
+  readonly checks: Readiness['checks'];
+  readonly profiles: BatchOperations['GET /api/profiles']['answer']['profiles'];
+  readonly queued: number;
+}
+
+export interface SystemActions {
+  toggle(button: HTMLButtonElement): void;
+  cleanup(button: HTMLButtonElement): void;
+}
+
+export function SystemView({
+  info,
+  data,
+  actions,
+}: {
+  readonly info: SystemInfo;
+  readonly data?: SystemData | undefined;
+  readonly actions?: SystemActions;
+}) {
+  return (
+    <>
+      <PageHead title="System">
+        <Button id="cleanup" onClick={({ currentTarget }) => actions?.cleanup(currentTarget)}>
+          Cleanup
+        </Button>
+        <PauseButton paused={data?.state.paused} onPress={(button) => actions?.toggle(button)} />
+      </PageHead>
+      <div class="columns">
+        <Card title="Pipeline" label="Pipeline">
+          <div class="body">
+            <Facts id="pipeline" pairs={data && pipelineFacts(data)} />
+          </div>
+        </Card>
+        <Card title="Program" label="Program">
+          <div class="body">
+            <Facts pairs={info} />
+          </div>
+        </Card>
+      </div>
+      <Card title="Readiness">
+        <Table
+          id="checks"
+          caption="Readiness"
+          heads={['Check', 'State', 'Detail']}
+          rows={data?.checks.map(({ name: check, status: found, detail }) => ({
+            key: check,
+            cells: [check, <State of={found} />, detail],
+          }))}
+        />
+      </Card>
+      <Card title="Profiles">
+        <Table
+          id="profiles"
+          caption="Profiles"
+          heads={['Name', 'Format', 'Method', 'Verify', 'Encrypt', 'Certificate', 'Valid until']}
+          rows={data?.profiles.map((profile) => {
+            const { certificate } = profile;
+            return {
+              key: profile.name,
+              cells: [
+                profile.default ? `${profile.name} (default)` : profile.name,
+                profile.format ?? 'by extension',
+                profile.method,
+                profile.verify ? 'yes' : 'no',
+                profile.encrypt ? 'yes' : 'no',
+                certificate === null ? '-' : `${certificate.source}: ${certificate.subject}`,
+                certificate === null ? '-' : <Time at={certificate.notAfter} />,
+              ],
+            };
+          })}
+          empty="No profile is configured."
+        />
+      </Card>
+    </>
+  );
+}
+
+function pipelineFacts({ state, queued }: SystemData) {
+  const { paused, held } = state;
+  return [
+    ['State', <State of={paused ? 'Paused' : held ? 'Held' : 'Running'} />] as const,
+    ...(held
+      ? [['Held since', <Time at={held.since} />] as const, ['Held because', held.reason] as const]
+      : []),
+    ['Queue', queued] as const,
+    ['In flight', `${state.jobsInFlight} of ${state.maxConcurrency}`] as const,
+    [paused ? 'Paused' : 'Resumed', <Time at={paused ? state.pausedAtUtc : state.resumedAtUtc} />] as const,
+    ['By', state.pausedBy] as const,
+    ['Reason', state.reason ?? '-'] as const,
+  ];
+}
