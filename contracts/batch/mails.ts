@@ -1,7 +1,7 @@
 /** E-mails of the portal, for operators. */
 import { z } from 'zod';
+import { MAIL_STATUSES } from '../deliveries.ts';
 import { time } from '../fields.ts';
-import { MAIL_STATUSES } from '../portal/mails.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { oneOf, pageOf, paging, sharedVersion, single } from './requests.ts';

@@ -6,6 +6,7 @@
  */
 
 import { z } from 'zod';
+import { MAIL_STATUSES } from '../deliveries.ts';
 import { id, members, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { creationDate, failureCode, failureMessage } from './entities.ts';
@@ -13,9 +14,6 @@ import { documentParams, idIn } from './ids.ts';
 import { pageOf, paging, queryWord } from './lists.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
-
-export const MAIL_STATUSES = ['Queued', 'Waiting', 'Sent', 'Failed'] as const;
-export type MailStatus = (typeof MAIL_STATUSES)[number];
 
 const failure = z.strictObject({
   code: failureCode,

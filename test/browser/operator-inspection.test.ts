@@ -71,7 +71,7 @@ test.serial(
       await page.goto(`${service.url}/jobs`);
       const jobs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Jobs' });
       t.false(await jobs.isVisible());
-      const bar = await page.locator('.bar').boundingBox();
+      const bar = await page.locator('.side').boundingBox();
       t.true((bar?.height ?? 640) < 160, `the bar is ${bar?.height} px high`);
       await page.locator('.menu summary').press('Enter');
       await jobs.waitFor();

@@ -18,8 +18,8 @@ export interface Series {
 }
 
 /** Sizes in units of the drawing. */
-const WIDTH = 720;
-const HEIGHT = 200;
+const WIDTH = 600;
+const HEIGHT = 190;
 const LEFT = 52;
 const BOTTOM = 22;
 const TOP = 10;

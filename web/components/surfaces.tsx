@@ -18,7 +18,8 @@ export function Card({
   aside,
   children,
 }: {
-  readonly title: ComponentChildren;
+  /** Absent where the header has something else. */
+  readonly title?: ComponentChildren;
   /** Name of the region. @default none */
   readonly label?: string;
   readonly id?: string;
@@ -29,7 +30,7 @@ export function Card({
   return (
     <section class="card" aria-label={label} id={id} hidden={hidden}>
       <header>
-        <h2>{title}</h2>
+        {title !== undefined && <h2>{title}</h2>}
         {aside}
       </header>
       {children}

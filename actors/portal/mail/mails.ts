@@ -15,13 +15,9 @@ import {
   Fatal,
   type Row,
 } from '@sealwright/runtime';
+import { MAIL_STATUSES, type MailStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import {
-  MAIL_STATUSES,
-  type Mail,
-  type MailDetail,
-  type MailStatus,
-} from '../../../contracts/portal/mails.ts';
+import type { Mail, MailDetail } from '../../../contracts/portal/mails.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import {

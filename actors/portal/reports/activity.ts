@@ -7,7 +7,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Clock, Row } from '@sealwright/runtime';
-import type { MailStatus } from '../../../contracts/portal/mails.ts';
+import type { MailStatus } from '../../../contracts/deliveries.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ActivitySort, OperatorActivity, PortalActivity, PortalLoad } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';

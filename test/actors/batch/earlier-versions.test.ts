@@ -5,7 +5,7 @@ import { deadlinesOf } from '#runtime/step/derive.js';
 import { migrationStep } from '#runtime/step/migrate.js';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
-import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
+import { MAIL_STATUSES } from '../../../contracts/deliveries.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
 import { mailMachine } from '../../../machines/portal/mail.ts';

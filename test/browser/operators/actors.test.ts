@@ -239,7 +239,7 @@ test.serial('the page of the threads shows how busy each one is', async (t) => {
   if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/runtime`, await service.key());
-  const main = page.locator('.card', { hasText: 'Main thread busy' }).locator('.figure');
+  const main = page.locator('.tile', { hasText: 'Main thread busy' }).locator('b');
   await main.waitFor();
   t.regex((await main.textContent()) ?? '', /^\d{1,3} %$/);
   const { shards } = await service.json<{ shards: readonly unknown[] }>('/api/runtime');

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { transition } from 'xstate';
-import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
+import { MAIL_STATUSES } from '../../../contracts/deliveries.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
   DELIVERY_TIMEOUT_MS,

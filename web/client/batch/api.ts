@@ -56,17 +56,10 @@ export function getShared<Body>(path: string): Promise<Body> {
   return getJson<Body>(`${path}${path.includes('?') ? '&' : '?'}version=${encodeURIComponent(version)}`);
 }
 
-/** As `getShared`; undefined where the service has no such operation, because it serves no portal. */
+/** As `getShared`, for what a portal has; undefined where the service serves none: the navigation then has no link to e-mails. */
 export async function getServed<Body>(path: string): Promise<Body | undefined> {
-  try {
-    return await getShared<Body>(path);
-  } catch (error) {
-    if (error instanceof ApiProblem && ABSENT.has(error.code)) return undefined;
-    throw error;
-  }
+  return findElement('nav a[href="/mails"]') === undefined ? undefined : getShared<Body>(path);
 }
-
-const ABSENT: ReadonlySet<string> = new Set(['route.not-found', 'actor.not-found']);
 
 /** As `getJson`, for replies whose error statuses are results. */
 export async function requestAny<Body>(path: string): Promise<Body> {

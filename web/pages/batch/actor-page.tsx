@@ -65,7 +65,7 @@ export function ActorView({
             </div>
           </Card>
           <Machine data={data} actions={actions} />
-          <div class="columns">
+          <div class="columns halves">
             <Card title="History" label="History">
               <ol class="timeline body" id="timeline">
                 {[...actor.history].reverse().map(({ id, at, state, message, cause }) => (

@@ -174,7 +174,7 @@ function ActorList({
         <Button type="submit">Filter</Button>
       </Filters>
       <Card
-        title={
+        aside={
           <p id="total" class="muted" role="status">
             {data?.page && totalOf(data.page)}
           </p>

@@ -49,7 +49,7 @@ function Keys({ keys: { items, complete } }: { readonly keys: PortalKeys }) {
         organization makes and revokes them.
       </p>
       <Card
-        title={
+        aside={
           <p id="keys-total" class="muted" role="status">
             {`${counted(items.length, 'key', 'keys')}, ${ending} expired or about to expire${complete ? '' : '. There are more than these'}`}
           </p>

@@ -5,8 +5,7 @@ import type {
   PortalWebhookOrganizations,
   WebhookDeliveryList,
 } from '../../../clients/typescript/batch.d.ts';
-import { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
-import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
+import { DELIVERY_STATUSES, MAIL_STATUSES } from '../../../contracts/deliveries.ts';
 import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Table, type TableRow } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
@@ -46,7 +45,7 @@ export function MailsView({
         <Entry label="Search" name="search" query={query} placeholder="Recipient or subject" />
         <Choice label="Status" name="status" query={query} options={MAIL_STATUSES} none="all" />
       </Filters>
-      <Card title={<Total list={list} one="e-mail" many="e-mails" />}>
+      <Card aside={<Total list={list} one="e-mail" many="e-mails" />}>
         <Table
           id="rows"
           caption="E-mails"
@@ -155,7 +154,7 @@ export function WebhooksView({
       <Filters query={query} actions={actions}>
         <Choice label="Status" name="status" query={query} options={DELIVERY_STATUSES} />
       </Filters>
-      <Card title={<Total list={list} one="delivery" many="deliveries" />}>
+      <Card aside={<Total list={list} one="delivery" many="deliveries" />}>
         <Table
           id="rows"
           caption="Deliveries"
@@ -240,7 +239,7 @@ function PortalWebhooks({
         <Choice label="State" name="portal-status" query={query} options={DELIVERY_STATUSES} />
       </form>
       <Card
-        title={
+        aside={
           <p id="portal-total" class="muted" role="status">
             {deliveries &&
               `${counted(deliveries.totalCount, 'delivery', 'deliveries')}, the newest ${deliveries.items.length}`}

@@ -106,7 +106,7 @@ export function JobListView({
           Cancel all waiting jobs of this list
         </Button>
       </p>
-      <Card title={<Total list={list} one="job" many="jobs" />}>
+      <Card aside={<Total list={list} one="job" many="jobs" />}>
         <Table
           id="rows"
           caption="Jobs"

@@ -75,7 +75,7 @@ export function JobView({
         </div>
       )}
       {job === undefined ? <Skeleton lines={2} label="The job is being loaded." /> : <Course job={job} />}
-      <div class="columns">
+      <div class="columns halves">
         <Card title="What happened" label="History">
           <ol class="timeline body" id="timeline">
             {job?.history.map(({ id: line, timestamp, status, message }, at) => {

@@ -38,7 +38,7 @@ export function SystemView({
         </Button>
         <PauseButton paused={data?.state.paused} onPress={(button) => actions?.toggle(button)} />
       </PageHead>
-      <div class="columns">
+      <div class="columns halves">
         <Card title="Pipeline" label="Pipeline">
           <div class="body">
             <Facts id="pipeline" pairs={data && pipelineFacts(data)} />
