@@ -42,8 +42,8 @@ export function CertificatesView({ data }: { readonly data?: CertificateData | u
 function Keys({ keys: { items, complete } }: { readonly keys: PortalKeys }) {
   const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
   return (
-    <section class="stack" aria-labelledby="keys-title">
-      <h2 id="keys-title">Keys of applications</h2>
+    <div class="stack">
+      <h2>Keys of applications</h2>
       <p class="muted">
         Keys of the portal's applications, those that expire first at the top. An administrator of the
         organization makes and revokes them.
@@ -74,7 +74,7 @@ function Keys({ keys: { items, complete } }: { readonly keys: PortalKeys }) {
           empty="No key was made."
         />
       </Card>
-    </section>
+    </div>
   );
 }
 
