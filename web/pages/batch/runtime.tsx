@@ -67,7 +67,6 @@ function Nodes({
   return (
     <Card
       title="Nodes on the store"
-      label="Nodes"
       aside={
         <Badge tone={lost > 0 ? 'bad' : 'good'}>
           {lost > 0 ? `${lost} of ${nodes.length} lost` : `${nodes.length} heard`}
