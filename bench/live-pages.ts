@@ -4,7 +4,7 @@
  * turns varies by several per cent, so the figure has its lowest and highest pair beside it. What a refresh costs is
  * measured on its own, too: many of them while the program does nothing else, and the share that follows from it.
  *
- * The requests are those of `web/client/batch/live-page.ts`: a page waits for a change, which the service paces, and then
+ * The requests are those of `web/client/batch/live-page.tsx`: a page waits for a change, which the service paces, and then
  * asks for what it shows, with the version of the change, so that pages share answers.
  *
  * The state index of each job is written once, with and without pages (decision 0036): without them when too many changes

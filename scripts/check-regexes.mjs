@@ -53,7 +53,9 @@ function sourceFiles(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory())
-      return entry.name === 'node_modules' || (folder === '' && SKIPPED.test(entry.name))
+      return entry.name === 'node_modules' ||
+        entry.name === 'dist' ||
+        (folder === '' && SKIPPED.test(entry.name))
         ? []
         : sourceFiles(path);
     return /\.m?[jt]sx?$/.test(path) && !path.endsWith('.d.ts') ? [path] : [];

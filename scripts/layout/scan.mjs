@@ -81,7 +81,9 @@ export function tokens(source) {
       template();
       continue;
     }
-    if (char === '/' && (found.length === 0 || BEFORE_REGEX.has(found.at(-1).text))) {
+    // Ends of elements in TSX are no regular expressions.
+    const isTag = source[at - 1] === '<' || (source[at + 1] === '>' && found.at(-1)?.text === '}');
+    if (char === '/' && !isTag && (found.length === 0 || BEFORE_REGEX.has(found.at(-1).text))) {
       const regex = match(/\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y);
       if (regex) {
         found.push({ kind: 'word', text: '/regex/', line, regex });

@@ -173,7 +173,12 @@ export function Facts({
   if (pairs === undefined) return <Skeleton lines={4} label="The facts are being loaded." />;
   return (
     <dl class="facts" id={id}>
-      {pairs.flatMap(([name, value]) => [<dt>{name}</dt>, <dd>{value}</dd>])}
+      {pairs.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
     </dl>
   );
 }

@@ -146,7 +146,7 @@ function Find() {
         aria-keyshortcuts="/"
       />
       <span class="kbd" aria-hidden="true">
-        /
+        {'/'}
       </span>
     </form>
   );
