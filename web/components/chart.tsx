@@ -8,7 +8,7 @@ export interface Line {
   readonly name: string;
   readonly tone: Tone;
   readonly values: readonly (number | null)[];
-  /** `area`: filled down to 0; `dashed`: told apart without colours. @default a plain line */
+  /** `area`: filled down to 0, for lines without gaps; `dashed`: told apart without colours. @default a plain line */
   readonly look?: 'area' | 'dashed';
 }
 
@@ -67,10 +67,11 @@ export function Chart({
             </g>
           ))}
           {lines.map(({ name, tone, values, look }) => {
-            const path = pathOf(values, (at) => LEFT + (at + 0.5) * step, heightOf);
+            const x = (at: number) => LEFT + (at + 0.5) * step;
+            const path = pathOf(values, x, heightOf);
             return (
               <g key={name} class={`line ${tone}`}>
-                {look === 'area' && <path class="area" d={areaOf(path, HEIGHT - BOTTOM)} />}
+                {look === 'area' && <path class="area" d={`${path}V${HEIGHT - BOTTOM}H${x(0)}Z`} />}
                 <path class={look === 'dashed' ? 'course dashed' : 'course'} d={path} />
               </g>
             );
@@ -147,12 +148,6 @@ function pathOf(
       return part;
     })
     .join('');
-}
-
-function areaOf(path: string, bottom: number): string {
-  const first = /^M([\d.]+)/.exec(path)?.[1];
-  const last = /([\d.]+) [\d.]+$/.exec(path)?.[1];
-  return first === undefined || last === undefined ? '' : `${path}L${last} ${bottom}L${first} ${bottom}Z`;
 }
 
 /** Returns the next number of the form 2, 4, 10, 20, 40, 100, … so that half of it is whole too. */
