@@ -28,7 +28,7 @@ export const ZONES = {
   runtime: {
     owns: /^runtime\//,
     // `core.ts`: what threads without actors need of `index.ts`.
-    enteredBy: [/^runtime\/(index|core|copy|history|inspect|lmdb|postgres-parts|shards)\.ts$/],
+    enteredBy: [/^runtime\/(index|core|copy|history|inspect|lmdb|postgres|postgres-parts|shards)\.ts$/],
     imports: {},
     packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
     builtins: true,
@@ -163,6 +163,15 @@ export const ZONES = {
     enteredBy: [/^bench\/index\.ts$/],
     imports: 'any',
     packages: ['xstate', 'zod', 'pg'],
+    builtins: true,
+    ownTime: true,
+  },
+  /** Programs of others, on the packages alone. */
+  examples: {
+    owns: /^examples\//,
+    enteredBy: [],
+    imports: { runtime: 'all', crypto: 'all' },
+    packages: ['xstate'],
     builtins: true,
     ownTime: true,
   },
