@@ -5,7 +5,7 @@ import { paintedSession } from './painted/session.ts';
 import { Random } from './random.ts';
 
 /** Random changes; `node dist/test/fuzz/painted-run.js` makes more, also of other documents. */
-const CHANGES = 500;
+const CHANGES = 1000;
 
 test('a change that passes shows the signed content and its value in two renderers', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftoppm')) return;

@@ -1,6 +1,7 @@
 /** Permitted changes of the form: adding signature fields, signing, filling in (ISO 32000-2, 12.7 and 12.8.2.2). */
 import {
   asInteger,
+  asName,
   asReference,
   type ByteSlice,
   entriesOf,
@@ -9,6 +10,7 @@ import {
   type PdfDict,
   referencesIn,
 } from '../../pdf/index.ts';
+import { streamsOf } from '../painting/appearance-streams.ts';
 import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { changedField, valuedFields } from './field-changes.ts';
@@ -47,7 +49,7 @@ export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): For
     return { changes, valued: new Set(), widgets: new Set() };
   }
   if (before === undefined) changes.push(...newForm(after));
-  else changes.push(...changedForm(pair, before, after));
+  else changes.push(...changedForm(pair, survey, before, after));
   const unlisted = unlistedSignatures(pair, survey, before, after);
   for (const { name } of unlisted.values())
     changes.push({ kind: 'unlisted', description: `took the signed field ${name} out of the form` });
@@ -121,7 +123,12 @@ function newForm(after: PdfDict): readonly Change[] {
 const isOff = (key: string, value: ByteSlice | undefined): boolean =>
   key === 'NeedAppearances' && value?.bytes.toString('latin1', value.start, value.end) === 'false';
 
-function changedForm(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
+function changedForm(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
+  before: PdfDict,
+  after: PdfDict,
+): readonly Change[] {
   const changes: Change[] = changedKeys(before, after, OPEN_FORM_KEYS).map((key) =>
     forbidden(`changed ${key.startsWith('w') ? 'the form, which has a key twice' : `/${key} of the form`}`),
   );
@@ -140,7 +147,7 @@ function changedForm(pair: PermittedChanges, before: PdfDict, after: PdfDict): r
   const style = before.get('DA');
   if (style !== undefined && !equalValues(style, after.get('DA')))
     changes.push(forbidden('changed /DA of the form'));
-  if (!resourcesOnlyGrow(pair, before.get('DR'), after.get('DR'))) {
+  if (!resourcesOnlyGrow(pair, survey, before.get('DR'), after.get('DR'))) {
     changes.push(forbidden('changed the resources of the form'));
   }
   return changes;
@@ -161,6 +168,7 @@ const RESOURCES: ReadonlySet<string> = new Set([
 /** True when resources are only added: new names can't change content that uses the existing ones. */
 function resourcesOnlyGrow(
   pair: PermittedChanges,
+  survey: DocumentSurvey,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {
@@ -176,7 +184,51 @@ function resourcesOnlyGrow(
   return (old?.entries ?? []).every((entry) => {
     const [kind, value] = [old?.keyOf(entry) ?? '', old?.valueAt(entry)];
     if (pair.before.pdf.dict(value) === undefined) return equalValues(value, values.get(kind));
-    return addsOnly(pair, value, values.get(kind));
+    if (addsOnly(pair, value, values.get(kind))) return true;
+    return (
+      kind === 'XObject' && exchangesForms(pair, value, values.get(kind)) && !borrowsResources(pair, survey)
+    );
+  });
+}
+
+/** True when each name of a drawing leads to another drawing, as programs exchange the one of their visible signatures. */
+function exchangesForms(
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): boolean {
+  const { pdf } = pair.after;
+  const [old, now] = [pair.before.pdf.dict(before), pdf.dict(after)];
+  const values = now && entriesOf(now);
+  if (values === undefined) return false;
+  const isForm = (value: ByteSlice | undefined): boolean =>
+    asReference(value) !== undefined && asName(pdf.resolve(pdf.dict(value)?.get('Subtype'))) === 'Form';
+  return (old?.entries ?? []).every((entry) => {
+    const value = values.get(old?.keyOf(entry) ?? '');
+    return equalValues(old?.valueAt(entry), value) || isForm(value);
+  });
+}
+
+/** Most drawings inside each other. */
+const MAX_NESTED = 8;
+
+/** True when an appearance has no resources of its own, so that viewers may take those of the form. */
+function borrowsResources(pair: PermittedChanges, survey: DocumentSurvey): boolean {
+  const { pdf } = pair.before;
+  const borrows = (number: number, depth: number): boolean => {
+    pair.before.spend(1);
+    const resources = pdf.dict(pdf.dict(pdf.object(number))?.get('Resources'));
+    if (resources === undefined || depth > MAX_NESTED) return true;
+    const inner = pdf.dict(resources.get('XObject'));
+    return (inner?.entries ?? []).some((entry) => {
+      const value = inner?.valueAt(entry);
+      const isForm = asName(pdf.resolve(pdf.dict(value)?.get('Subtype'))) === 'Form';
+      return isForm && borrows(asReference(value)?.number ?? -1, depth + 1);
+    });
+  };
+  return [...survey.fields.keys(), ...survey.annotations.keys()].some((number) => {
+    const streams = streamsOf(pdf, pdf.dict(pdf.object(number))?.get('AP'));
+    return streams === undefined || streams.some((stream) => borrows(stream, 0));
   });
 }
 

@@ -224,3 +224,60 @@ test('a cross-reference may lead to the white space before an object, and to not
     t.not(shifted(before)[0], 'TOTAL-PASSED', before);
   t.not(shifted('\n', -3)[0], 'TOTAL-PASSED');
 });
+
+test('a form may get another drawing in its resources where no appearance takes it from there', (t) => {
+  const drawing = (content: string, more = '/Resources << >>'): string =>
+    stream(`/Type /XObject /Subtype /Form /BBox [0 0 70 20] ${more}`, content);
+  const changed = (
+    to: string,
+    more: Objects = [],
+    look = drawing('0 0 1 1 re f'),
+    inner = drawing('0 0 1 1 re f'),
+  ): readonly string[] => {
+    const pdf = signed(
+      contract((objects) => {
+        objects.set(40, drawing('0 0 9 9 re f'));
+        objects.set(42, inner);
+        objects.set(31, look);
+        objects.set(
+          FORM,
+          (objects.get(FORM) ?? '').replace(
+            '/DA',
+            '/DR << /XObject << /FRM 40 0 R >> /Pattern << /P 42 0 R >> >> /DA',
+          ),
+        );
+      }),
+    );
+    const form = edited(pdf, FORM, /\/DR <<.*?>> >>/, `/DR ${to}`);
+    return verdicts(updated(pdf, [form, [FREE, drawing('9 9 9 9 re f')], ...more]));
+  };
+  const pattern = '/Pattern << /P 42 0 R >>';
+  const to = `<< /XObject << /FRM ${FREE} 0 R >> ${pattern} >>`;
+  const nested = '/Resources << /XObject << /I 42 0 R >> >>';
+  t.deepEqual(changed(to), PASSED);
+  t.deepEqual(changed(to, [], drawing('/I Do', nested)), PASSED);
+  t.deepEqual(changed(to, [], drawing('/FRM Do', '')), FAILED, 'an appearance without resources');
+  t.deepEqual(
+    changed(to, [], drawing('/I Do', nested), drawing('/FRM Do', '')),
+    FAILED,
+    'one inside of another',
+  );
+  const image = stream(
+    '/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray',
+    'x',
+  );
+  t.deepEqual(changed(to, [[FREE, image]]), FAILED, 'a picture');
+  for (const other of [
+    `<< /XObject << /Other ${FREE} 0 R >> ${pattern} >>`,
+    `<< /XObject << /FRM ${FREE} 0 R /FRM 40 0 R >> ${pattern} >>`,
+    `<< /XObject << /FRM null >> ${pattern} >>`,
+    `<< /XObject [${FREE} 0 R] ${pattern} >>`,
+    `<< ${pattern} >>`,
+    `<< /XObject << /FRM ${FREE} 0 R >> /Pattern << /P ${FREE} 0 R >> >>`,
+    `<< /XObject << /FRM ${FREE} 0 R >> >>`,
+    `<< /XObject << /FRM << /Subtype /Form >> >> ${pattern} >>`,
+    'null',
+  ])
+    t.deepEqual(changed(other), FAILED, other);
+  t.deepEqual(changed(to, [[40, drawing('9 9 9 9 re f')]]), FAILED, 'the earlier drawing');
+});
