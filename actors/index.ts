@@ -1,11 +1,18 @@
-/** Public interface of the actors for `service/` and `commands/`. HTTP uses `batch/api/` and `portal/api.ts`. */
+/** Public interface of the actors for `service/`, `commands/` and `http/`, which also uses `portal/api.ts`. */
 
+export type { ValidationReport } from '@sealwright/signatures';
 export { createHttpClient } from '@sealwright/signatures/http';
 export type { Batch } from './batch/batch.ts';
 export type { BatchOptions } from './batch/batch-options.ts';
 export type { FolderOptions } from './batch/folders/folders.ts';
 export { licenseCheck } from './batch/health-probes.ts';
+export type { BulkQuery } from './batch/jobs/bulk-jobs.ts';
+export type { JobFilter } from './batch/jobs/job-columns.ts';
 export { exportJobs } from './batch/jobs/job-export.ts';
+export type { UploadKey } from './batch/jobs/upload-keys.ts';
+export type { BatchObserver, Stage } from './batch/observer.ts';
+export type { OperationRequest } from './batch/operations.ts';
+export type { HealthCheck } from './batch/pipeline/health.ts';
 export { createRemotePortal } from './batch/remote/remote-portal.ts';
 export { createHistory, type History } from './history/history.ts';
 export { createMailFolder } from './portal/mail/mail-folder.ts';

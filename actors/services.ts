@@ -8,9 +8,9 @@ import {
   migrateStore,
 } from '@sealwright/runtime';
 import type { ShardOptions } from '@sealwright/runtime/shards';
-import type { BatchObserver } from './batch/api/batch-observer.ts';
 import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchOptions } from './batch/batch-options.ts';
+import type { BatchObserver } from './batch/observer.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';
 import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
 import { SigningPool } from './pool/pool.ts';

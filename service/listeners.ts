@@ -53,9 +53,6 @@ export async function listenForBatch(
   });
   const server = createBatchServer({
     service: batch,
-    inspection: batch.inspection,
-    operations: batch.operations,
-    webhooks: batch.webhooks.deliveries,
     mails: portal?.mails,
     portalWebhooks: portal?.operatorWebhooks,
     portalKeys: portal?.operatorKeys,

@@ -5,7 +5,7 @@
 
 import type { Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
-import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
+import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
@@ -13,8 +13,6 @@ import { OrderNumbers } from '../shared/order-numbers.ts';
 import { Profiles } from '../shared/profiles.ts';
 import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
-import { type BatchObserver, NO_OBSERVER } from './api/batch-observer.ts';
-import type { BatchService } from './api/service.ts';
 import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
 import { FolderService } from './folders/folder-control.ts';
@@ -42,7 +40,7 @@ import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
 import { Uploads } from './jobs/uploads.ts';
-import { notifyObserver, observeStep } from './observer.ts';
+import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
@@ -150,7 +148,8 @@ export async function planBatch(
       const retention = new JobRetention(runtime, events, options.keepJobs);
       const singletons = new Singletons(runtime);
       return {
-        ...{ jobs, operations, retention, statistics, events, webhooks, health, inspection, recovery },
+        ...{ jobs, operations, retention, statistics, events, health, inspection, recovery },
+        webhooks: webhooks.deliveries,
         bulk: new BulkService(runtime, jobs, events),
         profiles: new ProfileViews(profiles),
         pipeline: new PipelineService(runtime, options.maxConcurrency, storage),
@@ -206,7 +205,7 @@ export async function planBatch(
           while (pipeline.working() > 0 && storage.held === null && clock.elapsed() < until)
             await clock.sleep(DRAIN_CHECK_MS);
         },
-      } satisfies BatchService & HostedService & { inFlight(): number };
+      };
     },
   } satisfies ServicePlan;
 }

@@ -10,12 +10,10 @@ import {
 import type { SigningPool } from '../pool/pool.ts';
 import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
 import type { Profiles } from '../shared/profiles.ts';
-import type { HealthCheck } from './api/inspection.ts';
-import type { HealthProbe } from './api/service.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
 import { PIPELINE_ADDRESS } from './job-records/kinds.ts';
-import { degraded, healthy, unhealthy } from './pipeline/health.ts';
+import { degraded, type HealthCheck, type HealthProbe, healthy, unhealthy } from './pipeline/health.ts';
 import type { RemoteSigning } from './remote/remote-signing.ts';
 
 /** Check `database`: the store accepts commits and reads. */

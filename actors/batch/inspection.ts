@@ -1,12 +1,17 @@
-/** Inspects the actors of all services and restarts stopped ones. Implements `ActorInspection`. */
+/** Inspects the actors of all services and restarts stopped ones. */
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type BuiltRuntime, LoopUtilisation, type NodeStatus } from '@sealwright/runtime';
-import type { MachineChart } from '@sealwright/runtime/inspect';
+import type {
+  ActorPage,
+  ActorQuery,
+  ActorReport,
+  ActorSummary,
+  KindReport,
+  MachineChart,
+} from '@sealwright/runtime/inspect';
 import type { NodeView, RuntimeView } from '../../contracts/batch/runtime.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import type { ActorInspection } from './api/inspection.ts';
-import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from './api/service.ts';
 import { Changes } from './changes.ts';
 import type { EventLog } from './job-records/events.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
@@ -19,7 +24,7 @@ const SHOWN_STALLED = 100;
 
 const NO_TIMES = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
-export class InspectionService implements ActorInspection {
+export class InspectionService {
   readonly changes: Changes;
   readonly #delay: IntervalHistogram;
   readonly #utilisation = new LoopUtilisation();
@@ -41,15 +46,18 @@ export class InspectionService implements ActorInspection {
     return this.host.inspector.kinds();
   }
 
+  /** The states of an actor kind; undefined for an unknown kind. */
   states(kind: string): readonly string[] | undefined {
     return this.host.inspector.states(kind);
   }
 
+  /** States and transitions of an actor kind; undefined for an unknown kind. */
   chart(kind: string): MachineChart | undefined {
     return this.host.inspector.chart(kind);
   }
 
-  async stoppedActors(): ReturnType<ActorInspection['stoppedActors']> {
+  /** Counts stopped actors, failing effects, stalled tasks, and effects set aside because the process died while they ran alone. */
+  async stoppedActors() {
     const { host, pool } = this;
     return {
       ...(await host.inspector.stoppedActors()),
@@ -58,7 +66,7 @@ export class InspectionService implements ActorInspection {
     };
   }
 
-  /** Lists actors. The first page of stuck actors starts with those whose task is stalled. */
+  /** Lists actors; undefined for an unknown kind. The first page of stuck actors starts with those whose task is stalled. */
   async list(query: ActorQuery): Promise<ActorPage | undefined> {
     const { inspector } = this.host;
     const page = await inspector.list(query);
@@ -80,6 +88,10 @@ export class InspectionService implements ActorInspection {
     return this.host.inspector.actor(address);
   }
 
+  /**
+   * Restarts a stopped actor from its last committed state, or runs an effect that was set aside again. Records
+   * operator and reason. `unknown`: no such actor; `running`: it is not stopped.
+   */
   async restart(
     address: { readonly kind: string; readonly id: string },
     by: { readonly operator: string; readonly reason: string },
@@ -141,6 +153,7 @@ export class InspectionService implements ActorInspection {
     };
   }
 
+  /** Asks a node to finish its work and end. False when there is no node of this name. */
   async drain(node: string, operator: string): Promise<boolean> {
     const { clock, ids } = this.common;
     const { host, events } = this;

@@ -1,13 +1,73 @@
 /** Passes committed steps on to observers, pipeline and folders. */
 
-import { contextOf, type Step } from '@sealwright/runtime';
-import type { JobContext, JobEvent, JobState } from '../../machines/batch/job-context.ts';
+import { contextOf, type Step, type Unaccepted } from '@sealwright/runtime';
+import type {
+  IndependentOutcome,
+  JobContext,
+  JobEvent,
+  JobFormat,
+  JobState,
+} from '../../machines/batch/job-context.ts';
 import type { PipelineEvent, PipelineState } from '../../machines/batch/pipeline.ts';
-import type { BatchObserver } from './api/batch-observer.ts';
+import type { Millis } from '../../machines/ids.ts';
 import type { Folders } from './folders/folders.ts';
 import { JOB, PIPELINE } from './job-records/kinds.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import type { RemoteObserver } from './remote/remote-signing.ts';
 import { deliveryCounter, JOB_DELIVERY } from './webhooks/job-deliveries.ts';
+import type { WebhookObserver } from './webhooks/job-webhooks.ts';
+
+/** Stage of a job. Source: docs/batch-values.md §11, `batch_stage_duration_seconds`. */
+export type Stage = 'queue' | 'stage' | 'sign' | 'verify' | 'encrypt' | 'publish';
+
+/** Port for metrics. Times in milliseconds. Called synchronously with each commit; must be fast and must not throw. */
+export interface BatchObserver extends RemoteObserver, WebhookObserver {
+  /** @param folder null for uploads */
+  enqueued(folder: string | null): void;
+  stageCompleted(stage: Stage, took: Millis): void;
+  /** @param took time from the claim to the published output */
+  completed(job: {
+    readonly format: JobFormat;
+    readonly profile: string;
+    readonly encrypted: boolean;
+    readonly verified: boolean;
+    /** Verdict of the second implementation; undefined when it is not configured. */
+    readonly independent?: IndependentOutcome['verdict'];
+    readonly took: Millis;
+  }): void;
+  failed(job: { readonly profile: string; readonly code: string | null }): void;
+  canceled(): void;
+  diverged(profile: string): void;
+  paused(): void;
+  resumed(): void;
+  /** No further attempt follows. */
+  webhookEnded(status: 'Delivered' | 'Failed'): void;
+  /** A thread that hosts actors was lost and is replaced. */
+  threadLost(): void;
+  /** An actor did not accept an outcome of an effect, a message of another actor, or a deadline. */
+  unaccepted(what: Unaccepted): void;
+}
+
+const nothing = () => {};
+
+/** An observer that ignores all calls. */
+export const NO_OBSERVER: BatchObserver = {
+  enqueued: nothing,
+  stageCompleted: nothing,
+  completed: nothing,
+  failed: nothing,
+  canceled: nothing,
+  diverged: nothing,
+  paused: nothing,
+  resumed: nothing,
+  webhookCalled: nothing,
+  webhookEnded: nothing,
+  threadLost: nothing,
+  unaccepted: nothing,
+  dispatched: nothing,
+  callFailed: nothing,
+  polled: nothing,
+};
 
 /** Calls the observer when a committed step is relevant to it. */
 export function notifyObserver(observer: BatchObserver, step: Step): void {

@@ -1,6 +1,6 @@
 /**
  * Large operations: retry, cancel or clear every job that matches a filter. Each is an actor and continues after a
- * restart. Implements `Operations`.
+ * restart.
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
@@ -17,17 +17,17 @@ import type {
   OperateEffect,
   OperationAction,
   OperationContext,
+  OperationFilter,
   OperationState,
 } from '../../machines/batch/operation.ts';
-import type { JobId } from '../../machines/ids.ts';
+import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
-import type { OperationRequest, Operations } from './api/bulk.ts';
-import type { Jobs } from './api/jobs.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { clearTheseJobs } from './jobs/clearing.ts';
 import { findFrom, findOldest, type JobSearch } from './jobs/job-list.ts';
+import type { JobService } from './jobs/jobs.ts';
 
 /** Maximum number of concurrent operations. */
 const MAX_RUNNING = 4;
@@ -43,12 +43,21 @@ const ACTION_STATES: { readonly [action in OperationAction]: readonly JobState[]
 
 type JobOutcome = 'done' | { readonly skipped: string };
 
-export class OperationService implements Operations {
+/** Action, filter and reason of a large operation. */
+export interface OperationRequest {
+  readonly action: OperationAction;
+  readonly filter: Omit<OperationFilter, 'createdTo'> & { readonly createdTo?: Millis };
+  /** Of a cancel: recorded with each job. */
+  readonly reason: string | null;
+}
+
+export class OperationService {
   constructor(
     private readonly runtime: BatchRuntime,
-    private readonly jobs: Pick<Jobs, 'retry' | 'cancel'>,
+    private readonly jobs: JobService,
   ) {}
 
+  /** Jobs the operation would act on now. */
   async count(request: OperationRequest): Promise<number> {
     return this.#count(request.action, { ...request.filter, ...(await this.#end(request)) });
   }
@@ -59,6 +68,7 @@ export class OperationService implements Operations {
     return (await findOldest(store, counts, search, 0, this.#eligible(action))).matched;
   }
 
+  /** Acts on jobs made before the call. Resolves when durable. Refusals: `operation.limit-reached`. */
   async start(request: OperationRequest, operator: string): Promise<OperationView> {
     const { system, store, clock, ids } = this.runtime;
     const running = await store.counters('operations/');
@@ -78,12 +88,14 @@ export class OperationService implements Operations {
     return view(actor);
   }
 
+  /** Refusals: `operation.not-found`. */
   async get(id: string): Promise<OperationView> {
     const actor = await this.runtime.system.read({ kind: OPERATION, id });
     if (actor === undefined) throw new Refusal('operation.not-found', `No operation has the id ${id}.`);
     return view(actor);
   }
 
+  /** Newest first. @param page from 1 */
   async list(page: number, pageSize: number) {
     const { store, system } = this.runtime;
     const counters = await store.counters('operations/');
@@ -97,6 +109,7 @@ export class OperationService implements Operations {
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 
+  /** Completes the batch in progress, then stops. Refusals: `operation.not-found`, `operation.not-running`. */
   async cancel(id: string): Promise<OperationView> {
     const before = await this.get(id);
     const actor = await durable(

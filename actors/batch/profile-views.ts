@@ -2,15 +2,15 @@
 
 import type { ProfileView } from '../../contracts/batch/statistics.ts';
 import type { Profile, Profiles } from '../shared/profiles.ts';
-import type { ProfileList } from './api/service.ts';
 
-export class ProfileViews implements ProfileList {
+export class ProfileViews {
   readonly #profiles: Profiles;
 
   constructor(profiles: Profiles) {
     this.#profiles = profiles;
   }
 
+  /** In the order of the configuration. */
   list(): readonly ProfileView[] {
     const unnamed = this.#profiles.find(undefined)?.name;
     return this.#profiles.all.map((profile) => ({

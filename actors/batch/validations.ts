@@ -1,27 +1,44 @@
 /** Validates uploaded files: writes them under a temporary name, validates them in the pool and removes them. */
 
 import { type Clock, Retryable } from '@sealwright/runtime';
+import type { ValidationReport } from '@sealwright/signatures';
 import { Refusal } from '../../machines/refusals.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { uploadName } from '../shared/storage-layout.ts';
-import type { FileValidation, ValidatedFile } from './api/service.ts';
 import type { Upload, Uploads } from './jobs/uploads.ts';
 
-export class FileValidations implements FileValidation {
+export class FileValidations {
   constructor(
     private readonly uploads: Pick<Uploads, 'open'>,
     private readonly pool: Pick<SigningPool, 'run'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
+  /** Refusals: `job.path-too-long`. */
   open(fileName: string): Promise<Upload> {
     return this.uploads.open(fileName, false);
   }
 
+  /**
+   * Resolves with the report, and its XML form of ETSI TS 119 102-2. The caller aborts the upload afterwards. Refusals:
+   * `upload.format-unsupported` for a file that cannot be read, `service.busy`.
+   */
   async validate(
     upload: Upload,
-    { fileName, files, format, password }: Parameters<FileValidation['validate']>[1],
-  ): Promise<ValidatedFile> {
+    {
+      fileName,
+      files,
+      format,
+      password,
+    }: {
+      readonly fileName: string;
+      /** Files in the upload: the signed file, then the content of a detached signature. */
+      readonly files: readonly { readonly name: string; readonly length: number }[];
+      readonly format: ValidationReport['format'] | undefined;
+      /** Opens the file when it is an encrypted PDF; never stored. */
+      readonly password?: string | undefined;
+    },
+  ): Promise<{ readonly report: ValidationReport; readonly xml: string }> {
     const { pool, clock } = this;
     const answer = await pool.run({
       task: 'validate',

@@ -2,8 +2,7 @@
 
 import { describeFailure, type StoreReader } from '@sealwright/runtime';
 import { verifyHistory } from '@sealwright/runtime/history';
-import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
-import { ACTOR_KINDS, storageLayout } from '../../actors/index.ts';
+import { ACTOR_KINDS, type HealthCheck, storageLayout } from '../../actors/index.ts';
 import { readAnchors } from '../../service/history-anchor.ts';
 import { openReader } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';

@@ -3,7 +3,7 @@
  *
  * Source: docs/batch-values.md §0, §3 and §15.
  */
-import type { BatchService } from '../../actors/batch/api/service.ts';
+import type { Batch } from '../../actors/index.ts';
 import { listEvents } from '../../contracts/batch/events.ts';
 import { cleanUp, listFolders, rescanFolders } from '../../contracts/batch/folders.ts';
 import { pausePipeline, readPipeline, resumePipeline } from '../../contracts/batch/pipeline.ts';
@@ -13,15 +13,7 @@ import { handle } from './handle.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
 export function controlRoutes(
-  {
-    pipeline,
-    folders,
-    retention,
-    events,
-    profiles,
-    statistics,
-    jobs,
-  }: Pick<BatchService, 'pipeline' | 'folders' | 'retention' | 'events' | 'profiles' | 'statistics' | 'jobs'>,
+  { pipeline, folders, retention, events, profiles, statistics, jobs }: Batch,
   shared: SharedAnswers,
 ): readonly AnyRoute[] {
   return [

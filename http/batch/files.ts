@@ -3,7 +3,7 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
-import type { Jobs, UploadKey } from '../../actors/batch/api/jobs.ts';
+import type { Batch, UploadKey } from '../../actors/index.ts';
 import { PASSWORD_HEADER, UPLOAD_KEY_HEADER, uploadFile } from '../../contracts/batch/files.ts';
 import { JOB_FORMATS } from '../../contracts/batch/words.ts';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
@@ -23,11 +23,14 @@ const MAX_PASSWORD = 127;
 
 const FORMATS = new Map<string, JobFormat>(JOB_FORMATS.map((format) => [format.toLowerCase(), format]));
 
-export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number }): readonly AnyRoute[] {
+export function fileRoutes(
+  jobs: Batch['jobs'],
+  limits: { readonly maxUploadBytes: number },
+): readonly AnyRoute[] {
   return [
     handle(uploadFile, async ({ query, stream, header, identity }, answer) => {
       if (stream === undefined) throw new Error('The route reads its body as a stream.');
-      const job = await jobs.receive({
+      const job = await jobs.uploads.receive({
         key: readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? ''),
         password: readPassword(header(PASSWORD_HEADER)),
         options: (fields) => ({

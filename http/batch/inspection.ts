@@ -4,7 +4,7 @@
  *
  * Not in docs/batch-values.md §0; additive.
  */
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
+import type { Batch } from '../../actors/index.ts';
 import type { OperatorActivity, OperatorKeys } from '../../actors/portal/api.ts';
 import {
   listActors,
@@ -21,7 +21,10 @@ import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
-export function inspectionRoutes(inspection: ActorInspection, shared: SharedAnswers): readonly AnyRoute[] {
+export function inspectionRoutes(
+  inspection: Batch['inspection'],
+  shared: SharedAnswers,
+): readonly AnyRoute[] {
   return [
     handle(
       listActors,

@@ -3,8 +3,7 @@
  *
  * Source: docs/batch-values.md §0, §3, §4 and §14; §15.
  */
-import type { BulkJobs, BulkQuery, OperationRequest, Operations } from '../../actors/batch/api/bulk.ts';
-import type { JobFilter, Jobs } from '../../actors/batch/api/jobs.ts';
+import type { Batch, BulkQuery, JobFilter, OperationRequest } from '../../actors/index.ts';
 import { cancelJobs, clearJobs, retryJobs } from '../../contracts/batch/bulk.ts';
 import {
   cancelJob,
@@ -33,7 +32,7 @@ import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
-export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[] {
+export function jobRoutes(jobs: Batch['jobs'], shared: SharedAnswers): readonly AnyRoute[] {
   return [
     handle(
       listJobs,
@@ -79,7 +78,7 @@ function readId(text: string): JobId {
   return id;
 }
 
-export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
+export function bulkRoutes(bulk: Batch['bulk']): readonly AnyRoute[] {
   return [
     handle(retryJobs, async ({ body, names }) => {
       const { done, ...report } = await bulk.retryMany(bulkQuery(body, names()));
@@ -119,7 +118,7 @@ function bulkQuery(
   };
 }
 
-export function operationRoutes(operations: Operations): readonly AnyRoute[] {
+export function operationRoutes(operations: Batch['operations']): readonly AnyRoute[] {
   return [
     handle(startOperation, async ({ body, identity }, answer) => {
       const request = operationRequest(body);

@@ -5,9 +5,7 @@
  * Source: docs/batch-values.md §0, §11.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
-import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
-import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import type { Batch, BatchObserver, Stage } from '../../actors/index.ts';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
 import { readMetrics } from '../../contracts/batch/system.ts';
 import { HEALTH_STATUSES } from '../../contracts/batch/words.ts';
@@ -137,12 +135,7 @@ export interface BatchMetrics {
   readonly portalRequest: RequestObserver;
   readonly portalSigned: PortalMetrics['signed'];
   /** Text exposition, format 0.0.4. */
-  expose(
-    service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count' | 'health'>,
-    inspection?: Pick<ActorInspection, 'stoppedActors'>,
-    webhooks?: Pick<WebhookDeliveries, 'counts'>,
-    portal?: Pick<OperatorActivity, 'load'>,
-  ): Promise<string>;
+  expose(service: Batch, portal?: Pick<OperatorActivity, 'load'>): Promise<string>;
   /** Names of all metrics, for tests. */
   names(): readonly string[];
 }
@@ -311,15 +304,10 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     request,
     portalRequest,
     portalSigned: portal.signed,
-    async expose(service, inspection, webhooks, activity) {
+    async expose(service, activity) {
       if (activity !== undefined) await portal.read(activity);
-      webhooksPending.set((await webhooks?.counts())?.Pending ?? 0);
-      const {
-        stopped: givenUp = 0,
-        failing = 0,
-        hung = 0,
-        setAside = 0,
-      } = (await inspection?.stoppedActors()) ?? {};
+      webhooksPending.set((await service.webhooks.counts()).Pending);
+      const { stopped: givenUp, failing, hung, setAside } = await service.inspection.stoppedActors();
       actorsStopped.set(givenUp);
       effectsFailing.set(failing);
       poolHung.set(hung);

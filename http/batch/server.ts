@@ -1,10 +1,7 @@
 /**
  * The batch service's listener.
  */
-import type { Operations } from '../../actors/batch/api/bulk.ts';
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
-import type { BatchService } from '../../actors/batch/api/service.ts';
-import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import type { Batch } from '../../actors/index.ts';
 import type {
   OperatorActivity,
   OperatorKeys,
@@ -41,12 +38,10 @@ import { systemRoutes } from './system.ts';
 import { validateRoutes } from './validate.ts';
 import { portalWebhookRoutes, webhookRoutes } from './webhooks.ts';
 
-/** Without inspection no request can know a version, so nothing is shared. */
-const NO_VERSIONS = { version: '', includes: () => false };
 const UNREPORTED_ROUTES: PageSettings = { version: 'development', pollSeconds: 5, systemInfo: [] };
 
 export interface BatchServerDependencies extends HttpProcess {
-  readonly service: BatchService;
+  readonly service: Batch;
   readonly settings: HttpSettings;
   /** Storage of the session keys. @default in memory: sessions end with the process */
   readonly sessionKeys?: SessionKeyStore;
@@ -58,12 +53,6 @@ export interface BatchServerDependencies extends HttpProcess {
   readonly pages?: PageSettings;
   /** Collects metrics; without it `GET /api/metrics` does not exist. */
   readonly metrics?: BatchMetrics;
-  /** Inspects actors; without it `/api/actors` and `/api/runtime` do not exist. */
-  readonly inspection?: ActorInspection;
-  /** Bulk operations with progress; without it `/api/operations` does not exist. */
-  readonly operations?: Operations;
-  /** Webhooks for the ends of jobs; without it `/api/webhooks` does not exist. */
-  readonly webhooks?: WebhookDeliveries;
   /** The mails of the portal in this process; without it `/api/mails` and its page do not exist. */
   readonly mails?: OperatorMails | undefined;
   /** Webhook deliveries of the portal in this process; without it `/api/webhooks/portal` does not exist. */
@@ -81,10 +70,7 @@ export function batchRoutes(
     clock,
     pages = UNREPORTED_ROUTES,
     metrics,
-    inspection,
     mails,
-    operations,
-    webhooks,
     portalWebhooks,
     portalKeys,
     portalActivity,
@@ -93,30 +79,27 @@ export function batchRoutes(
   authenticator: Authenticator,
   wrongKeys: WrongKeys,
 ): readonly AnyRoute[] {
-  const shared = new SharedAnswers(inspection?.changes ?? NO_VERSIONS, clock);
+  const shared = new SharedAnswers(service.inspection.changes, clock);
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
     ...(metrics === undefined
       ? []
-      : metricsRoutes(
-          () => metrics.expose(service, inspection, webhooks, portalActivity),
-          settings.metricsNeedKey ?? true,
-        )),
+      : metricsRoutes(() => metrics.expose(service, portalActivity), settings.metricsNeedKey ?? true)),
     ...fileRoutes(service.jobs, settings),
-    ...validateRoutes(service, {
+    ...validateRoutes(service.validation, {
       maxUploadBytes: settings.maxUploadBytes,
       version: pages.version,
       groups: pageGroups(mails !== undefined),
     }),
     ...jobRoutes(service.jobs, shared),
     ...bulkRoutes(service.bulk),
-    ...(operations === undefined ? [] : operationRoutes(operations)),
-    ...(webhooks === undefined ? [] : webhookRoutes(webhooks, shared)),
+    ...operationRoutes(service.operations),
+    ...webhookRoutes(service.webhooks, shared),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks, shared)),
     ...(portalKeys === undefined ? [] : [portalKeyRoute(portalKeys, shared)]),
     ...(portalActivity === undefined ? [] : [portalActivityRoute(portalActivity, shared)]),
     ...controlRoutes(service, shared),
-    ...(inspection === undefined ? [] : inspectionRoutes(inspection, shared)),
+    ...inspectionRoutes(service.inspection, shared),
     ...(mails === undefined ? [] : mailRoutes(mails, shared)),
     ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys), settings.runId),
     FAVICON_ROUTE,

@@ -3,7 +3,7 @@
  *
  * Source: docs/batch-values.md §0, §1 row 4, §2, §3 and §10.
  */
-import type { SystemEvents } from '../../actors/batch/api/service.ts';
+import type { Batch } from '../../actors/index.ts';
 import { logIn, logOut, readLoginPage } from '../../contracts/batch/session.ts';
 import type { Part } from '../../contracts/operation.ts';
 import { Refusal } from '../../machines/refusals.ts';
@@ -49,7 +49,7 @@ const LOGIN_ERRORS: { readonly [code: string]: LoginError } = {
 export function sessionRoutes(
   authenticator: Pick<Authenticator, 'logIn' | 'logInOnce' | 'logOut' | 'cookieName' | 'challenge'>,
   failures: RateLimiter,
-  events: Pick<SystemEvents, 'recordSession'>,
+  events: Batch['events'],
 ): readonly AnyRoute[] {
   const stylesheet = readAsset('batch', 'login.css');
   /** Creates the token of a new session. A correct key is never refused because of wrong ones. */

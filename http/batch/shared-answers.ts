@@ -7,7 +7,7 @@
 
 import type { Clock, Millis } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
+import type { Batch } from '../../actors/index.ts';
 import { type JsonReply, json } from '../core/reply.ts';
 
 /** Lifetime of an answer: rates and queue lengths change without a step, too. */
@@ -30,7 +30,7 @@ interface Reading extends Read {
 }
 
 export class SharedAnswers {
-  readonly #changes: Pick<ActorInspection['changes'], 'version' | 'includes'>;
+  readonly #changes: Pick<Batch['inspection']['changes'], 'version' | 'includes'>;
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #answers = new LRUCache<string, Answer>({
     max: MAX_ANSWERS,
@@ -41,7 +41,7 @@ export class SharedAnswers {
   readonly #reading = new Map<string, Reading>();
 
   constructor(
-    changes: Pick<ActorInspection['changes'], 'version' | 'includes'>,
+    changes: Pick<Batch['inspection']['changes'], 'version' | 'includes'>,
     clock: Pick<Clock, 'elapsed'>,
   ) {
     this.#changes = changes;

@@ -4,7 +4,7 @@
  * Source: docs/batch-values.md §0, §3.
  */
 import type { Clock } from '@sealwright/runtime';
-import type { Health } from '../../actors/batch/api/inspection.ts';
+import type { Batch } from '../../actors/index.ts';
 import {
   readHealth,
   readIdentity,
@@ -22,7 +22,7 @@ const encodeReadiness = encoderOf(readinessSchema);
 
 /** Answer of `GET /api/ready`. @param isOperator false leaves out paths, names of certificates and reasons */
 export async function readiness(
-  health: Health,
+  health: Batch['health'],
   clock: Pick<Clock, 'now'>,
   isOperator: boolean,
 ): Promise<JsonReply> {
@@ -42,7 +42,7 @@ export async function readiness(
 
 /** @param isOperator true when a request has the key or a session; it reads the headers `credentialHeaders` */
 export function systemRoutes(
-  health: Health,
+  health: Batch['health'],
   clock: Pick<Clock, 'now'>,
   { isOperator, credentialHeaders }: OperatorCheck,
   runId: string | undefined,

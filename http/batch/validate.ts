@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §2 for the conventions; ETSI TS 119 102-2 for the report.
  */
-import type { BatchService, SignedFormat, ValidationReport } from '../../actors/batch/api/service.ts';
+import type { Batch, ValidationReport } from '../../actors/index.ts';
 import { PASSWORD_HEADER } from '../../contracts/batch/files.ts';
 import {
   type ReportedResults,
@@ -31,7 +31,7 @@ export interface ValidateRoutesOptions {
 }
 
 export function validateRoutes(
-  service: Pick<BatchService, 'validation'>,
+  validation: Batch['validation'],
   { maxUploadBytes, version, groups }: ValidateRoutesOptions,
 ): readonly AnyRoute[] {
   const framed = (main: Frame['main']) =>
@@ -48,8 +48,6 @@ export function validateRoutes(
     handle(validatePage, () => page(200, framed(ValidationForm()))),
     handle(validateFile, async ({ stream, header }, answer) => {
       if (stream === undefined) throw new Error('The route reads its body as a stream.');
-      const { validation } = service;
-      if (validation === undefined) throw new Refusal('service.busy', 'Nothing validates here.');
       const password = readPassword(header(PASSWORD_HEADER));
       const upload = await readUploadForm(stream, {
         contentType: header('content-type'),
@@ -92,7 +90,7 @@ export function validateRoutes(
 }
 
 /** Refusals: `upload.format-unsupported`. */
-function parseFormat(text: string | undefined): SignedFormat | undefined {
+function parseFormat(text: string | undefined): ValidationReport['format'] | undefined {
   const name = text?.trim().toLowerCase() ?? '';
   if (name === '') return undefined;
   const format = SIGNED_FORMATS.find((one) => one.toLowerCase() === name);

@@ -4,7 +4,7 @@
  *
  * Source: docs/webhooks.md.
  */
-import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import type { Batch } from '../../actors/index.ts';
 import type { OperatorWebhooks } from '../../actors/portal/api.ts';
 import {
   listDeliveries,
@@ -20,7 +20,7 @@ import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
-export function webhookRoutes(deliveries: WebhookDeliveries, shared: SharedAnswers): readonly AnyRoute[] {
+export function webhookRoutes(deliveries: Batch['webhooks'], shared: SharedAnswers): readonly AnyRoute[] {
   return [
     handle(
       listDeliveries,

@@ -53,7 +53,6 @@ export const ZONES = {
     owns: /^actors\//,
     enteredBy: [
       /^actors\/index\.ts$/,
-      /^actors\/batch\/api\/[a-z-]+\.ts$/,
       /^actors\/portal\/api\.ts$/,
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
+import type { HealthCheck } from '../../actors/index.ts';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { freshFolder, run, start } from './program.ts';
 

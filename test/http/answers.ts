@@ -8,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { systemClock } from '#runtime/model/clock.js';
-import type { Operations } from '../../actors/batch/api/bulk.ts';
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
-import type { BatchService } from '../../actors/batch/api/service.ts';
-import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import type { Batch } from '../../actors/index.ts';
 import type {
   OperatorActivity,
   OperatorKeys,
@@ -204,17 +201,14 @@ export function batchTable(): readonly AnyRoute[] {
   const { cookieName, apiKeyHeader } = SETTINGS;
   const authenticator = { cookieName, apiKeyHeader, challenge: '' } as Authenticator;
   const parts = {
-    service: {} as BatchService,
+    service: { jobs: {}, inspection: {} } as Batch,
     clock: systemClock,
     pages: { version: 'test', pollSeconds: 5, systemInfo: [] },
     metrics: {} as BatchMetrics,
-    inspection: {} as ActorInspection,
     mails: {} as OperatorMails,
     portalWebhooks: {} as OperatorWebhooks,
     portalKeys: {} as OperatorKeys,
     portalActivity: {} as OperatorActivity,
-    operations: {} as Operations,
-    webhooks: {} as WebhookDeliveries,
   };
   return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} });
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import type { Clock, Log, LogProperties } from '#runtime/model/ports.js';
+import type { Batch, BatchOptions } from '../../actors/index.ts';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client } from '../../clients/typescript/client.ts';
 import { REFUSALS } from '../../contracts/batch/refusals.ts';
@@ -17,11 +18,9 @@ import {
   type HttpSettings,
 } from '../../http/index.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
-import { memoryInspection } from './batch/memory-inspection.ts';
 import { memoryMails } from './batch/memory-mails.ts';
 import { memoryPortalWebhooks } from './batch/memory-portal-webhooks.ts';
-import { createMemoryService, MemoryOperations, type MemoryService } from './batch/memory-service.ts';
-import { MemoryWebhooks } from './batch/memory-webhooks.ts';
+import { openTestService, type TestService } from './batch/test-service.ts';
 import { HTTP_LIBRARY } from './library.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
@@ -35,7 +34,7 @@ export interface LogLine {
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  readonly service: MemoryService;
+  readonly service: TestService;
   readonly server: HttpServer;
   readonly lines: LogLine[];
   readonly seen: RequestObservation[];
@@ -80,26 +79,28 @@ export async function startServer(
   more: Partial<
     Pick<
       BatchServerDependencies,
-      | 'inspection'
       | 'metrics'
       | 'load'
       | 'mails'
       | 'portalWebhooks'
       | 'portalKeys'
       | 'portalActivity'
-      | 'operations'
-      | 'webhooks'
       | 'sessionKeys'
       | 'endedSessions'
       | 'oneTimeLogins'
     >
-  > = {},
+  > & {
+    readonly batch?: Partial<BatchOptions>;
+    readonly inspection?: Batch['inspection'];
+    /** Of the actors. @default the machine's */
+    readonly serviceClock?: Clock;
+  } = {},
 ): Promise<TestServer> {
-  const service = await createMemoryService();
+  const service = await openTestService(more.batch, more.serviceClock);
+  if (more.inspection !== undefined) Object.assign(service, { inspection: more.inspection });
   const lines: LogLine[] = [];
   const seen: RequestObservation[] = [];
   const server = createBatchServer({
-    inspection: memoryInspection(),
     mails: memoryMails(),
     portalWebhooks: memoryPortalWebhooks(),
     portalKeys: { keys: async () => ({ items: [], complete: true }) },
@@ -120,8 +121,6 @@ export async function startServer(
         ...{ documents: { created: [2], concluded: [1], refused: [0] }, mails: { sent: [3], failed: [0] } },
       }),
     },
-    operations: new MemoryOperations(),
-    webhooks: new MemoryWebhooks(),
     service,
     settings: { ...BASE_SETTINGS, ...settings },
     clock,

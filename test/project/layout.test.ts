@@ -26,12 +26,10 @@ const SOUND = {
   'runtime/ports.ts': 'export interface Clock { now(): number }\nexport const kept = 32;\n',
   'runtime/index.ts': "export { type Clock, kept } from './ports.ts';\n",
   'crypto/index.ts': "import { createHash } from 'node:crypto';\nexport const hash = createHash;\n",
-  'actors/batch/api/service.ts':
-    "import type { JobId } from '../../../machines/ids.ts';\nexport type Id = JobId;\n",
   'actors/index.ts':
-    "import { kept } from '@sealwright/runtime';\nimport { hash } from '@sealwright/signatures';\nexport const all = [kept, hash];\n",
+    "import type { JobId } from '../machines/ids.ts';\nexport type Id = JobId;\nimport { kept } from '@sealwright/runtime';\nimport { hash } from '@sealwright/signatures';\nexport const all = [kept, hash];\n",
   'http/index.ts':
-    "import type { Clock } from '@sealwright/runtime';\nimport type { Id } from '../actors/batch/api/service.ts';\nexport type Both = [Clock, Id];\n",
+    "import type { Clock } from '@sealwright/runtime';\nimport type { Id } from '../actors/index.ts';\nexport type Both = [Clock, Id];\n",
   'main.ts':
     "import { all } from './actors/index.ts';\nimport type { Both } from './http/index.ts';\nexport const both = (x: Both) => [x, all];\n",
   'test/any.test.ts':

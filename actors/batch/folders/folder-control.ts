@@ -1,4 +1,4 @@
-/** Status and rescan of input folders for operators. Implements the port `FolderControl`. */
+/** Status and rescan of input folders for operators. */
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import type { FolderView, RescanCounts, RescanReport } from '../../../contracts/
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { FolderName, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { FolderControl } from '../api/service.ts';
 import type { EventLog } from '../job-records/events.ts';
 import { createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
 import type { FolderIntake } from './folder-intake.ts';
@@ -24,7 +23,7 @@ const CONCURRENCY = 64;
 
 type Counts = { -readonly [Name in keyof RescanCounts]: number };
 
-export class FolderService implements FolderControl {
+export class FolderService {
   constructor(
     private readonly clock: Pick<Clock, 'now'>,
     private readonly folders: Folders,
@@ -53,6 +52,7 @@ export class FolderService implements FolderControl {
     );
   }
 
+  /** All folders when no name is given. Refusals: `folder.not-found`, with the configured names in its message. */
   async rescan(name: string | undefined): Promise<RescanReport> {
     const all = this.folders.options;
     const chosen = name === undefined ? all : all.filter((folder) => folder.name === name);

@@ -1,12 +1,15 @@
-/** System events: each recorded once, listed newest first. Implements `SystemEvents`. */
+/** System events: each recorded once, listed newest first. */
 
 import { createHash } from 'node:crypto';
 import { type ActorView, actorKind, describeFailure, Fatal, type Row } from '@sealwright/runtime';
 import type { SystemEvent } from '../../../contracts/batch/events.ts';
 import { SYSTEM_EVENT_KINDS } from '../../../contracts/batch/words.ts';
-import type { SystemEventContext, systemEventMachine } from '../../../machines/batch/system-event.ts';
+import type {
+  SystemEventContext,
+  SystemEventKind,
+  systemEventMachine,
+} from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import type { SystemEventKind, SystemEvents } from '../api/service.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
@@ -28,7 +31,7 @@ export function eventCounters({ context }: ActorView<SystemEventContext>): {
   return { [`events/${context.kind}`]: 1 };
 }
 
-export class EventLog implements SystemEvents {
+export class EventLog {
   constructor(private readonly runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>) {}
 
   /** Resolves when visible. Idempotent per id. */
@@ -38,6 +41,7 @@ export class EventLog implements SystemEvents {
     throw new Fatal('internal', `The event was refused: ${outcome.reason}.`);
   }
 
+  /** Records the start or end of an operator's session. Resolves when visible; never rejects. @param address of the caller */
   async recordSession(kind: 'LoggedIn' | 'LoggedOut', operator: string, address: string): Promise<void> {
     const { clock, log } = this.runtime;
     const message = `${kind === 'LoggedIn' ? 'Logged in' : 'Logged out'} from ${address}.`;
@@ -53,6 +57,7 @@ export class EventLog implements SystemEvents {
     }
   }
 
+  /** Newest first. */
   async list(query: {
     readonly kinds: readonly SystemEventKind[];
     readonly page: number;

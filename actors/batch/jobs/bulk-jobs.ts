@@ -1,19 +1,15 @@
-/**
- * Retries and cancels many jobs, each with the result of a single request. Implements `BulkJobs`. Source: docs/batch-values.md
- * §15.
- */
+/** Retries, cancels and removes many jobs in one request. Source: docs/batch-values.md §15. */
 
 import { describeFailure, isRetryable } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
-import type { JobId } from '../../../machines/ids.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
-import type { BulkJobs, BulkQuery, BulkReport, ClearReport } from '../api/bulk.ts';
-import type { Jobs } from '../api/jobs.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { clearJobs } from './clearing.ts';
 import { findOldest } from './job-list.ts';
+import type { JobService } from './jobs.ts';
 
 /** Jobs processed concurrently: their steps share commits, and other requests wait little. */
 const CONCURRENCY = 64;
@@ -21,10 +17,42 @@ const CONCURRENCY = 64;
 /** Default states of a cancel. */
 const CANCELABLE: readonly JobState[] = ['Queued', 'AwaitingSigner'];
 
-export class BulkService implements BulkJobs {
+/** Selects the jobs of a bulk action, oldest first: failed jobs to retry, queued and waiting jobs to cancel. */
+export interface BulkQuery {
+  /** Of a cancel: only these of Queued and AwaitingSigner. @default both */
+  readonly statuses?: readonly JobState[] | undefined;
+  readonly profile?: string | undefined;
+  readonly errorCode?: string | undefined;
+  /** Jobs created at or after this time. */
+  readonly since?: Millis | undefined;
+  /** At most this many; 1 to 1000. */
+  readonly limit: number;
+  /** Dry run: counts matching jobs and changes none. */
+  readonly countOnly: boolean;
+  /** Ids of the HTTP request, for the log. Source: docs/batch-values.md §2. */
+  readonly request?: { readonly RequestId: string; readonly TraceId: string } | undefined;
+}
+
+/** Source: docs/batch-values.md §15. */
+export interface BulkReport {
+  /** Number of jobs that match the query, regardless of `limit`. Excludes failed jobs that have a retry. */
+  readonly matched: number;
+  /** Jobs made by a bulk retry, or canceled. */
+  readonly done: number;
+  readonly skipped: number;
+  readonly items: readonly {
+    readonly jobId: JobId;
+    /** Of a retry. */
+    readonly newJobId: JobId | null;
+    /** Reason why it was skipped. */
+    readonly code: RefusalCode | null;
+  }[];
+}
+
+export class BulkService {
   constructor(
     private readonly runtime: BatchRuntime,
-    private readonly jobs: Pick<Jobs, 'retry' | 'cancel'>,
+    private readonly jobs: JobService,
     private readonly events: EventLog,
   ) {}
 
@@ -50,7 +78,12 @@ export class BulkService implements BulkJobs {
     return { ...report, items: report.items.map((item) => ({ ...item, newJobId: null })) };
   }
 
-  clear(): Promise<ClearReport> {
+  /**
+   * Deletes terminal jobs and their history from the store. Files stay, and watchers keep ignoring the files they
+   * ignored before. Skips jobs with files still to be cleaned up and jobs whose upload key is still valid. Deletes in
+   * transactions of many jobs; after an interruption a second call continues. Source: docs/batch-values.md §14.
+   */
+  clear(): ReturnType<typeof clearJobs> {
     return clearJobs(this.runtime, this.events);
   }
 

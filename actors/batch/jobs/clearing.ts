@@ -7,7 +7,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row } from '@sealwright/runtime';
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import type { ClearReport } from '../api/bulk.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
@@ -18,8 +17,8 @@ import { holdsUploadKey } from './upload-keys.ts';
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
 
-/** Deletes all clearable jobs; resolves when durable. */
-export async function clearJobs(runtime: BatchRuntime, events: EventLog): Promise<ClearReport> {
+/** Deletes all clearable jobs; resolves when durable. `skipped`: unfinished jobs, and finished ones that are still needed. */
+export async function clearJobs(runtime: BatchRuntime, events: EventLog) {
   const { store, counts, clock } = runtime;
   let deleted = 0;
   let kept = 0;

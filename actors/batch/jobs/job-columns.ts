@@ -7,13 +7,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
-import type { JobState } from '../../../machines/batch/job-context.ts';
+import type { JobFormat, JobSource, JobState } from '../../../machines/batch/job-context.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Codes, type ColumnScan, OrderedColumns } from '../../shared/ordered-columns.ts';
 import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
-import type { JobFilter } from '../api/jobs.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
+
+export interface JobFilter {
+  /** Any of these; empty = all. */
+  readonly statuses: readonly JobState[];
+  /** Compared without case; a name no job has gives an empty list. */
+  readonly profile?: string | undefined;
+  /** Any of these; empty or left out = all. */
+  readonly formats?: readonly JobFormat[] | undefined;
+  /** Any of these; empty or left out = all. */
+  readonly sources?: readonly JobSource[] | undefined;
+  /** Name of an input folder, compared without case; `(upload)` = files that came through no folder. */
+  readonly folder?: string | undefined;
+  /** Part of the file name, compared without case. */
+  readonly fileName?: string | undefined;
+  /** Inclusive. */
+  readonly createdFrom?: Millis | undefined;
+  /** Exclusive. */
+  readonly createdTo?: Millis | undefined;
+  readonly parentJobId?: JobId | undefined;
+}
 
 /** The filter value for jobs that came through no folder. Source: docs/batch-values.md §11. */
 export const NO_FOLDER = '(upload)';

@@ -3,10 +3,10 @@
 import { type ActorStore, contextOf, type JournalLine } from '@sealwright/runtime';
 import { type HistoryProof, HistoryProofs } from '@sealwright/runtime/history';
 import type { JobDetail } from '../../../contracts/batch/jobs.ts';
-import type { JobFilter } from '../api/jobs.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
+import type { JobFilter } from './job-columns.ts';
 import { matchingJobs } from './job-list.ts';
 
 export interface ExportedJob {

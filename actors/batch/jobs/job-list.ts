@@ -13,10 +13,15 @@ import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
-import type { JobFilter, JobQuery } from '../api/jobs.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
-import { foldName, type JobColumns, NO_FOLDER } from './job-columns.ts';
+import { foldName, type JobColumns, type JobFilter, NO_FOLDER } from './job-columns.ts';
+
+export interface JobQuery extends JobFilter {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
 
 /** Additional filters of bulk actions. */
 export interface JobSearch extends JobFilter {

@@ -1,5 +1,5 @@
 /**
- * Deletes finished jobs by age, with their history and records of outputs; files stay. Implements `Retention`.
+ * Deletes finished jobs by age, with their history and records of outputs; files stay.
  *
  * Source: docs/decisions/0050-large-operations.md; configuration `Retention:JobsDays`.
  */
@@ -7,7 +7,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeFailure, type Millis } from '@sealwright/runtime';
 import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import type { Retention } from '../api/bulk.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
@@ -19,7 +18,7 @@ const SWEEP_INTERVAL_MS = 3_600_000;
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
 
-export class JobRetention implements Retention {
+export class JobRetention {
   #sweeping: Promise<number> | undefined;
   #stopped = false;
   #cancelNext: () => void = () => {};

@@ -1,29 +1,85 @@
 /** Turns uploads into jobs: plans them by their profile, keeps their files, and finds the job of a repeated one. */
 import { accepted, Fatal, isRetryable, Retryable, type StepOutcome } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
+import type { JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import {
   formatOfParameter,
   overrideName,
   PARAMETER_NAMES,
   type SigningParameters,
 } from '../../../machines/batch/signing-parameters.ts';
+import type { ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { formatByName } from '../../shared/file-names.ts';
 import type { Profile, Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
-import type { UploadJob, UploadKey, UploadPlan, UploadRequest } from '../api/jobs.ts';
 import { PASSWORD_PLACE } from '../effects/effect-handler.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';
 import { type JobFactory, refusedJob } from './job-factory.ts';
-import { assertSameUpload, type UploadContent, type UploadKeys, uploadKeyText } from './upload-keys.ts';
+import {
+  assertSameUpload,
+  type UploadContent,
+  type UploadKey,
+  type UploadKeys,
+  uploadKeyText,
+} from './upload-keys.ts';
 import { RepeatedUpload, type Upload, type Uploads, unavailable } from './uploads.ts';
 
 /** Attempts of an upload whose key belongs to a job that is being released. */
 const MAX_KEY_ATTEMPTS = 3;
+
+/** Options of an upload; what is left out follows from the default profile and the file name. */
+export interface UploadOptions {
+  readonly format: JobFormat | undefined;
+  readonly profile: string | undefined;
+  /** `Extend`: the file is signed already and is raised to the level of the profile. */
+  readonly operation?: 'Extend' | undefined;
+  /** Set in place of the profile, where its `Overrides` allow it. */
+  readonly parameters?: SigningParameters | undefined;
+}
+
+/** Format and profile that an upload gets. */
+interface UploadPlan {
+  readonly format: JobFormat;
+  readonly profile: ProfileName;
+  /** True: all files of an upload go into one container. */
+  readonly takesSeveral?: boolean;
+}
+
+/** Job of a complete upload. */
+interface UploadJob extends Omit<UploadContent, 'sha256'> {
+  readonly password?: string | undefined;
+  readonly key?: UploadKey | undefined;
+}
+
+/** An upload whose bytes are still to come. */
+export interface IncomingUpload {
+  readonly key?: UploadKey | undefined;
+  /** Opens an encrypted PDF. Stored encrypted until the job is completed. */
+  readonly password?: string | undefined;
+  /** The options by the form fields that are known so far. Refusals: those of wrong values. */
+  options(fields: ReadonlyMap<string, string>): UploadOptions;
+  /**
+   * Reads the form to its end; the sink is complete when this resolves, and discarded when it rejects. `files`: those in
+   * the sink, in order. `isShortened`: the form had a file that the upload does not take; it has not been read.
+   * @param rules.several asked before the second file: true appends it and all later files to the sink of the first
+   * @param rules.open called when the first file begins
+   */
+  read(rules: {
+    several(fileName: string, fields: ReadonlyMap<string, string>): boolean;
+    open(fileName: string, fields: ReadonlyMap<string, string>): Promise<Upload | RepeatedUpload>;
+  }): Promise<{
+    readonly sink: Upload | RepeatedUpload;
+    readonly fileName: string;
+    readonly fields: ReadonlyMap<string, string>;
+    readonly files: readonly UploadedFile[];
+    readonly isShortened: boolean;
+  }>;
+}
 
 export class JobUploads {
   /** Uploads refused because the store failed: it is unknown whether their jobs are stored. */
@@ -39,8 +95,46 @@ export class JobUploads {
     private readonly secrets?: SecretBox,
   ) {}
 
+  /**
+   * Reads an upload, syncs its bytes, commits its job and renames the file to its final name. With a `key` under
+   * which a job was created within the last 24 hours, compares the bytes instead of storing them, and returns that job
+   * if its upload had the same SHA-256, name, format, profile, operation and files.
+   * Refusals: `profile.not-found`, `job.path-too-long`, `upload.empty`, `upload.format-unsupported`,
+   * `validation.body-invalid`, `job.already-processing`, `idempotency.mismatch`, `service.busy`; those of the form.
+   */
+  async receive(incoming: IncomingUpload): Promise<JobView> {
+    let made: { readonly of: string; readonly plan: UploadOptions & UploadPlan } | undefined;
+    /** Planned again only when a field after the file says otherwise. */
+    const plan = (fileName: string, fields: ReadonlyMap<string, string>) => {
+      const of = JSON.stringify([fileName, ...fields]);
+      if (made?.of !== of) {
+        const options = incoming.options(fields);
+        made = { of, plan: { ...options, ...this.plan({ fileName, ...options }) } };
+      }
+      return made.plan;
+    };
+    const { sink, fileName, files, fields, isShortened } = await incoming.read({
+      several: (name, known) => plan(name, known).takesSeveral === true,
+      open: (name, known) => {
+        // Checks the fields before the file ahead of its bytes; those after it are checked below.
+        plan(name, known);
+        return this.openUpload(name, incoming.key);
+      },
+    });
+    try {
+      const { takesSeveral, ...planned } = plan(fileName, fields);
+      if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
+      const { password, key } = incoming;
+      const parts = files.length > 1 ? files : undefined;
+      return await this.acceptUpload(sink, { fileName, ...planned, files: parts, password, key });
+    } catch (error) {
+      await sink.abort();
+      throw error;
+    }
+  }
+
   /** Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`. */
-  plan(request: UploadRequest): UploadPlan {
+  plan(request: UploadOptions & { readonly fileName: string }): UploadPlan {
     const profile = this.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
@@ -113,10 +207,7 @@ export class JobUploads {
   }
 
   /** The job of the key, when its upload was the same. */
-  async #repeated(
-    job: Omit<UploadContent, 'sha256'> & { readonly key?: UploadKey | undefined },
-    sha256: string | undefined,
-  ): Promise<JobView> {
+  async #repeated(job: UploadJob, sha256: string | undefined): Promise<JobView> {
     const made = job.key && (await this.uploadKeys.find(uploadKeyText(job.key)));
     // The job existed when the upload began; its key has expired since.
     if (!made)
@@ -161,6 +252,19 @@ export class JobUploads {
     if (secrets === undefined) throw new Fatal('internal', 'There is no key to encrypt passwords with.');
     return secrets.encrypt(password, PASSWORD_PLACE);
   }
+}
+
+function tooManyFiles(): Refusal {
+  return new Refusal('upload.too-many-files', 'The profile signs one file per upload. Nothing was queued.');
+}
+
+/** Files after the first were not read: no earlier field said that they belong together, or they are not parts `file`. */
+function notTakenInTime(): Refusal {
+  return new Refusal(
+    'validation.body-invalid',
+    'Several files have to be parts `file`, and their profile has to be named before them.',
+    { errors: { profile: ['must be in the query or before the files'] } },
+  );
 }
 
 /** Refusals: `validation.body-invalid` when a profile has no level to extend to. */

@@ -1,4 +1,4 @@
-/** Requests of clients and operators about jobs. Implements the port `Jobs` of `batch/api/jobs.ts`. */
+/** Requests of clients and operators about jobs. */
 
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -17,7 +17,6 @@ import { Refusal } from '../../../machines/refusals.ts';
 import { outputContentType } from '../../shared/file-names.ts';
 import type { Profiles } from '../../shared/profiles.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
-import type { IncomingUpload, JobOutput, JobQuery, Jobs } from '../api/jobs.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
@@ -26,14 +25,23 @@ import type { JobColumns } from './job-columns.ts';
 import type { JobEnds } from './job-ends.ts';
 import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
-import { listJobs } from './job-list.ts';
+import { type JobQuery, listJobs } from './job-list.ts';
 import type { JobUploads } from './job-uploads.ts';
-import { receiveUpload } from './receive-upload.ts';
 
 /** Jobs with cached details, about five kilobytes each. */
 const DETAIL_CACHE_SIZE = 2000;
 
-export class JobService implements Jobs {
+/** A finished file to send. */
+interface JobOutput {
+  readonly path: string;
+  readonly fileName: string;
+  readonly length: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly contentType: string;
+}
+
+export class JobService {
   /** Cached details; clients poll the same job until it ends. */
   readonly #details = new LRUCache<JobId, JobDetail>({ max: DETAIL_CACHE_SIZE });
   /** Number of steps seen: a read that overlaps a step may be stale and is not cached. */
@@ -49,15 +57,13 @@ export class JobService implements Jobs {
     readonly uploads: JobUploads,
   ) {}
 
-  receive(upload: IncomingUpload): Promise<JobView> {
-    return receiveUpload(this.uploads, upload);
-  }
-
+  /** Groups the failed jobs by error code. */
   failures(): Promise<FailureReport> {
     const { store, counts } = this.runtime;
     return groupFailures(store, counts);
   }
 
+  /** Newest first. */
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
     const { store, counts, system } = this.runtime;
     const { ids, totalCount } = await listJobs(store, counts, query, this.columns);
@@ -65,6 +71,7 @@ export class JobService implements Jobs {
     return { items: actors.filter((actor) => actor !== undefined).map(jobView), totalCount };
   }
 
+  /** Refusals: `job.not-found`. */
   async get(id: JobId): Promise<JobDetail> {
     const address = { kind: JOB, id };
     const steps = this.#steps;
@@ -74,6 +81,7 @@ export class JobService implements Jobs {
     return detail;
   }
 
+  /** Waits up to `within` milliseconds for the job's end; undefined on time-out. Refusals: `job.not-found`. */
   async whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined> {
     const waiting = this.ends.wait(id, within);
     const now = await this.get(id);
@@ -83,6 +91,7 @@ export class JobService implements Jobs {
     return TERMINAL_STATES.includes(then.status) ? then : undefined;
   }
 
+  /** The cached result of `get`, the same object until the job changes. Undefined: not in the cache. */
   peek(id: JobId): JobDetail | undefined {
     return this.#details.get(id);
   }
@@ -97,6 +106,7 @@ export class JobService implements Jobs {
     this.#details.delete(address.id as JobId);
   }
 
+  /** Refusals: `job.not-found`, `job.output-unavailable`, `job.output-gone`. */
   async output(id: JobId): Promise<JobOutput> {
     const actor = await this.#existing(id);
     const context = actor.context;
@@ -130,6 +140,7 @@ export class JobService implements Jobs {
     });
   }
 
+  /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */
   async cancel(id: JobId, reason: string | null): Promise<JobView> {
     const before = await this.#existing(id);
     if (before.state !== 'Queued' && before.state !== 'AwaitingSigner') throw notCancelable(before);
@@ -140,6 +151,7 @@ export class JobService implements Jobs {
     throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
   }
 
+  /** Refusals: `job.not-found`, `job.not-failed`, `profile.not-found`, `job.input-missing`, `job.already-processing`. */
   async retry(id: JobId): Promise<JobView> {
     const parent = await this.#existing(id);
     const context = parent.context;

@@ -11,9 +11,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
-import type { StageStatistics, StatisticsView } from '../../../contracts/batch/statistics.ts';
+import type {
+  StageStatistics,
+  StatisticsSeries,
+  StatisticsView,
+} from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { EndedSeries, Statistics } from '../api/inspection.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -26,9 +29,12 @@ const CACHE_MS = 2_000;
 /** Maximum number of cached answers, one per window. */
 const CACHE_SIZE = 32;
 
+/** Ends of jobs and durations of their stages, by interval. */
+type EndedSeries = Omit<StatisticsSeries, 'oldestQueuedAt'>;
+
 const STAGES = ['queueWait', 'sign', 'verify', 'output'] as const;
 
-export class StatisticsService implements Statistics {
+export class StatisticsService {
   readonly #runtime: Pick<BatchRuntime, 'store' | 'clock'>;
   readonly #started: number;
   /** Jobs completed since the process started. */
@@ -47,11 +53,13 @@ export class StatisticsService implements Statistics {
     if (rows.put.some(({ view }) => view === 'ended')) this.#completed += 1;
   }
 
+  /** @param window length of the time that ends now, milliseconds; cleared jobs are not counted */
   over(window: Millis): Promise<StatisticsView> {
     const now = this.#runtime.clock.elapsed();
     return this.#answers.get(String(window), now, () => this.#read(window));
   }
 
+  /** @param intervals number of equal parts of the window, 1 to 96 */
   series(window: Millis, intervals: number): Promise<EndedSeries> {
     const now = this.#runtime.clock.elapsed();
     return this.#series.get(`${window}/${intervals}`, now, () => this.#readSeries(window, intervals));

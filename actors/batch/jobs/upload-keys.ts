@@ -10,13 +10,20 @@ import type { JobContext, JobFormat, UploadedFile } from '../../../machines/batc
 import { PARAMETER_NAMES, type SigningParameters } from '../../../machines/batch/signing-parameters.ts';
 import type { Millis, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { UploadKey } from '../api/jobs.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';
 
 /** Lifetime of a key, milliseconds. */
 const UPLOAD_KEY_LIFETIME = 24 * 3_600_000;
+
+/** Idempotency key of an upload: a repeated upload creates no second job. Source: docs/batch-values.md §15. */
+export interface UploadKey {
+  /** API key or user that sent it. Equal keys of different callers are different keys. */
+  readonly caller: string;
+  /** 1 to 255 characters. */
+  readonly key: string;
+}
 
 /** The stored form of a key; it includes the caller, so that callers have separate keys. */
 export function uploadKeyText({ caller, key }: UploadKey): string {

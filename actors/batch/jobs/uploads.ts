@@ -15,7 +15,6 @@ import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { PATH_LIMIT, uploadName } from '../../shared/storage-layout.ts';
-import type { UploadSink } from '../api/jobs.ts';
 
 /** Maximum length of a stored extension; longer ones are dropped. */
 const EXTENSION_LIMIT = 32;
@@ -27,7 +26,7 @@ function storedExtension(fileName: string): string {
 }
 
 /** One upload in progress. */
-export class Upload implements UploadSink {
+export class Upload {
   /** Path of the file once its job exists. */
   readonly path: string;
   readonly #temporary: string;
@@ -54,6 +53,7 @@ export class Upload implements UploadSink {
     return this.#length;
   }
 
+  /** Wait for it before the next call, and before the memory of the chunk is used again. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#length += chunk.length;
     this.#hash?.update(chunk);
@@ -107,6 +107,7 @@ export class Upload implements UploadSink {
     await rm(this.#temporary, { force: true });
   }
 
+  /** Discards the bytes. Idempotent; allowed at any time. */
   async abort(): Promise<void> {
     if (this.#done) return;
     this.#done = true;
@@ -122,7 +123,7 @@ export class Upload implements UploadSink {
 }
 
 /** An upload under a key that a job holds: the bytes are compared and not stored. */
-export class RepeatedUpload implements UploadSink {
+export class RepeatedUpload {
   readonly #hash = createHash('sha256');
   #length = 0;
 

@@ -5,11 +5,27 @@
  * Source: docs/batch-values.md §0, §3.
  */
 
-import type { Health, HealthCheck } from '../api/inspection.ts';
-import type { HealthProbe } from '../api/service.ts';
+import type { HEALTH_STATUSES } from '../../../contracts/batch/words.ts';
+
+/** One check. `GET /api/ready`, metrics, alert rules, pages and `doctor` use the same names. */
+export interface HealthCheck {
+  readonly name: string;
+  /**
+   * `Degraded`: the component fails and the rest works, so `GET /api/ready` answers 200. `Unhealthy`: the service cannot
+   * work (503). Source: docs/batch-values.md §3.
+   */
+  readonly status: (typeof HEALTH_STATUSES)[number];
+  /** Reason or finding, for operators. */
+  readonly detail: string | null;
+  /** Text for unauthenticated callers: without paths, certificates and system errors. @default null */
+  readonly publicDetail?: string;
+}
+
+/** Checks one component on each readiness request; must be cheap. Empty: the component is not in use. */
+export type HealthProbe = () => readonly HealthCheck[] | Promise<readonly HealthCheck[]>;
 
 /** Runs the probes of all components; the only source of health. */
-export class HealthModel implements Health {
+export class HealthModel {
   readonly #probes: HealthProbe[] = [];
 
   /** Adds probes; their order is the order of the checks. */

@@ -1,15 +1,14 @@
-/** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
+/** Pause, resume and state of the pipeline for operators. */
 
 import { durable, Fatal } from '@sealwright/runtime';
 import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
 import { IN_FLIGHT_STATES, type JobFormat } from '../../../machines/batch/job-context.ts';
-import type { PipelineControl } from '../api/service.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
-export class PipelineService implements PipelineControl {
+export class PipelineService {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly maxConcurrency: number,
@@ -37,6 +36,7 @@ export class PipelineService implements PipelineControl {
     };
   }
 
+  /** Enqueue time of the oldest queued job; null for an empty queue. */
   async oldestQueuedAt(): Promise<number | null> {
     const { system, store, counts } = this.runtime;
     const firsts = counts
@@ -51,6 +51,7 @@ export class PipelineService implements PipelineControl {
     return times.length === 0 ? null : Math.min(...times);
   }
 
+  /** Idempotent. Resolves when durable. */
   pause(reason: string | null): Promise<PipelineView> {
     return this.#send({ type: 'PAUSE', reason });
   }

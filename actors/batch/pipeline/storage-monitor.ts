@@ -13,9 +13,8 @@ import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
-import type { HealthCheck } from '../api/inspection.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
-import { healthy, unhealthy } from './health.ts';
+import { type HealthCheck, healthy, unhealthy } from './health.ts';
 
 export interface WatchedStorage {
   /** Suffix of the check name `folder:<name>`. */

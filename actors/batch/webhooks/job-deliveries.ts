@@ -1,5 +1,5 @@
 /**
- * The webhook deliveries of ended jobs, and what became of them. Implements `WebhookDeliveries`.
+ * The webhook deliveries of ended jobs, and what became of them.
  *
  * View: `job-deliveries` [status or `*`, createdAt, delivery] → null, two rows for each delivery; counters
  * `job-deliveries/<status>`. Source: docs/webhooks.md.
@@ -14,21 +14,23 @@ import {
   type Row,
 } from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
+import type { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
 import {
   type JobDeliveryContext,
   type JobDeliveryInput,
   jobDeliveryMachine,
 } from '../../../machines/batch/job-webhook.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
-import type { JobId } from '../../../machines/ids.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { DeliveryStatus, WebhookDeliveries } from '../api/webhooks.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
 export const JOB_DELIVERY = actorKind<typeof jobDeliveryMachine, JobDeliveryContext, JobDeliveryInput>(
   'job-webhook',
 );
+
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const VIEW = 'job-deliveries';
 const ANY = '*';
@@ -78,7 +80,8 @@ function addressOf(delivery: string): ActorAddress<typeof JOB_DELIVERY> | undefi
   return webhookId === undefined || jobId === undefined ? undefined : jobDeliveryAddress(webhookId, jobId);
 }
 
-export class JobDeliveries implements WebhookDeliveries {
+/** Ended deliveries are kept for 7 days. */
+export class JobDeliveries {
   constructor(
     private readonly runtime: Pick<BatchRuntime, 'system' | 'store'>,
     private readonly webhooks: readonly JobWebhook[],
@@ -90,7 +93,16 @@ export class JobDeliveries implements WebhookDeliveries {
     return { Pending: count('Pending'), Delivered: count('Delivered'), Failed: count('Failed') };
   }
 
-  async list({ status, page, pageSize }: Parameters<WebhookDeliveries['list']>[0]) {
+  /** Newest first. @param query `page` from 1 */
+  async list({
+    status,
+    page,
+    pageSize,
+  }: {
+    readonly status?: DeliveryStatus | undefined;
+    readonly page: number;
+    readonly pageSize: number;
+  }) {
     const counts = await this.counts();
     const totalCount =
       status === undefined ? counts.Pending + counts.Delivered + counts.Failed : counts[status];
@@ -103,6 +115,7 @@ export class JobDeliveries implements WebhookDeliveries {
     return { items: items.filter((item) => item !== undefined), totalCount };
   }
 
+  /** An ended delivery is pending again; one that waits is attempted now. Refusals: `webhook.delivery-not-found`. */
   async resend(id: string): Promise<WebhookDeliveryView> {
     await this.#resend(id);
     const delivery = await this.#find(id);
@@ -110,7 +123,19 @@ export class JobDeliveries implements WebhookDeliveries {
     throw new Refusal('webhook.delivery-not-found', `No webhook delivery has the id ${id}.`);
   }
 
-  async replay({ from, to, failedOnly }: Parameters<WebhookDeliveries['replay']>[0]) {
+  /**
+   * Sends deliveries of jobs that ended within the range again, oldest first, both bounds included. `complete`: false
+   * when the limit of one replay was reached before the end of the range.
+   */
+  async replay({
+    from,
+    to,
+    failedOnly,
+  }: {
+    readonly from: Millis;
+    readonly to: Millis;
+    readonly failedOnly: boolean;
+  }) {
     const { store } = this.runtime;
     // A delivery that is sent again leaves the range of failed ones, and returns to it only after another attempt.
     const prefix = [failedOnly ? 'Failed' : ANY];

@@ -18,7 +18,6 @@ import {
   WEBHOOK_TIME_LIMIT_MS,
 } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
-import type { BatchObserver } from '../api/batch-observer.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
@@ -32,6 +31,12 @@ import {
   jobEventType,
   jobWebhooks,
 } from './job-webhook.ts';
+
+/** Port for metrics. */
+export interface WebhookObserver {
+  /** A webhook was called for the end of a job. @param delivered false when another attempt is needed */
+  webhookCalled(delivered: boolean): void;
+}
 
 export class JobWebhooks {
   /** True: jobs that are made from now on are announced when they end. */
@@ -47,7 +52,7 @@ export class JobWebhooks {
   constructor(
     options: readonly JobWebhookOptions[],
     runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock'>,
-    observer: Pick<BatchObserver, 'webhookCalled'>,
+    observer: WebhookObserver,
   ) {
     const webhooks = jobWebhooks(options);
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
@@ -74,7 +79,7 @@ function callJobWebhookHandler(
   clock: Clock,
   webhooks: readonly JobWebhook[],
   caller: WebhookCaller,
-  observer: Pick<BatchObserver, 'webhookCalled'>,
+  observer: WebhookObserver,
 ): EffectHandler<CallJobWebhookEffect> {
   return {
     after: 'durable',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ActorStore, type Clock, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
-import type { BatchObserver } from '../../../actors/batch/api/service.ts';
+import type { BatchObserver } from '../../../actors/batch/observer.ts';
 import {
   type Batch,
   type BatchOptions,

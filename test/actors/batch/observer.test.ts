@@ -2,9 +2,8 @@
 import test from 'ava';
 import type { ActorEvent, Step, StoredActor } from '#runtime/model/ports.js';
 import { firstStep, nextStep } from '#runtime/step/step.js';
-import { type BatchObserver, NO_OBSERVER } from '../../../actors/batch/api/batch-observer.ts';
 import { JOB, PIPELINE } from '../../../actors/batch/job-records/kinds.ts';
-import { notifyObserver } from '../../../actors/batch/observer.ts';
+import { type BatchObserver, NO_OBSERVER, notifyObserver } from '../../../actors/batch/observer.ts';
 import { definitions } from '../../../actors/batch/registry.ts';
 import type { Release } from '../../../machines/batch/job-context.ts';
 

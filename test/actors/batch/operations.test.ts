@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import type { OperationRequest } from '../../../actors/batch/api/bulk.ts';
+import type { OperationRequest } from '../../../actors/batch/operations.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { reached } from '../../project/waiting.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';

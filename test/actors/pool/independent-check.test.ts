@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { NO_OBSERVER } from '../../../actors/batch/api/batch-observer.ts';
+import { NO_OBSERVER } from '../../../actors/batch/observer.ts';
 import { samplePdf } from '../../../bench/samples.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';

@@ -3,14 +3,18 @@ import { closeSync, existsSync, openSync, readdirSync, readlinkSync } from 'node
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Retryable } from '#runtime/model/failures.js';
+import type { HealthCheck } from '../../../actors/index.ts';
 import { cancelJob, listJobs, readJob, retryJob } from '../../../contracts/batch/jobs.ts';
 import { readHealth, readReadiness } from '../../../contracts/batch/system.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
+import type { JobId } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
 import { onWire } from '../on-wire.ts';
+import { callsOf } from './test-service.ts';
 
 const post = (
   body?: string,
@@ -28,49 +32,44 @@ test('readiness names the failed check and answers 503', async (t) => {
   const { call, service } = await startServer(t);
   const good = await call('/api/ready');
   t.is(good.status, 200);
-  t.like(onWire(readReadiness.replies[200], await good.json()), {
-    status: 'Ready',
-    checks: [{ name: 'database', status: 'Healthy', detail: null }],
-  });
-  service.checks = [
-    { name: 'database', status: 'Healthy', detail: 'reachable' },
-    { name: 'input-folder:default', status: 'Unhealthy', detail: 'missing' },
-  ];
+  const ready = onWire(readReadiness.replies[200], await good.json());
+  t.is(ready.status, 'Ready');
+  t.like(ready.checks[0], { name: 'database', status: 'Healthy' });
+  service.health.add(() => [{ name: 'input-folder:other', status: 'Unhealthy', detail: 'missing' }]);
   const bad = await call('/api/ready');
   t.is(bad.status, 503);
   t.is(bad.headers.get('content-type'), 'application/json; charset=utf-8');
   const body = onWire(readReadiness.replies[200], await bad.json());
   t.is(body.status, 'NotReady');
-  t.deepEqual(body.checks[1], { name: 'input-folder:default', status: 'Unhealthy', detail: 'missing' });
+  const other = { name: 'input-folder:other', status: 'Unhealthy', detail: 'missing' };
+  t.deepEqual(body.checks.at(-1), other);
 });
 
 test('a degraded check leaves the service ready, and the metrics include the same checks', async (t) => {
   const { service, call } = await startServer(t, {}, systemClock, {
     metrics: createBatchMetrics({ folders: [], profiles: [], process: false }, () => 0),
   });
-  service.checks = [
-    { name: 'database', status: 'Healthy', detail: null },
-    { name: 'profile:invoices', status: 'Degraded', detail: 'expired' },
-  ];
+  let checks: readonly HealthCheck[] = [{ name: 'profile:old', status: 'Degraded', detail: 'expired' }];
+  service.health.add(() => checks);
   const answer = await call('/api/ready');
   t.is(answer.status, 200);
   const body = onWire(readReadiness.replies[200], await answer.json());
   t.is(body.status, 'Ready');
-  t.deepEqual(body.checks[1], { name: 'profile:invoices', status: 'Degraded', detail: 'expired' });
+  t.deepEqual(body.checks.at(-1), { name: 'profile:old', status: 'Degraded', detail: 'expired' });
   const metrics = async () => (await (await call('/api/metrics')).text()).split('\n');
   const first = await metrics();
   for (const line of [
     'batch_health_check{check="database",status="Healthy"} 1',
     'batch_health_check{check="database",status="Unhealthy"} 0',
-    'batch_health_check{check="profile:invoices",status="Degraded"} 1',
-    'batch_health_check{check="profile:invoices",status="Healthy"} 0',
+    'batch_health_check{check="profile:old",status="Degraded"} 1',
+    'batch_health_check{check="profile:old",status="Healthy"} 0',
   ])
     t.true(first.includes(line), line);
-  service.checks = [{ name: 'database', status: 'Unhealthy', detail: 'closed' }];
+  checks = [{ name: 'other', status: 'Unhealthy', detail: 'closed' }];
   const second = await metrics();
-  t.true(second.includes('batch_health_check{check="database",status="Unhealthy"} 1'));
+  t.true(second.includes('batch_health_check{check="other",status="Unhealthy"} 1'));
   t.false(
-    second.some((line) => line.includes('profile:invoices')),
+    second.some((line) => line.includes('profile:old')),
     'a part that is gone has no check',
   );
 });
@@ -141,7 +140,7 @@ test('unknown paths are 404 and known paths with another method are 405 with All
 
 test('HEAD returns the headers of GET without a body', async (t) => {
   const { url, call, service } = await startServer(t);
-  const job = service.jobs.add();
+  const job = await service.add();
   const get = await call(`/api/jobs/${job.id}`);
   const head = await call(`/api/jobs/${job.id}`, { method: 'HEAD' });
   t.is(head.status, 200);
@@ -178,8 +177,10 @@ test('a problem includes its request in development and omits it in production',
 test('an unexpected failure is answered with 500, with its stack in the log, and in the answer only in development', async (t) => {
   for (const production of [false, true]) {
     const { call, service, lines } = await startServer(t, { production });
-    const job = service.jobs.add();
-    service.jobs.failNext = new TypeError('something inside');
+    const job = await service.add();
+    service.jobs.cancel = async () => {
+      throw new TypeError('something inside');
+    };
     const body = await assertProblem(t, await call(`/api/jobs/${job.id}/cancel`, post()), 'internal');
     t.is(/something inside/.test(JSON.stringify(body)), !production);
     const line = lines.find(({ level }) => level === 'error');
@@ -190,8 +191,10 @@ test('an unexpected failure is answered with 500, with its stack in the log, and
 
 test('a busy service answers 503 with Retry-After', async (t) => {
   const { call, service } = await startServer(t);
-  const job = service.jobs.add();
-  service.jobs.failNext = new Retryable('mailbox.full', 'Too many messages wait.', 2500);
+  const job = await service.add();
+  service.jobs.cancel = async () => {
+    throw new Retryable('mailbox.full', 'Too many messages wait.', 2500);
+  };
   const response = await call(`/api/jobs/${job.id}/cancel`, post());
   await assertProblem(t, response, 'service.busy');
   t.is(response.headers.get('retry-after'), '3');
@@ -199,7 +202,8 @@ test('a busy service answers 503 with Retry-After', async (t) => {
 
 test('the list is paged, newest first, and returns its query', async (t) => {
   const { call, service } = await startServer(t);
-  const ids = Array.from({ length: 60 }, () => service.jobs.add().id).reverse();
+  const ids: JobId[] = [];
+  while (ids.length < 60) ids.unshift((await service.add()).id);
   const first = onWire(listJobs.reply, await (await call('/api/jobs')).json());
   t.like(first, { page: 1, pageSize: 50, totalCount: 60 });
   t.deepEqual(
@@ -216,7 +220,7 @@ test('the list is paged, newest first, and returns its query', async (t) => {
 
 test('the list filters by states in any letter case and by profile', async (t) => {
   const { call, service } = await startServer(t);
-  for (const status of ['Queued', 'Failed', 'Completed', 'Failed'] as const) service.jobs.add({ status });
+  for (const status of ['Queued', 'Failed', 'Completed', 'Failed'] as const) await service.add({ status });
   const count = async (query: string) =>
     onWire(listJobs.reply, await (await call(`/api/jobs?${query}`)).json()).totalCount;
   t.is(await count('status=failed'), 2);
@@ -256,8 +260,9 @@ test('invalid filters are refused with the name of each', async (t) => {
 });
 
 test('one job has every field, nulls included, and times in milliseconds', async (t) => {
-  const { call, service } = await startServer(t);
-  const job = service.jobs.add();
+  const serviceClock = new SimulatedClock(Date.UTC(2026, 10, 21, 5, 0, 0, 123));
+  const { call, service } = await startServer(t, {}, systemClock, { serviceClock });
+  const job = await service.add();
   const body = onWire(readJob.reply, await (await call(`/api/jobs/${job.id}`)).json());
   t.is(body.createdAt, '2026-11-21T05:00:00.123Z');
   t.is(body.errorMessage, null);
@@ -269,7 +274,7 @@ test('one job has every field, nulls included, and times in milliseconds', async
 
 test('unknown and malformed ids are answered as missing jobs', async (t) => {
   const { call, service } = await startServer(t);
-  const upper = service.jobs.add().id.toUpperCase();
+  const upper = (await service.add()).id.toUpperCase();
   for (const id of [randomUUID(), upper, 'x', '%00', '..%2f..', 'a%20b', 'é'.repeat(200)]) {
     await assertProblem(t, await call(`/api/jobs/${id}`), 'job.not-found');
     await assertProblem(t, await call(`/api/jobs/${id}/output`), 'job.not-found');
@@ -280,12 +285,13 @@ test('unknown and malformed ids are answered as missing jobs', async (t) => {
 
 test('cancel accepts an optional reason, trims it, and returns the state of the job', async (t) => {
   const { call, service } = await startServer(t);
+  const calls = callsOf(service.jobs, 'cancel');
   const cancel = async (init: RequestInit) => {
-    const job = service.jobs.add();
+    const job = await service.add();
     const response = await call(`/api/jobs/${job.id}/cancel`, init);
     t.is(response.status, 200, await response.clone().text());
     t.deepEqual(onWire(cancelJob.reply, await response.json()), { jobId: job.id, status: 'Canceled' });
-    return service.jobs.reasons.at(-1);
+    return calls.at(-1)?.[1];
   };
   t.is(await cancel(post()), null);
   t.is(await cancel(post('')), null);
@@ -302,7 +308,8 @@ test('cancel accepts an optional reason, trims it, and returns the state of the 
 
 test('cancel refuses a long reason and malformed bodies', async (t) => {
   const { call, service } = await startServer(t);
-  const job = service.jobs.add();
+  const calls = callsOf(service.jobs, 'cancel');
+  const job = await service.add();
   const path = `/api/jobs/${job.id}/cancel`;
   const long = await assertProblem(
     t,
@@ -320,31 +327,39 @@ test('cancel refuses a long reason and malformed bodies', async (t) => {
     await call(path, post('reason=x', { 'content-type': 'text/plain' })),
     'validation.body-invalid',
   );
-  t.is(service.jobs.reasons.length, 0);
+  t.is(calls.length, 0);
   t.is((await service.jobs.get(job.id)).status, 'Queued');
 });
 
 test('cancel and retry return the refusals of the service', async (t) => {
   const { call, service } = await startServer(t);
-  const running = service.jobs.add({ status: 'Processing' });
+  const running = await service.add({ status: 'Processing' });
   await assertProblem(t, await call(`/api/jobs/${running.id}/cancel`, post()), 'job.not-queued');
   await assertProblem(t, await call(`/api/jobs/${running.id}/retry`, post()), 'job.not-failed');
-  for (const code of [
-    'job.race-lost',
-    'job.input-missing',
-    'job.already-processing',
-    'profile.not-found',
-  ] as const) {
-    const job = service.jobs.add({ status: code === 'job.race-lost' ? 'Queued' : 'Failed' });
-    service.jobs.failNext = new Refusal(code, 'asked for');
-    const action = code === 'job.race-lost' ? 'cancel' : 'retry';
-    await assertProblem(t, await call(`/api/jobs/${job.id}/${action}`, post()), code);
-  }
+  const failed = await service.add({ status: 'Failed' });
+  t.is((await call(`/api/jobs/${failed.id}/retry`, post())).status, 200);
+  await assertProblem(t, await call(`/api/jobs/${failed.id}/retry`, post()), 'job.already-processing');
+  const without = await service.add({ status: 'Failed' });
+  await rm(without.originalPath);
+  await assertProblem(t, await call(`/api/jobs/${without.id}/retry`, post()), 'job.input-missing');
+  const { id } = await service.add();
+  const read = service.system.read.bind(service.system);
+  service.system.read = (async (address: Parameters<typeof read>[0]) => {
+    const found = await read(address);
+    service.system.read = read;
+    await service.send(id, { type: 'CLAIM' });
+    return found;
+  }) as typeof read;
+  await assertProblem(t, await call(`/api/jobs/${id}/cancel`, post()), 'job.race-lost');
+  service.jobs.retry = async () => {
+    throw new Refusal('profile.not-found', 'The profile is no longer configured.');
+  };
+  await assertProblem(t, await call(`/api/jobs/${failed.id}/retry`, post()), 'profile.not-found');
 });
 
 test('retry creates a new job with the id of its parent', async (t) => {
   const { call, service } = await startServer(t);
-  const failed = service.jobs.add({ status: 'Failed' });
+  const failed = await service.add({ status: 'Failed' });
   const response = await call(`/api/jobs/${failed.id}/retry`, post());
   t.is(response.status, 200);
   const body = onWire(retryJob.reply, await response.json());
@@ -360,7 +375,7 @@ test('actions share one window per client, and reads are not limited', async (t)
       actions: { permits: 3, windowSeconds: 60 },
     },
   });
-  const job = service.jobs.add({ status: 'Processing' });
+  const job = await service.add({ status: 'Processing' });
   for (const action of ['cancel', 'retry', 'cancel']) {
     t.is((await call(`/api/jobs/${job.id}/${action}`, post())).status, 409);
   }
@@ -379,7 +394,7 @@ test('requests without the key use no permits of other clients', async (t) => {
       actions: { permits: 1, windowSeconds: 60 },
     },
   });
-  const job = service.jobs.add();
+  const job = await service.add();
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const response = await call(`/api/jobs/${job.id}/cancel`, {
       method: 'POST',
@@ -393,9 +408,9 @@ test('requests without the key use no permits of other clients', async (t) => {
 test('the output is sent whole, byte for byte, with its name, type and digest', async (t) => {
   const { call, service } = await startServer(t);
   for (const length of [0, 1, 1000, 262_144, 262_145, 5_000_000]) {
-    const job = service.jobs.add();
+    const job = await service.add();
     const bytes = randomBytes(length);
-    const output = await service.jobs.finish(job.id, bytes, 'relatório.signed.pdf');
+    const output = await service.finish(job.id, bytes, 'relatório.signed.pdf');
     const response = await call(`/api/jobs/${job.id}/output`);
     t.is(response.status, 200);
     t.is(response.headers.get('content-type'), 'application/pdf');
@@ -418,8 +433,8 @@ test('every answer about an output closes its file', async (t) => {
     return;
   }
   const { call, service } = await startServer(t);
-  const { id } = service.jobs.add();
-  const { path, sha256 } = await service.jobs.finish(id, randomBytes(5_000_000));
+  const { id } = await service.add();
+  const { path, sha256 } = await service.finish(id, randomBytes(5_000_000));
   const isOpen = () =>
     readdirSync(open).some((descriptor) => {
       try {
@@ -457,9 +472,9 @@ test('every answer about an output closes its file', async (t) => {
 
 test('single ranges of the output are answered', async (t) => {
   const { call, service } = await startServer(t);
-  const job = service.jobs.add();
+  const job = await service.add();
   const bytes = randomBytes(700_000);
-  const { sha256 } = await service.jobs.finish(job.id, bytes);
+  const { sha256 } = await service.finish(job.id, bytes);
   const get = (headers: Record<string, string>) => call(`/api/jobs/${job.id}/output`, { headers });
   for (const [range, from, to] of [
     ['bytes=0-0', 0, 0],
@@ -489,16 +504,16 @@ test('single ranges of the output are answered', async (t) => {
 
 test('an output that does not exist yet and a removed one have codes of their own', async (t) => {
   const { call, service } = await startServer(t);
-  const job = service.jobs.add();
+  const job = await service.add();
   await assertProblem(t, await call(`/api/jobs/${job.id}/output`), 'job.output-unavailable');
-  const { path } = await service.jobs.finish(job.id, randomBytes(10));
+  const { path } = await service.finish(job.id, randomBytes(10));
   await rm(path);
   await assertProblem(t, await call(`/api/jobs/${job.id}/output`), 'job.output-gone');
 });
 
 test('every request is observed once, with its route instead of its path', async (t) => {
   const { call, service, seen } = await startServer(t);
-  const job = service.jobs.add();
+  const job = await service.add();
   await (await call(`/api/jobs/${job.id}`)).text();
   await (await call('/api/nowhere')).text();
   t.deepEqual(

@@ -1,32 +1,34 @@
 /** `/api/operations`. Source: docs/decisions/0050-large-operations.md. */
 import test from 'ava';
 import { startServer } from '../harness.ts';
-import { MemoryOperations } from './memory-service.ts';
+import { callsOf } from './test-service.ts';
 
 async function server(t: Parameters<typeof startServer>[0]) {
-  const operations = new MemoryOperations();
-  const { call } = await startServer(t, {}, undefined, { operations });
+  const { call, service } = await startServer(t);
   const send = (body: unknown) =>
     call('/api/operations', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  return { operations, call, send };
+  return { service, call, send };
 }
 
 test('an operation is counted, started, shown, listed and canceled', async (t) => {
-  const { operations, call, send } = await server(t);
-  const filter = { profile: 'contracts', fileName: 'inv', createdFrom: '2026-05-26' };
+  const { service, call, send } = await server(t);
+  const calls = callsOf(service.operations, 'start');
+  await service.add({ fileName: 'inv.pdf', profile: 'invoices', status: 'Failed' });
+  await service.add({ fileName: 'other.pdf', profile: 'invoices', status: 'Failed' });
+  const filter = { profile: 'invoices', fileName: 'inv', createdFrom: '2026-05-26' };
   const counted = await send({ action: 'retry', filter, dryRun: true });
   t.is(counted.status, 200);
-  t.deepEqual(await counted.json(), { matched: 7 });
-  t.is(operations.made.length, 0);
+  t.deepEqual(await counted.json(), { matched: 1 });
+  t.is(calls.length, 0);
   const started = await send({ action: 'retry', filter });
   t.is(started.status, 202);
   const made = (await started.json()) as { readonly id: string };
-  t.like(made, { action: 'retry', state: 'Running', matched: 7, done: 2, skipped: 1 });
-  t.like(operations.asked.at(-1)?.filter, { ...filter, createdFrom: Date.UTC(2026, 4, 26), statuses: [] });
+  t.like(made, { action: 'retry', state: 'Running', matched: 1, done: 0, skipped: 0 });
+  t.like(calls.at(-1)?.[0].filter, { ...filter, createdFrom: Date.UTC(2026, 4, 26), statuses: [] });
   t.deepEqual(await (await call(`/api/operations/${made.id}`)).json(), made);
   t.like(await (await call('/api/operations')).json(), { totalCount: 1, items: [made] });
   const canceled = await call(`/api/operations/${made.id}/cancel`, { method: 'POST' });
@@ -41,10 +43,11 @@ for (const [why, body] of [
   ['a text without end', { action: 'clear', filter: { fileName: 'x'.repeat(1001) } }],
 ] as const) {
   test(`an operation with ${why} is refused`, async (t) => {
-    const { operations, send } = await server(t);
+    const { service, send } = await server(t);
+    const calls = callsOf(service.operations, 'start');
     const answer = await send(body);
     t.is(answer.status, 400);
     t.like(await answer.json(), { code: 'validation.body-invalid' });
-    t.is(operations.asked.length, 0);
+    t.is(calls.length, 0);
   });
 }

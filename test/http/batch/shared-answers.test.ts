@@ -3,9 +3,8 @@ import test from 'ava';
 import { SharedAnswers } from '../../../http/batch/shared-answers.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { startServer } from '../harness.ts';
-import { memoryInspection } from './memory-inspection.ts';
 import { memoryPortalWebhooks } from './memory-portal-webhooks.ts';
-import { MemoryWebhooks } from './memory-webhooks.ts';
+import { callsOf } from './test-service.ts';
 
 class AnswersFixture {
   readonly clock = new SimulatedClock(0);
@@ -72,23 +71,24 @@ test('a refusal is answered to all waiting requests, and is not cached', async (
 
 test('open pages share lists of jobs and statistics, separately for each filter', async (t) => {
   const { call, service } = await startServer(t);
-  const { jobs } = service;
-  jobs.add({ fileName: 'first.pdf' });
+  const lists = callsOf(service.jobs, 'list');
+  await service.add({ fileName: 'first.pdf' });
+  const { version } = service.inspection.changes;
   const read = async (path: string) => {
     const answer = await call(path);
     t.is(answer.status, 200, path);
     return answer.json();
   };
-  const list = '/api/jobs?pageSize=10&version=process.1';
+  const list = `/api/jobs?pageSize=10&version=${version}`;
   const first = await read(list);
   t.like(first, { totalCount: 1 });
-  jobs.add({ fileName: 'second.pdf' });
+  await service.add({ fileName: 'second.pdf' });
   t.deepEqual(await read(list), first);
-  t.is(jobs.queries.length, 1);
-  t.false('version' in (jobs.queries[0] ?? {}), 'the version is no filter');
+  t.is(lists.length, 1);
+  t.false('version' in (lists[0]?.[0] ?? {}), 'the version is no filter');
   t.like(await read('/api/jobs?pageSize=10'), { totalCount: 2 });
-  t.like(await read('/api/jobs?pageSize=10&status=Failed&version=process.1'), { totalCount: 0 });
-  t.is(jobs.queries.length, 3);
+  t.like(await read(`/api/jobs?pageSize=10&status=Failed&version=${version}`), { totalCount: 0 });
+  t.is(lists.length, 3);
   for (const path of [
     '/api/statistics?window=15m',
     '/api/statistics/series?window=24h&intervals=4',
@@ -99,24 +99,13 @@ test('open pages share lists of jobs and statistics, separately for each filter'
     '/api/webhooks/deliveries?pageSize=5',
     '/api/webhooks/portal?',
   ]) {
-    const shared = await read(`${path}&version=process.1`);
-    t.deepEqual(await read(`${path}&version=process.1`), shared, path);
+    const shared = await read(`${path}&version=${version}`);
+    t.deepEqual(await read(`${path}&version=${version}`), shared, path);
   }
 });
 
 test('deliveries are shared within an organization and a filter only, and a read after a change sees it', async (t) => {
   const counts = new Map<string, number>();
-  let version = 1;
-  const inspection = {
-    ...memoryInspection(),
-    changes: {
-      ...memoryInspection().changes,
-      get version() {
-        return `process.${version}`;
-      },
-      includes: (read: string, asked: string) => stepOf(read) >= stepOf(asked),
-    },
-  };
   const portalWebhooks = {
     ...memoryPortalWebhooks(),
     async deliveriesOf(organization: string) {
@@ -125,8 +114,9 @@ test('deliveries are shared within an organization and a filter only, and a read
       return { items: [], totalCount: reads };
     },
   };
-  const webhooks = new MemoryWebhooks();
-  const { call } = await startServer(t, {}, undefined, { inspection, portalWebhooks, webhooks });
+  const { call, service } = await startServer(t, {}, undefined, { portalWebhooks });
+  const lists = callsOf(service.webhooks, 'list');
+  const before = `version=${service.inspection.changes.version}`;
   const total = async (path: string) => {
     const answer = await call(path);
     t.is(answer.status, 200, path);
@@ -134,9 +124,9 @@ test('deliveries are shared within an organization and a filter only, and a read
   };
   const of = (organization: string, more: string) =>
     total(`/api/webhooks/portal/${organization}/deliveries?${more}`);
-  t.is(await of('one', 'version=process.1'), 1);
-  t.is(await of('one', 'version=process.1'), 1, 'shared');
-  t.is(await of('two', 'version=process.1'), 1, 'read for another organization');
+  t.is(await of('one', before), 1);
+  t.is(await of('one', before), 1, 'shared');
+  t.is(await of('two', before), 1, 'read for another organization');
   t.deepEqual(
     [...counts],
     [
@@ -144,18 +134,15 @@ test('deliveries are shared within an organization and a filter only, and a read
       ['two', 1],
     ],
   );
-  t.is(await of('one', 'version=process.1&status=Failed'), 2, 'another filter');
+  t.is(await of('one', `${before}&status=Failed`), 2, 'another filter');
   t.is(await of('one', ''), 3, 'without a version');
-  version = 2;
-  t.is(await of('one', 'version=process.2'), 4, 'after a change');
-  const list = '/api/webhooks/deliveries?version=process.2';
-  t.is(await total(list), 1);
-  t.is(await total(list), 1);
+  await service.add();
+  const after = `version=${service.inspection.changes.version}`;
+  t.is(await of('one', after), 4, 'after a change');
+  const list = `/api/webhooks/deliveries?${after}`;
+  t.is(await total(list), 0);
+  t.is(await total(list), 0);
   t.is(await total(`${list}&status=Pending`), 0);
-  t.is(webhooks.asked.length, 2);
-  t.false('version' in (webhooks.asked[0] as object), 'the version is no filter');
+  t.is(lists.length, 2);
+  t.false('version' in (lists[0]?.[0] ?? {}), 'the version is no filter');
 });
-
-function stepOf(version: string): number {
-  return Number(version.split('.')[1]);
-}

@@ -36,5 +36,5 @@ test('a key has at most 255 characters and no control character', async (t) => {
     const problem = await assertProblem(t, await send(bad), 'validation.body-invalid');
     t.deepEqual(Object.keys(problem.errors ?? {}), ['Idempotency-Key']);
   }
-  t.is((await readdir(service.jobs.input)).length, 1);
+  t.is((await readdir(service.input)).length, 1);
 });

@@ -6,6 +6,7 @@ import { Refusal } from '../../../machines/refusals.ts';
 import { reached } from '../../project/waiting.ts';
 import { assertProblem, form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
 import { onWire } from '../on-wire.ts';
+import { callsOf } from './test-service.ts';
 
 const send = (
   server: TestServer,
@@ -14,7 +15,7 @@ const send = (
   headers: Record<string, string> = {},
 ) => server.call(`/api/files${query}`, { method: 'POST', body, headers });
 
-const left = (server: TestServer) => readdir(server.service.jobs.input);
+const left = (server: TestServer) => readdir(server.service.input);
 
 /** The head of an upload and the start of its form, as raw text. */
 const head = (length: number | 'chunked', name = 'a.pdf') =>
@@ -59,8 +60,9 @@ test('format and profile are read from query or field, before or after the file,
     t.is(items[0]?.id as string, jobId);
     return `${format} ${items[0]?.profileName}`;
   };
+  const plans = callsOf(server.service.jobs.uploads, 'plan');
   t.is(await accepted(form([['format', 'XADES'], file])), 'Xades default');
-  t.is(server.service.jobs.planned, 1, 'fields before the file are checked once');
+  t.is(plans.length, 1, 'fields before the file are checked once');
   t.is(await accepted(form([file])), 'Pades default');
   t.is(await accepted(form([file]), '?format=cades'), 'Cades default');
   t.is(await accepted(form([file, ['format', 'Cades'], ['profile', 'invoices']])), 'Cades invoices');
@@ -117,7 +119,7 @@ test('a compressed body is refused, and one that says identity is read', async (
   const type = { 'content-type': 'multipart/form-data; boundary=b' };
   const compressed = await send(server, body, '', { ...type, 'content-encoding': 'gzip' });
   await assertProblem(t, compressed, 'validation.encoding-unsupported');
-  t.is(server.service.jobs.opened, 0);
+  t.is(server.service.opened, 0);
   t.is((await send(server, body, '', { ...type, 'content-encoding': 'identity' })).status, 202);
 });
 
@@ -129,7 +131,7 @@ test('a file part without a usable name is upload.invalid-name', async (t) => {
     await assertProblem(t, response, 'upload.invalid-name');
   }
   await assertProblem(t, await send(server, form([['file', 'a field called file']])), 'upload.invalid-name');
-  t.is(server.service.jobs.opened, 0);
+  t.is(server.service.opened, 0);
 });
 
 test('folders in front of the name are removed', async (t) => {
@@ -163,19 +165,18 @@ test('unknown formats and profiles are refused and leave no file', async (t) => 
     await send(server, form([['format', 'x'.repeat(2000)], file])),
     'validation.body-invalid',
   );
-  await assertProblem(
-    t,
-    await send(server, form([['file', pdf('x', `${'n'.repeat(900)}.pdf`)]])),
-    'job.path-too-long',
-  );
   t.deepEqual(await left(server), []);
 });
 
 test('an upload returns the refusal of the service, and its bytes are removed', async (t) => {
   const server = await startServer(t);
-  server.service.jobs.failNext = new Refusal('job.already-processing', 'asked for');
+  server.service.accepting = () => {
+    throw new Refusal('job.already-processing', 'asked for');
+  };
   await assertProblem(t, await send(server, form([['file', pdf()]])), 'job.already-processing');
-  server.service.jobs.failNext = new Error('disk on fire');
+  server.service.accepting = () => {
+    throw new Error('disk on fire');
+  };
   await assertProblem(t, await send(server, form([['file', pdf()]])), 'internal');
   t.deepEqual(await left(server), []);
 });
@@ -211,7 +212,7 @@ test('a body with a Content-Length over the limit is refused before it is read',
   await client.send(head(1024 + 64 * 1024 + 1));
   await client.until(/upload\.too-large[\s\S]*\}$/);
   t.regex(client.received, /^HTTP\/1\.1 413 Content Too Large\r\n/);
-  t.is(server.service.jobs.opened, 0);
+  t.is(server.service.opened, 0);
   client.reset();
 });
 
@@ -269,11 +270,11 @@ test('an upload interrupted at any point leaves no file', async (t) => {
   const cuts = [20, bodyAt, bodyAt + 30, start.length, start.length + 1, 100_000, whole.length - TAIL.length];
   for (const cut of [...cuts, whole.length - 1]) {
     const before = server.seen.length;
-    server.service.jobs.opened = 0;
+    server.service.opened = 0;
     const client = await RawClient.connect(server.port);
     await client.send(whole.slice(0, cut));
     // Before the file is open there is nothing to leave behind.
-    await reached(() => cut < start.length || server.service.jobs.opened > 0);
+    await reached(() => cut < start.length || server.service.opened > 0);
     client.reset();
     await client.whenClosed;
     const gone = () => server.seen.slice(before).some(({ status }) => status === 0);
@@ -293,11 +294,14 @@ test('an upload interrupted at any point leaves no file', async (t) => {
 test('a client that disconnects while its file is accepted does not cancel the job', async (t) => {
   const server = await startServer(t);
   let open = () => {};
-  const accepting = new Promise<void>((resolve) => {
-    server.service.jobs.accepting = resolve;
-  });
-  server.service.jobs.gate = new Promise((resolve) => {
+  const gate = new Promise<void>((resolve) => {
     open = resolve;
+  });
+  const accepting = new Promise<void>((resolve) => {
+    server.service.accepting = () => {
+      resolve();
+      return gate;
+    };
   });
   const client = await RawClient.connect(server.port);
   await client.send(`${head(partHead('a.pdf').length + 7 + TAIL.length)}content${TAIL}`);
@@ -319,7 +323,7 @@ test('a client that stops sending is disconnected and leaves no file', async (t)
   await client.whenClosed;
   t.is(client.received, '');
   await reached(() => server.seen.some(({ status }) => status === 0));
-  t.is(server.service.jobs.opened, 1);
+  t.is(server.service.opened, 1);
   t.deepEqual(await left(server), []);
 });
 
@@ -367,24 +371,27 @@ test('uploads have a rate limit of their own', async (t) => {
       actions: { permits: 1, windowSeconds: 60 },
     },
   });
-  const job = server.service.jobs.add();
+  const job = await server.service.add();
   t.is((await server.call(`/api/jobs/${job.id}/cancel`, { method: 'POST' })).status, 200);
   t.is((await send(server, form([['file', pdf()]]))).status, 202);
   await assertProblem(t, await send(server, 'x'), 'upload.empty');
   const refused = await send(server, form([['file', pdf(randomBytes(400_000))]]));
   await assertProblem(t, refused, 'rate-limited');
   t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d?$/);
-  t.is((await left(server)).length, 1);
+  t.is((await left(server)).length, 2, 'that of the job and one upload');
 });
 
 test('an upload that waits is answered with the ended job, or as usual when the job does not end in time', async (t) => {
   const server = await startServer(t);
-  const first = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'a.pdf')]]), '?wait=60');
+  const waits = callsOf(server.service.jobs, 'whenEnded');
+  const first = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'a.pdf')]]), '?wait=1');
   t.is(first.status, 202, 'not ended in time');
   onWire(uploadFile.replies[202], await first.json());
-  t.deepEqual(server.service.jobs.waits, [60_000]);
-  server.service.jobs.ends = true;
-  const second = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'b.pdf')]]), '?wait=1');
+  t.is(waits[0]?.[1], 1000);
+  const waiting = send(server, form([['file', pdf(Buffer.from('%PDF-'), 'b.pdf')]]), '?wait=60');
+  await reached(() => waits.length === 2);
+  if (waits[1] !== undefined) await server.service.finish(waits[1][0], Buffer.from('signed'));
+  const second = await waiting;
   t.is(second.status, 200);
   t.like(onWire(uploadFile.replies[200], await second.json()), { fileName: 'b.pdf', status: 'Completed' });
   for (const wait of ['0', '61', '-1', '1.5', 'long', '']) {

@@ -12,8 +12,8 @@ const ALWAYS = {
 
 test('every answer has the security headers, without a server name or other origins', async (t) => {
   const { port, service } = await startServer(t);
-  const job = service.jobs.add();
-  await service.jobs.finish(job.id, Buffer.from('signed'));
+  const job = await service.add();
+  await service.finish(job.id, Buffer.from('signed'));
   const { cookie } = await logIn(port, KEY);
   const withKey = { 'X-API-Key': KEY };
   const rows: readonly (readonly [

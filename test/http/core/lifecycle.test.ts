@@ -10,7 +10,7 @@ import test from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { createBatchServer } from '../../../http/index.ts';
-import { createMemoryService } from '../batch/memory-service.ts';
+import { openTestService } from '../batch/test-service.ts';
 import { BASE_SETTINGS, KEY, RawClient, recorder, startServer } from '../harness.ts';
 
 const run = promisify(execFile);
@@ -38,7 +38,7 @@ test('close waits for the current request, answers it, and refuses new ones', as
     service.health.checks = async () => {
       resolve();
       await gate;
-      return service.checks;
+      return [];
     };
   });
   const idle = await RawClient.connect(port);
@@ -80,7 +80,7 @@ test('close ends requests that are unanswered at the end of the shutdown time', 
 });
 
 test('close of a server that never listened returns at once', async (t) => {
-  const service = await createMemoryService();
+  const service = await openTestService();
   t.teardown(() => service.remove());
   const server = createBatchServer({
     service,

@@ -18,9 +18,10 @@ test('requests above the concurrency limit are refused with Retry-After, and adm
   const metrics = createBatchMetrics({ folders: [], profiles: [], process: false }, () => 0);
   const server = await startServer(t, { rateLimiting: OFF }, systemClock, { load, metrics });
   let release = () => {};
-  server.service.jobs.gate = new Promise((resolve) => {
+  const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
+  server.service.accepting = () => gate;
   const upload = () => server.call('/api/files', { method: 'POST', body: form([['file', pdf()]]) });
   const letIn = [upload(), upload(), upload()];
   await until(() => load.working === 3);
@@ -65,7 +66,7 @@ test('a client that sends its body slowly does not block other requests', async 
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
     duplex: 'half',
   } as RequestInit);
-  await until(() => server.service.jobs.opened === 1);
+  await until(() => server.service.opened === 1);
   t.is(load.working, 0);
   t.is((await server.call('/api/jobs')).status, 200);
   send();

@@ -17,7 +17,7 @@ const CHECKS = [
 
 test('readiness shows no path and no certificate to callers without the key', async (t) => {
   const { port, service } = await startServer(t);
-  service.checks = [...CHECKS];
+  service.health.checks = async () => CHECKS;
   const { cookie } = await logIn(port, KEY);
   const details = async (headers: Record<string, string>) => {
     const { status, text } = await ask(port, 'GET', '/api/ready', headers);

@@ -3,10 +3,10 @@
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { createBatchServer } from '../../../http/index.ts';
-import { createMemoryService } from '../batch/memory-service.ts';
+import { openTestService } from '../batch/test-service.ts';
 import { BASE_SETTINGS, recorder } from '../harness.ts';
 
-const service = await createMemoryService();
+const service = await openTestService();
 const server = createBatchServer({
   service,
   settings: { ...BASE_SETTINGS, maxUploadBytes: 600_000_000 },

@@ -1,5 +1,5 @@
 /** HTML of a validation report: verdict, signer, time, coverage, and each finding. */
-import type { ValidationReport } from '../../../actors/batch/api/service.ts';
+import type { ValidationReport } from '../../../actors/index.ts';
 import { Button } from '../../components/controls.tsx';
 import { Badge, Card, Facts, PageHead, type Tone } from '../../components/surfaces.tsx';
 

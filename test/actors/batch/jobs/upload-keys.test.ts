@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import type { UploadKey } from '../../../../actors/batch/api/jobs.ts';
+import type { UploadKey } from '../../../../actors/batch/jobs/upload-keys.ts';
 import type { JobView } from '../../../../contracts/batch/jobs.ts';
 import type { JobFormat } from '../../../../machines/batch/job-context.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';

@@ -37,7 +37,7 @@ test('the end of each job is announced once to each subscribed webhook, with a s
   await it.batch.pipeline.pause(null);
   const canceled = await it.upload('b.txt', 'content');
   await it.batch.jobs.cancel(canceled, 'sent twice');
-  await until(async () => (await it.batch.webhooks.deliveries.counts()).Delivered === 4);
+  await until(async () => (await it.batch.webhooks.counts()).Delivered === 4);
   const events = new Map(eventsAt(all).map((event) => [event.data.id, event]));
   t.is(all.calls.length, 3);
   t.deepEqual(
@@ -75,7 +75,7 @@ test('jobs from a time without webhooks are not announced, and a store of that t
   const announced = await second.upload('new.txt', 'content');
   await second.batch.pipeline.resume(null);
   await second.reach('Completed', 2);
-  await until(async () => (await second.batch.webhooks.deliveries.counts()).Delivered === 1);
+  await until(async () => (await second.batch.webhooks.counts()).Delivered === 1);
   t.deepEqual(
     eventsAt(receiver).map(({ data }) => data.id),
     [announced],
@@ -91,7 +91,7 @@ test('a job is cleared once its webhook call is stored, and the call survives th
   await it.batch.jobs.cancel(id, null);
   await until(async () => (await it.batch.bulk.clear()).deleted === 1);
   await until(() => receiver.calls.length > 0);
-  const listed = () => it.batch.webhooks.deliveries.list({ status: 'Pending', page: 1, pageSize: 10 });
+  const listed = () => it.batch.webhooks.list({ status: 'Pending', page: 1, pageSize: 10 });
   await until(async () => (await listed()).items[0]?.attempts.length === 1);
   t.like((await listed()).items[0], { jobId: id, url: receiver.url, type: 'JobCanceled' });
 });
