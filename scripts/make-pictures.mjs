@@ -6,12 +6,15 @@
  *   pixels, and exits with 1 when one differs. Needs chromium and the compiled tests (npm run build).
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { logIn } from '../dist/test/browser/browser.js';
 import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
+import { Service } from '../dist/test/service/service.js';
 
 const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -57,6 +60,7 @@ const pictured = [];
 try {
   const signer = await startPagesServer(session, { action });
   const program = await PortalProgram.start(session);
+  const service = await operatorService();
   const pages = {
     signer: signer.url + signer.signPath,
     'signer-embedded': signer.url + signer.embedPath,
@@ -71,6 +75,9 @@ try {
     check: `${program.url}/check`,
     'check-unknown': `${program.url}/check/ABCDEFGHIJ0123456789`,
     'not-found': `${program.url}/nothing`,
+    ...Object.fromEntries(
+      Object.entries(service.pages).map(([name, path]) => [`operator-${name}`, service.url + path]),
+    ),
   };
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
   try {
@@ -85,7 +92,10 @@ try {
             reducedMotion: 'reduce',
           });
           const page = await context.newPage();
-          await page.goto(address, { waitUntil: 'networkidle' });
+          if (name.startsWith('operator-')) await logIn(page, service.url, service.key);
+          await page.goto(address, { waitUntil: name.startsWith('operator-') ? 'load' : 'networkidle' });
+          if (name.startsWith('operator-'))
+            await page.locator('main[data-refreshed], main:has(form[enctype], .part)').waitFor();
           if ((await page.locator('#pages').count()) > 0)
             await page.locator('.page[data-drawn]').first().waitFor({ timeout: 20_000 });
           const file = `${name}-${device}-${theme}.png`;
@@ -100,6 +110,32 @@ try {
   }
 } finally {
   for (const end of ends) await end();
+}
+
+/** A service with jobs in each state, and the pages of its operator. */
+async function operatorService() {
+  const root = mkdtempSync(join(tmpdir(), 'pictures-'));
+  ends.unshift(() => rmSync(root, { recursive: true, force: true }));
+  const one = await Service.start(session, { root, settings: { 'Portal:Enabled': true } });
+  let id = '';
+  for (const name of ['broken.pdf', 'invoice.txt', 'order.txt']) {
+    ({ jobId: id } = await one.upload(name, 'this is no PDF'));
+    await one.finished(id);
+  }
+  const failed = await one.json('/api/jobs?status=Failed');
+  await one.fetch('/api/pipeline/pause', { method: 'POST' });
+  await one.upload('waits.txt', 'hello');
+  const paths = ['jobs', 'failures', 'input', 'validate', 'documents', 'mails', 'webhooks', 'actors'];
+  paths.push('runtime', 'certificates', 'system', 'components');
+  const pages = {
+    overview: '/',
+    job: `/jobs/${failed.items[0].id}`,
+    actor: `/actors/job/${id}`,
+    'jobs-empty': '/jobs?fileName=nothing',
+    'job-missing': '/jobs/none',
+    ...Object.fromEntries(paths.map((path) => [path, `/${path}`])),
+  };
+  return { url: one.url, key: await one.key(), pages };
 }
 
 /** Prints what differs from the earlier pictures. */

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { assertAccessible } from './axe.ts';
 import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
@@ -97,4 +98,75 @@ test.serial('an open page shows changes, and the code of a refusal', async (t) =
   await page.goto(`${service.url}/jobs/nobody`);
   await toast(page, 'job.not-found').waitFor();
   t.is(await page.locator('main').getAttribute('data-live'), 'false');
+});
+
+test.serial(
+  'an operator finds jobs by a key, retries a selection, and sees the result of each row',
+  async (t) => {
+    const service = await startService(t);
+    const visited = await visit(t, service.url);
+    if (visited === undefined) return;
+    const { page, requests } = visited;
+    const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
+    await service.finished(jobId);
+    const { jobId: good } = await service.upload('good.txt', 'hello');
+    await service.finished(good);
+    await logIn(page, `${service.url}/jobs`, await service.key());
+    await page.getByLabel('Select all of this page').check();
+    await page.getByRole('button', { name: 'Retry 2 jobs' }).click();
+    await page.getByRole('status').getByText('1 done, 1 refused').waitFor();
+    const row = (name: string) =>
+      page.getByRole('row').filter({ has: page.getByRole('checkbox', { name: `Select ${name}` }) });
+    await row('good.txt')
+      .getByText(/^job\.not-failed: /)
+      .waitFor();
+    const retried = row('broken.pdf').getByRole('link', { name: 'retried' });
+    await retried.waitFor();
+    const made = (await retried.getAttribute('href'))?.split('/').at(-1) ?? '';
+    t.like(await service.json(`/api/jobs/${made}`), { parentJobId: jobId });
+    await assertAccessible(t, page, 'results of a selection');
+
+    await page.locator('main').focus();
+    await page.keyboard.press('/');
+    await page.keyboard.type('good');
+    await page.getByRole('option', { name: /good\.txt/ }).waitFor();
+    await assertAccessible(t, page, 'found');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'good.txt' }).waitFor();
+
+    await page.goto(`${service.url}/`);
+    await page.getByRole('img', { name: /^Jobs by the time of their end: 1 completed/ }).waitFor();
+    await page.getByLabel('Time range').selectOption('7d');
+    await page.getByText('Completed, 7 d').waitFor();
+    t.is(new URL(page.url()).search, '?window=7d');
+    const scripts = requests.filter((request) => /\/assets\/\w[\w-]*\.js$/.test(request));
+    for (const script of new Set(scripts)) {
+      const answer = await page.request.get(script.replace('GET ', ''));
+      t.true((await answer.body()).length < 150_000, script);
+    }
+  },
+);
+
+test.serial('a page says that the connection is lost, keeps its data, and goes on by itself', async (t) => {
+  const service = await startService(t);
+  // The clock of this browser is half an hour late; distances follow the service's.
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.clock.install({ time: Date.now() - 30 * 60_000 });
+  const { jobId } = await service.upload('first.txt', 'hello');
+  await service.finished(jobId);
+  await logIn(page, `${service.url}/jobs`, await service.key());
+  const time = page.getByRole('row', { name: /first\.txt/ }).locator('time');
+  await time.filter({ hasText: /^(now|\d+ seconds? ago)$/ }).waitFor();
+  t.regex((await time.getAttribute('title')) ?? '', /^\d{1,2} \w+ \d{4}(,| at) \d\d:\d\d:\d\d \S+/);
+  await page.route('**/api/**', (route) => route.abort());
+  const lost = page.getByRole('status').getByText('What is shown may be old');
+  await lost.waitFor();
+  await page.getByRole('link', { name: 'first.txt' }).waitFor();
+  await page.unroute('**/api/**');
+  await service.upload('second.txt', 'hello');
+  await page.getByRole('link', { name: 'second.txt' }).waitFor();
+  await lost.waitFor({ state: 'hidden' });
 });
