@@ -6,7 +6,7 @@ import { type Answer, answerOf, viewOfActor } from './answers.ts';
 import type { RestartLimit } from './host/supervisor.ts';
 import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
 import { systemClock } from './model/clock.ts';
-import type { EffectHandler, SendOptions } from './model/definition.ts';
+import type { EffectHandler, SendOptions, Unaccepted } from './model/definition.ts';
 import { describeFailure, Fatal } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
@@ -66,6 +66,8 @@ export interface CreateOptions {
    * committed it.
    */
   readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept; such are dropped. */
+  readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
 }
 
 export interface ListQuery<State extends string = string> {
@@ -122,6 +124,8 @@ export interface Runtime {
     actor: Definition,
     query?: ListQuery<StateOf<Definition>>,
   ): Promise<readonly View<Definition>[]>;
+  /** Runs the failed effects of an actor again that were set aside. False when it has none. */
+  retry(actor: Actor, id: string): Promise<boolean>;
   /** Inspects actors of all kinds, for pages of operators. */
   readonly inspector: BuiltRuntime['inspector'];
   /** Current activity, for metrics. */
@@ -149,7 +153,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const clock = store.nodes?.clock ?? ownClock;
     const watch = new Watch(clock);
     await migrateStore(store, actors, log, clock.now(), version);
-    const { crashJournal = options.store.crashJournal, shards, onCommitted, faults } = options;
+    const { crashJournal = options.store.crashJournal, shards, onCommitted, onUnaccepted, faults } = options;
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
@@ -167,6 +171,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(typeof crashJournal === 'string' && { crashJournal }),
       ...(shards !== undefined && { shards }),
       ...(faults !== undefined && { faults }),
+      ...(onUnaccepted !== undefined && { onUnaccepted }),
     });
     built.start();
     return new StartedRuntime(built, watch, log, options.stopGraceMs ?? STOP_GRACE_MS);
@@ -216,6 +221,10 @@ class StartedRuntime implements Runtime {
 
   async end<Definition extends Actor>(actor: Definition, id: string) {
     return answerOf(actor, this.built.system.end(this.#checked(actor, id)));
+  }
+
+  async retry(actor: Actor, id: string) {
+    return this.built.runAgain(this.#checked(actor, id));
   }
 
   async waitFor<Definition extends Actor>(

@@ -144,6 +144,41 @@ test('ids of messages are remembered within the window of the actor', async (t) 
   t.deepEqual([await send('c'), await send('a')], [true, true]);
 });
 
+test('an effect that was set aside runs again when it is asked for', async (t) => {
+  let fails = true;
+  const work = defineEffect('work', {
+    tries: 1,
+    run: async () => {
+      if (fails) throw new Error('not yet');
+      return { type: 'DONE' } as const;
+    },
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({
+      types: {} as { events: { type: 'DONE' } },
+      actions: { work: work.action },
+    }).createMachine({
+      initial: 'busy',
+      states: { busy: { entry: { type: 'work', params: {} }, on: { DONE: 'idle' } }, idle: {} },
+    }),
+  });
+  const unaccepted: string[] = [];
+  const { runtime, settle, advance } = await testRuntime([worker], {
+    onUnaccepted: ({ id }, what) => unaccepted.push(`${what} to ${id}`),
+  });
+  await runtime.create(worker, 'w');
+  await advance(86_400_000);
+  t.is((await runtime.read(worker, 'w'))?.state, 'busy');
+  fails = false;
+  t.true(await runtime.retry(worker, 'w'));
+  await settle();
+  t.is((await runtime.read(worker, 'w'))?.state, 'idle');
+  t.false(await runtime.retry(worker, 'w'));
+  t.deepEqual(unaccepted, []);
+});
+
 test('a wait ends with its time limit, its signal, the end of the actor and the stop of the runtime', async (t) => {
   const { runtime, clock } = await testRuntime([order, bank]);
   await runtime.create(order, 'o1', { amount: 1 });
