@@ -34,6 +34,8 @@ const LINE_PART = 0.2;
 const USUAL_LINE = 1 / 12;
 /** Lightness up to which a line is ink and no eraser. */
 const DARK = 0.75;
+/** Extent of a round end, as a part of the height. */
+const ROUND_END = 0.2;
 /** Width and height of the symbol that viewers draw for a note, whatever its rectangle. */
 const SYMBOL = 25;
 const SYMBOL_MARGIN = 1;
@@ -144,7 +146,7 @@ function viewerCovers(
   const cover = (box: Box, remains: number): Cover => ({ box, remains, isText: false });
   // With an opacity, some viewers paint a highlight over the text and do not multiply.
   const remains = alpha < 1 ? Math.min(1 - alpha, lightness) : lightness;
-  if (type === 'Highlight') return areas.map((box) => cover(box, remains));
+  if (type === 'Highlight') return areas.map((box) => cover(withEnds(box), remains));
   if (LINES.has(type)) {
     const border = [...items(pdf.resolve(dict.get('Border')))].map((item) => numberOf(pdf.resolve(item)));
     const width = numberOf(pdf.resolve(pdf.dict(dict.get('BS'))?.get('W'))) ?? border[2];
@@ -166,6 +168,12 @@ function viewerCovers(
     bottom: top - SYMBOL,
   };
   return [cover(symbol, 0)];
+}
+
+/** Adds the round ends that some viewers give to a highlight. */
+function withEnds({ left, bottom, right, top }: Box): Box {
+  const end = ROUND_END * (top - bottom);
+  return { left: left - end, bottom, right: right + end, top };
 }
 
 const lineLimit = (height: number): number => Math.max(THIN, LINE_PART * height);

@@ -493,6 +493,14 @@ test('a highlight over a value that viewers draw is not decided', (t) => {
   t.is(over([20, 175, 60, 190]), 'passed');
 });
 
+test('a dark highlight has round ends, and a light one hides nothing', (t) => {
+  const beside = (left: number, colour: string): Verdict =>
+    verdict(commented(comment('Highlight', [left, 90, left + 60, 120], `/C ${colour}`), 3));
+  t.is(beside(78, '[0.2 0.2 0.2]'), 'failed');
+  t.is(beside(78, '[1 1 0]'), 'passed');
+  t.is(beside(90, '[0.2 0.2 0.2]'), 'passed');
+});
+
 test('a note beside a text is as large as viewers draw it', (t) => {
   const at = (left: number): Verdict =>
     verdict(commented(comment('Text', [left, 100, left + 4, 104], '/Contents (seen)'), 3));
