@@ -22,7 +22,7 @@ export type { PortalOptions } from './portal/portal.ts';
 export { administrationOf } from './portal/tenants/administration-offline.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
 export { Services } from './services.ts';
-export { ACTOR_KINDS } from './shard-module.ts';
+export { ACTOR_KINDS, rowsOfActor } from './shard-module.ts';
 export { createAuthorityTransport } from './shared/authority-transport.ts';
 export { canSign, certificateProblem, evidenceOver } from './shared/certificate-checks.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';

@@ -1,4 +1,5 @@
 /** Module that each thread with actors loads: the actors of both services. */
+import type { Row, StoredActor } from '@sealwright/runtime';
 import type { ShardModule } from '@sealwright/runtime/shards';
 import { batchPartitions, definitions } from './batch/registry.ts';
 import { portalDefinitions, portalPartitions } from './portal/registry.ts';
@@ -10,3 +11,10 @@ export const shardModule: ShardModule = {
 
 /** Kinds of all actors, for the verification of the history. */
 export const ACTOR_KINDS: readonly string[] = shardModule.definitions.map(({ kind }) => kind);
+
+/** Returns the rows of lists that follow from an actor; undefined for one that another version of the program stored. */
+export function rowsOfActor({ address, version, state, context }: StoredActor): readonly Row[] | undefined {
+  const definition = shardModule.definitions.find(({ kind }) => kind === address.kind);
+  if (definition?.version !== version) return undefined;
+  return definition.rows?.({ id: address.id, state, context }) ?? [];
+}

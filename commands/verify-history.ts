@@ -13,7 +13,7 @@ import {
   parseCheckpoint,
   verifyHistory,
 } from '@sealwright/runtime/history';
-import { ACTOR_KINDS, storageLayout } from '../actors/index.ts';
+import { ACTOR_KINDS, rowsOfActor, storageLayout } from '../actors/index.ts';
 import type { JobContext } from '../machines/batch/job-context.ts';
 import { readAnchors } from '../service/history-anchor.ts';
 import { openReader } from '../service/open-store.ts';
@@ -56,6 +56,7 @@ export async function verifyHistoryCommand(
       const stored = comparesFiles ? await compareFiles(store, settings.storage.root) : undefined;
       const report = await verifyHistory(store, {
         kinds: ACTOR_KINDS,
+        rowsOf: rowsOfActor,
         copies,
         anchors: () => readAnchors(keys),
       });

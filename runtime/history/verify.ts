@@ -6,7 +6,16 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import type { ActorAddress, ActorStore, JournalLine, Json, Millis, StoredActor } from '../model/ports.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  ActorAddress,
+  ActorStore,
+  JournalLine,
+  Json,
+  Millis,
+  Row,
+  StoredActor,
+} from '../model/ports.ts';
 import type { AnchoredCheckpoint } from './anchor.ts';
 import {
   CHAIN_START,
@@ -38,6 +47,11 @@ export interface VerifyHistoryOptions {
   readonly copies?: readonly Checkpoint[];
   /** Reads the anchors, also again when a service may have started meanwhile. */
   readonly anchors?: () => readonly AnchoredCheckpoint[];
+  /**
+   * Returns the rows of lists that follow from an actor; undefined for an actor of another version. Compared with those
+   * of a stopped service. @default no list is compared
+   */
+  readonly rowsOf?: (actor: StoredActor) => readonly Row[] | undefined;
   /** Maximum number of lines and leaves to verify. @default all */
   readonly limit?: number;
 }
@@ -84,7 +98,7 @@ export async function verifyHistory(
   let complete = true;
   try {
     complete = await verification.run();
-    await verification.late();
+    await verification.late(complete);
   } catch (error) {
     if (error instanceof Broken) fault = error.fault;
     else if ((error as { readonly code?: unknown }).code === 'store.damaged')
@@ -99,6 +113,9 @@ class Verification {
   readonly #store: HistoryReader;
   readonly #options: VerifyHistoryOptions;
   #changedLate: StoredActor | undefined;
+  /** Number of rows of each list that follow from the actors; undefined once it is not known. */
+  #listed: Map<string, number> | undefined = new Map();
+  #misplaced: { readonly actor: StoredActor; readonly view: string } | undefined;
 
   constructor(store: HistoryReader, options: VerifyHistoryOptions) {
     this.#store = store;
@@ -175,10 +192,43 @@ class Verification {
         after = address.id;
         await this.#chain(actor);
         await this.#coverage(actor);
+        await this.#lists(actor);
         this.counts.actors += 1;
       }
       if (actors.length < PAGE_SIZE) return;
     } while (after !== undefined);
+  }
+
+  /** Compares the rows of lists with those that follow from the actor. */
+  async #lists(actor: StoredActor): Promise<void> {
+    const { rowsOf } = this.#options;
+    if (rowsOf === undefined) return;
+    const rows = rowsOf(actor);
+    if (rows === undefined) this.#listed = undefined;
+    for (const { view, key, value } of rows ?? []) {
+      this.#listed?.set(view, (this.#listed.get(view) ?? 0) + 1);
+      const [stored] = await this.#store.rows({ view, prefix: key, limit: 1 });
+      // JSON leaves out members that are undefined.
+      const expected: unknown = JSON.parse(JSON.stringify(value));
+      if (isDeepStrictEqual(stored?.key, key) && isDeepStrictEqual(stored?.value, expected)) continue;
+      this.#misplaced ??= { actor, view };
+    }
+  }
+
+  /** Reports a list of a stopped service that is not the one that follows from the actors. */
+  async #lateLists(): Promise<void> {
+    if (this.#misplaced !== undefined) {
+      const { actor, view } = this.#misplaced;
+      if ((await this.#store.load(actor.address))?.revision === actor.revision)
+        throw new Broken(`list ${view}`, `Its row of ${nameOf(actor.address)} is missing or was changed.`);
+    }
+    for (const [view, expected] of this.#listed ?? []) {
+      let found = 0;
+      for await (const _ of this.#rows(view)) {
+        found += 1;
+        if (found > expected) throw new Broken(`list ${view}`, 'It has a row that follows from no actor.');
+      }
+    }
   }
 
   /** Finds actors that changed after the last checkpoint; a stopped service leaves none. */
@@ -195,11 +245,14 @@ class Verification {
   }
 
   /** Reports an actor that a stopped service has not sealed. Last: what a checkpoint says of it is more precise. */
-  async late(): Promise<void> {
-    if (this.#changedLate === undefined || !(await this.#isStopped())) return;
-    const { address, revision } = this.#changedLate;
-    if ((await this.#store.load(address))?.revision === revision)
-      throw new Broken(nameOf(address), 'It was changed after the service had stopped.');
+  async late(isComplete: boolean): Promise<void> {
+    if (!(await this.#isStopped())) return;
+    if (this.#changedLate !== undefined) {
+      const { address, revision } = this.#changedLate;
+      if ((await this.#store.load(address))?.revision === revision)
+        throw new Broken(nameOf(address), 'It was changed after the service had stopped.');
+    }
+    if (isComplete) await this.#lateLists();
   }
 
   async #chain({ address, journalLength, journalHash = CHAIN_START }: StoredActor): Promise<void> {
