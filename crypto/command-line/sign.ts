@@ -58,6 +58,8 @@ export async function signFiles(
     return 2;
   };
   const { level, container, out } = options;
+  if (level !== 'B' && options.timestampUrl === undefined)
+    return refuse(`--level B-${level} takes --timestamp-url.`);
   if (out !== undefined && files.length > 1 && container === undefined)
     return refuse('--out names one file; leave it out for several.');
   const anchors = readCertificateFiles(options.trust, terminal);
@@ -98,7 +100,10 @@ export async function signFiles(
       return output;
     };
   } catch (error) {
-    return refuse(failureOf(error).message);
+    const { code, message } = failureOf(error);
+    const given = options.keyPasswordEnv ?? options.keyPasswordFile;
+    const isMissing = code === 'key.password' && given === undefined;
+    return refuse(isMissing ? `${message} Give it by --key-password-env or --key-password-file.` : message);
   }
   let failed = false;
   for (const paths of container === undefined ? files.map((one) => [one]) : [files]) {
@@ -122,10 +127,12 @@ function sourceOf(options: SignOptions, env: Readonly<Record<string, string | un
     return { source: 'Pkcs11', modulePath: pkcs11, thumbprint, pin: password ?? '' };
   }
   if (key === undefined) throw new CryptoError('request.invalid', 'Name a key by --key or --pkcs11.');
-  const secret = password === undefined ? {} : { password };
-  return certificate === undefined
-    ? { source: 'Pfx', path: key, ...secret, ...(thumbprint !== undefined && { thumbprint }) }
-    : { source: 'Pem', certificatePath: certificate, keyPath: key, ...secret };
+  if (certificate !== undefined)
+    return { source: 'Pem', certificatePath: certificate, keyPath: key, password };
+  const path = readFileSync(key);
+  if (/^-----BEGIN [A-Z ]*PRIVATE KEY-----/m.test(path.toString('latin1')))
+    throw new CryptoError('request.invalid', 'A private key takes --certificate.');
+  return { source: 'Pfx', path, password, ...(thumbprint !== undefined && { thumbprint }) };
 }
 
 function passwordOf(

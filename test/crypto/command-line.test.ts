@@ -81,6 +81,9 @@ test('the command line signs, extends and verifies files of every format', async
   for (const [words, message] of [
     [['sign', 'a.txt', ...made, ...byEnv], /The password does not open the private key/],
     [['sign', 'a.txt', ...made], /encrypted and no password/],
+    [['sign', 'a.txt', ...made], /--key-password-env or --key-password-file/],
+    [['sign', 'a.txt', '--key', 'key.pem', ...byEnv], /A private key takes --certificate/],
+    [['sign', 'a.txt', ...made, ...byEnv, '--level', 'B-T'], /--level B-T takes --timestamp-url/],
     [['sign', 'a.txt', ...made, '--password', 'word'], /Unknown option '--password'/],
     [['sign', 'a.txt', '--level', 'B-X'], /--level is one of B-B, B-T, B-LT, B-LTA/],
     [['extend', 'a.signed.pdf'], /--timestamp-url is missing/],
