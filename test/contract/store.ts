@@ -52,7 +52,7 @@ function waiter(
   return {
     kind: 'waiter',
     version,
-    migrations: { 1: { migrate: ({ context }) => ({ state, context }) } },
+    ...(version > 1 && { migrations: { 1: { migrate: ({ context }) => ({ state, context }) } } }),
     machine: setup({ types: {}, delays: { pause: 900, retention: 800 } }).createMachine({
       id,
       initial: state,
