@@ -88,8 +88,11 @@ test('a mail and the page of mails are refused to callers without the key', asyn
 test('the page of mails and the link to it are served with the portal alone', async (t) => {
   const withPortal = await startServer(t);
   const html = await (await withPortal.call('/mails')).text();
-  t.regex(html, /<a href="\/mails" aria-current="page">E-mails<\/a>/);
-  t.regex(html, /<option>Waiting<\/option>/);
+  t.regex(
+    html,
+    /<a href="\/mails" aria-current="page"><svg [^>]*>(?:<(?:path|rect) [^>]*>)+<\/svg>E-mails<\/a>/,
+  );
+  t.regex(html, /<option value="Waiting">Waiting<\/option>/);
   t.is((await withPortal.call('/assets/mail-list.js')).status, 200);
   const { call, port } = await startServer(t, {}, undefined, { mails: undefined });
   t.notRegex(await (await call('/jobs')).text(), /\/mails/);
