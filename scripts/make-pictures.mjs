@@ -1,5 +1,6 @@
 /**
- * Makes pictures of the pages in each state, light and dark, on a desk and on a phone, and compares them with earlier ones.
+ * Makes pictures of the pages and mails in each state, light and dark, on a desk and on a phone, and compares them with
+ * earlier ones.
  *
  * node scripts/make-pictures.mjs <folder> [--against <folder>] [--only <part of a name>]
  *   writes <folder>/<page>-<device>-<theme>.png; with --against it prints the pictures that differ, with the share of
@@ -11,6 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
+import { LANGUAGES } from '../dist/contracts/portal/words.js';
+import { NO_BRANDING } from '../dist/machines/portal/branding.js';
 import { logIn } from '../dist/test/browser/browser.js';
 import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
@@ -56,6 +60,26 @@ const action = {
   ],
 };
 
+/** Does something on the signing page before its picture. */
+const DONE = {
+  'signer-next': async (page) => page.locator('#guide-next').click(),
+  'signer-missing': async (page) => {
+    await page.locator('#send-code').scrollIntoViewIfNeeded();
+    await page.locator('#electronic button[type="submit"]').click();
+  },
+  'signer-look': async (page) => {
+    await page.locator('#look summary').click();
+    await page.locator('#look input[value="caveat"]').check();
+    await page.locator('#look-preview:not([hidden])').waitFor();
+  },
+  'signer-menu': async (page) => page.locator('#more summary').click(),
+  'signer-refusing': async (page) => page.locator('#refusing summary').click(),
+};
+const MAILS =
+  'pending expiring concluded refused canceled new-version flow-edited observing code pending-list sign-in'.split(
+    ' ',
+  );
+
 const pictured = [];
 try {
   const signer = await startPagesServer(session, { action });
@@ -70,6 +94,7 @@ try {
         `${signer.url}${signer.signPath}`.replace(/ticket=[^&]*/, `ticket=state-${state}`),
       ]),
     ),
+    ...Object.fromEntries(Object.keys(DONE).map((name) => [name, signer.url + signer.signPath])),
     home: `${program.url}/`,
     'sign-in': `${program.url}/sign-in`,
     check: `${program.url}/check`,
@@ -98,11 +123,13 @@ try {
             await page.locator('main[data-refreshed], main:has(form[enctype], .part)').waitFor();
           if ((await page.locator('#pages').count()) > 0)
             await page.locator('.page[data-drawn]').first().waitFor({ timeout: 20_000 });
+          await DONE[name]?.(page);
           const file = `${name}-${device}-${theme}.png`;
           await page.screenshot({ path: join(folder, file) });
           pictured.push(file);
           await context.close();
         }
+    await picturesOfMails(browser);
     console.log(`${pictured.length} pictures in ${folder}`);
     if (values.against !== undefined) await compare(browser, values.against);
   } finally {
@@ -136,6 +163,25 @@ async function operatorService() {
     ...Object.fromEntries(paths.map((path) => [path, `/${path}`])),
   };
   return { url: one.url, key: await one.key(), pages };
+}
+
+/** Every mail in every language; a mail of an organization without logo and colours. */
+async function picturesOfMails(browser) {
+  for (const [device, options] of Object.entries(DEVICES))
+    for (const theme of THEMES) {
+      const context = await browser.newContext({ ...options, colorScheme: theme, javaScriptEnabled: false });
+      const page = await context.newPage();
+      for (const language of LANGUAGES)
+        for (const about of MAILS) {
+          const file = `mail-${about}-${language}-${device}-${theme}.png`;
+          if (!file.includes(values.only)) continue;
+          const organization = { name: 'Acme Lda', language, branding: NO_BRANDING };
+          await page.setContent(samplePreview(about, organization).html);
+          await page.screenshot({ path: join(folder, file), fullPage: true });
+          pictured.push(file);
+        }
+      await context.close();
+    }
 }
 
 /** Prints what differs from the earlier pictures. */

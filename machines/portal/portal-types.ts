@@ -293,7 +293,7 @@ export interface MailRequest {
   readonly role?: 'sign' | 'approve';
   /** For `refused` and `canceled`. */
   readonly reason?: string;
-  /** For `expiring`. */
+  /** Of those who act. */
   readonly expirationDate?: Millis;
   /** The principal that refused or canceled. */
   readonly byName?: string;

@@ -46,6 +46,7 @@ export interface PagesServerOptions {
   readonly document?: Partial<NonNullable<SigningPageView['document']>>;
   readonly participants?: SigningPageView['participants'];
   readonly embedOrigins?: readonly string[];
+  readonly replyTo?: string;
   /** @default three pages of PDF */
   readonly file?: Buffer;
   /** Makes every request of the pages fail. @default false */
@@ -293,6 +294,7 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
   return {
     state,
     embedOrigins,
+    replyTo: options.replyTo ?? null,
     document: {
       id: documentId as DocumentId,
       key: KEY,

@@ -141,6 +141,142 @@ test.serial(
   },
 );
 
+test.serial(
+  'letters of a document are drawn as paths where the browser uses no fonts of pages',
+  async (t) => {
+    const site = await startPagesServer(t);
+    const visited = await visit(t, site.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.addInitScript(`window.added = [];
+    const { add } = document.fonts;
+    document.fonts.add = function (face) { window.added.push(face.family); return add.call(document.fonts, face); };`);
+    await page.goto(`${site.url}${site.signPath}`);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    const added = await page.evaluate<string[]>('window.added');
+    t.true(
+      added.some((family) => family.startsWith('g_')),
+      `the file brings a font: ${added.join(' ')}`,
+    );
+    await page.addInitScript(
+      `window.refused = []; document.fonts.add = (face) => { window.refused.push(face.family); return document.fonts; };`,
+    );
+    await page.reload();
+    await page.locator('.page[data-drawn]').first().waitFor();
+    t.deepEqual(await page.evaluate<string[]>('window.refused'), ['wide-probe']);
+  },
+);
+
+test.serial('a part that is not loaded is named, and a restored page is loaded again', async (t) => {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.route('**/pdf.worker.min.mjs', (route) => route.fulfill({ status: 503 }));
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.getByText('The document could not be shown. Download it to read it.').waitFor();
+  await page.unroute('**/pdf.worker.min.mjs');
+
+  await page.route('**/signing-client.js', (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  const missing = page.getByText('A part of this page was not loaded. Load the page again.');
+  t.false(await missing.isVisible(), 'shown while the page may still load');
+  await page.evaluate(
+    'document.querySelector("#part-missing").getAnimations().forEach((one) => one.finish())',
+  );
+  await missing.waitFor();
+  await page.unroute('**/signing-client.js');
+  await page.reload();
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await missing.waitFor({ state: 'detached' });
+
+  const again = page.waitForEvent('framenavigated');
+  await page.evaluate(`window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }))`);
+  await page.evaluate(`window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+  await again;
+});
+
+test.serial('no picture is sealed where a canvas gives back noise', async (t) => {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  // As browsers do that protect against fingerprints: one colour in place of what was painted.
+  await page.addInitScript(`const { toDataURL } = HTMLCanvasElement.prototype;
+    HTMLCanvasElement.prototype.toDataURL = function (...kind) {
+      const noise = document.createElement('canvas');
+      noise.width = this.width;
+      noise.height = this.height;
+      const context = noise.getContext('2d');
+      context.fillStyle = '#7b3f91';
+      context.fillRect(0, 0, noise.width, noise.height);
+      return toDataURL.apply(noise, kind);
+    };`);
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.getByText('Choose how your signature looks').click();
+  await page.getByText('This browser changes pictures that a page makes').waitFor();
+  t.true(await page.getByLabel('Draw it').isDisabled());
+  t.true(await page.getByLabel('Printed name').isChecked());
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('You signed the document.').waitFor();
+  t.is(site.done[0]?.given['image'], undefined);
+});
+
+test.serial(
+  'one finger draws at a time, and a wrong picture takes the place of the earlier one',
+  async (t) => {
+    const site = await startPagesServer(t);
+    const visited = await visit(t, site.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${site.url}${site.signPath}`);
+    await page.getByText('Choose how your signature looks').click();
+    await page.getByLabel('Draw it').check();
+    await page.getByText('Undo').waitFor();
+    const strokes = await page.evaluate<number[][][]>(`(() => {
+    const area = document.querySelector('#drawing-area');
+    area.setPointerCapture = () => {};
+    const { left, top, width, height } = area.getBoundingClientRect();
+    const send = (type, pointerId, x, y) => area.dispatchEvent(new PointerEvent(type, {
+      pointerId, button: 0, isPrimary: pointerId === 1, clientX: left + x * width, clientY: top + y * height, cancelable: true,
+    }));
+    send('pointerdown', 1, 0.1, 0.5);
+    send('pointermove', 1, 0.2, 0.5);
+    send('pointerdown', 2, 0.9, 0.9);
+    send('pointermove', 2, 0.8, 0.9);
+    send('pointerup', 2, 0.8, 0.9);
+    send('pointermove', 1, 0.3, 0.5);
+    send('pointerup', 1, 0.3, 0.5);
+    return JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find((name) => name.startsWith('drawing'))));
+  })()`);
+    t.deepEqual(strokes, [
+      [
+        [0.1, 0.5],
+        [0.2, 0.5],
+        [0.3, 0.5],
+      ],
+    ]);
+
+    await page.getByLabel('Use a picture').check();
+    const file = page.getByLabel('Picture (PNG, JPEG or WebP)');
+    const [, good = ''] = (
+      await page.evaluate<string>(
+        'Object.assign(document.createElement("canvas"), { width: 30, height: 10 }).toDataURL()',
+      )
+    ).split(',');
+    await file.setInputFiles({
+      name: 'signature.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from(good, 'base64'),
+    });
+    const preview = page.getByRole('img', { name: 'Preview of your signature' });
+    await preview.waitFor();
+    await file.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.getByText('This file is no picture').waitFor();
+    await preview.waitFor({ state: 'hidden' });
+  },
+);
+
 /** A page that is one black picture of 64 by 64 pixels in CCITT group 4. */
 function scannedPdf(): Buffer {
   // One line in horizontal mode (64 black), the others like the one above, end of block.

@@ -73,7 +73,7 @@ for (const [shape, viewport] of [
       bytes += brotliCompressSync(await (await fetch(url)).arrayBuffer()).length;
     t.log(`own scripts: ${bytes} bytes with Brotli`);
     const names = own.map((url) => url.split('/').at(-1) ?? '').sort();
-    t.deepEqual(names, ['early-pdf.js', 'signing-client.js']);
+    t.deepEqual(names, ['early-pdf.js', 'font-probe.js', 'signing-client.js']);
     t.true(bytes < SCRIPT_BYTES, `${bytes} bytes`);
   });
 }
@@ -243,6 +243,42 @@ for (const [shape, viewport, colorScheme] of [
     t.is(await page.evaluate('sessionStorage.length'), 0);
   });
 }
+
+test.serial('what is missing is marked at once, and fields without labels have readable names', async (t) => {
+  const unnamed = (number: number, type: 'Text' | 'Date') => {
+    const name = `person-1-field-${number}`;
+    return { ...field, id: name, name, label: name, type, place: place(80 * number) };
+  };
+  const fields = [
+    unnamed(1, 'Text'),
+    unnamed(2, 'Date'),
+    unnamed(3, 'Text'),
+    { ...field, id: 'tax', name: 'tax_number', label: 'tax_number', type: 'Text', place: place(400) },
+  ] as const;
+  const site = await startPagesServer(t, { action: { fields, needsEmailCode: true } });
+  const visited = await visit(t, site.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.locator('.page input').nth(3).waitFor();
+  const labels = await page
+    .locator('.page [aria-label]')
+    .and(page.locator('input'))
+    .evaluateAll((inputs) => inputs.map((input: { ariaLabel: unknown }) => input.ariaLabel));
+  t.deepEqual(labels, ['Text 1', 'Date', 'Text 2', 'Tax number']);
+  await page.getByLabel('Your full name').fill('');
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.locator('#outcome', { hasText: 'Text 1: This field is required.' }).waitFor();
+  t.is(await page.locator('[aria-invalid="true"]').count(), 6);
+  t.true(await page.locator('#field-0:focus').isVisible());
+  t.notRegex(await page.content(), /person-1-field-\d[^"]/);
+  const inputs = page.locator('.page input');
+  for (const [index, value] of ['a', '2027-01-02', 'b', 'c'].entries()) await inputs.nth(index).fill(value);
+  await page.getByLabel('Code from the e-mail').fill('135790');
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.locator('#outcome', { hasText: 'Type your full name.' }).waitFor();
+  t.is(await page.locator('[aria-invalid="true"]').count(), 1);
+});
 
 test.serial('initials on every page are previewed before they are placed', async (t) => {
   const site = await startPagesServer(t, { action: { initialsMode: 'Optional' } });

@@ -40,8 +40,28 @@ test.serial('every state of a document has its own page, with possible actions o
     if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
     const reasoned = state === 'refused' || state === 'canceled';
     t.is(await page.getByText('Reason: Wrong <i>file</i>').count(), reasoned ? 1 : 0, state);
+    // Whom to ask, where the document ended without the participant.
+    const hasEnded = reasoned || state === 'expired';
+    t.is(await page.getByText('If you have a question, ask Ärzte & Söhne.').count(), hasEnded ? 1 : 0, state);
     await assertAccessible(t, page, state);
   }
+});
+
+test.serial('a canceled document offers to write to its sender, and the bar names the person', async (t) => {
+  const document = { senderName: 'Marta Reis' };
+  const site = await startPagesServer(t, { document, replyTo: 'office+1@example.test' });
+  const visited = await visit(t, site.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-canceled`);
+  const write = page.getByRole('link', { name: 'Write to Marta Reis' });
+  t.regex(
+    (await write.getAttribute('href')) ?? '',
+    /^mailto:office%2B1%40example\.test\?subject=Rental%20agreement/,
+  );
+  await assertAccessible(t, page, 'canceled');
+  await page.goto(`${site.url}${site.signPath}`);
+  t.regex((await page.locator('.top .from').textContent()) ?? '', /Marta Reis.*Ärzte & Söhne/u);
 });
 
 for (const [locale, button, title] of [

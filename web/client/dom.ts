@@ -90,6 +90,13 @@ export function delay(milliseconds: number, task: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Loads the page again when the browser shows an earlier copy of it, whose state may be over. */
+export function reloadWhenRestored(): void {
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+}
+
 /** Time of the reader's clock, milliseconds since 1970. */
 export function currentTime(): number {
   return Date.now();

@@ -59,4 +59,6 @@ export interface Tenants {
   identify(key: string): Promise<Tenant | undefined>;
   /** Origins that may frame the pages of an organization's documents; empty = any. */
   embedOrigins(organization: OrganizationId): Promise<readonly string[]>;
+  /** Address to which people answer, as the mails name it; null = none. */
+  replyTo(organization: OrganizationId): Promise<string | null>;
 }

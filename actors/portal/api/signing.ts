@@ -70,6 +70,8 @@ export interface SigningPageView {
     readonly length: number;
     readonly isEnvelope: boolean;
     readonly organizationName: string;
+    /** The user who sends. @default none: an application */
+    readonly senderName?: string | null;
     readonly expirationDate: Millis | null;
     /** True when the file was replaced since the flow began. */
     readonly isNewVersion: boolean;
@@ -111,6 +113,8 @@ export interface SigningPageView {
     readonly status: FlowAction['status'];
     readonly isYou: boolean;
   }[];
+  /** Address of the organization for answers, as its mails name it. @default none */
+  readonly replyTo?: string | null;
   /** Look of the organization; absent = ours. */
   readonly branding?: PageBranding | undefined;
   /** Page to lead to after the action; absent = none. */

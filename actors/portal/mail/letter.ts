@@ -4,7 +4,7 @@
  */
 
 import type { Language } from '../../../contracts/portal/words.ts';
-import { type Html, html, lines } from '../../../contracts/texts/html.ts';
+import { type MailHeader, mailPage } from '../../../web/components/mail.tsx';
 import { textOn } from '../shared/contrast.ts';
 
 export interface MailBody {
@@ -47,65 +47,29 @@ export const LOGO_CONTENT_ID = 'logo@branding';
 /** Height of the logo, pixels. */
 const LOGO_HEIGHT = 48;
 /** Width of the text, pixels. */
-const MAX_WIDTH = 600;
+const MAX_WIDTH = 500;
 
 export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook): string {
   const { subject, greeting, paragraphs, code, button, items, footer } = mail;
-  const body = [greeting, ...paragraphs].map((text) => html`<p>${text}</p>`);
-  if (code !== undefined) body.push(html`<p class="code" style="${CODE}">${code}</p>`);
-  if (button !== undefined) body.push(buttonHtml(button, look?.primaryColor ?? '#1d4ed8'));
-  if (items !== undefined) body.push(itemsHtml(items, look?.primaryColor ?? null));
-  return html`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${subject}</title>
-</head>
-<body style="margin:0;padding:24px;font-family:system-ui,Arial,sans-serif;font-size:16px;line-height:1.5">
-${look && headerHtml(look)}<div role="main" style="max-width:${MAX_WIDTH}px;margin:0 auto">
-<h1 style="font-size:20px;line-height:1.3">${subject}</h1>
-${lines(body)}
-<p style="margin-top:32px;font-size:13px;opacity:.75">${footer}</p>
-</div>
-</body>
-</html>
-`.text;
+  return mailPage({
+    ...{ language, subject, paragraphs: [greeting, ...paragraphs], code, button, items, footer },
+    brand: look?.primaryColor ?? undefined,
+    header: look && headerOf(look),
+  });
 }
 
-const CODE = 'font-size:32px;letter-spacing:8px;font-family:monospace;user-select:all';
-const BUTTON = 'display:inline-block;padding:12px 24px;border-radius:6px;color:#ffffff;text-decoration:none';
-
-/** Band with the logo; undefined where the organization has neither logo nor band. */
-function headerHtml({ name, headerColor, logo }: MailLook): Html | undefined {
-  if (headerColor === null && logo === null) return undefined;
-  const band =
-    headerColor === null ? '' : `background:${headerColor};color:${textOn(headerColor)};padding:12px 16px;`;
+function headerOf({ name, headerColor, logo }: MailLook): MailHeader {
   const scale = logo === null ? 1 : Math.min(1, LOGO_HEIGHT / logo.height, MAX_WIDTH / logo.width);
-  const content =
-    logo === null
-      ? html`<strong>${name}</strong>`
-      : html`<img src="cid:${LOGO_CONTENT_ID}" alt="${name}" width="${Math.round(logo.width * scale)}" height="${Math.round(logo.height * scale)}">`;
-  return html`<div role="banner" style="${band}max-width:${MAX_WIDTH}px;margin:0 auto 24px">${content}</div>\n`;
-}
-
-/** Shows the URL as text too, for comparison and copying. */
-function buttonHtml({ label, url }: MailLink, colour: string): Html {
-  return html`<p><a href="${url}" style="${BUTTON};background:${colour}">${label}</a></p>
-<p style="font-size:13px;word-break:break-all">${url}</p>`;
-}
-
-/** Links; buttons in the color of the organization, on which white text has enough contrast in light and dark mails. */
-function itemsHtml(items: readonly MailLink[], colour: string | null): Html {
-  if (colour === null) return html`<ul>${items.map((item) => html`<li>${linkHtml(item)}</li>`)}</ul>`;
-  const buttons = items.map(
-    ({ label, url }) =>
-      html`<li style="margin:0 0 12px"><a href="${url}" style="${BUTTON};background:${colour}">${label}</a></li>`,
-  );
-  return html`<ul style="list-style:none;padding:0">${buttons}</ul>`;
-}
-
-function linkHtml({ label, url }: MailLink): Html {
-  return html`<a href="${url}">${label}</a>`;
+  return {
+    name,
+    band: headerColor === null ? undefined : { ground: headerColor, text: textOn(headerColor) },
+    logo:
+      logo === null
+        ? undefined
+        : {
+            source: `cid:${LOGO_CONTENT_ID}`,
+            width: Math.round(logo.width * scale),
+            height: Math.round(logo.height * scale),
+          },
+  };
 }

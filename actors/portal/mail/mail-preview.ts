@@ -35,10 +35,7 @@ export function samplePreview(
   };
 }
 
-function sampleContent(
-  about: BrandedMail,
-  { name, language }: { readonly name: string; readonly language: Language },
-): MailContent {
+function sampleContent(about: BrandedMail, { language }: { readonly language: Language }): MailContent {
   const sample = TEXTS[language].mails.sample;
   const to = { name: 'Ana Souza', email: 'ana@example.org' };
   const document = {
@@ -49,7 +46,7 @@ function sampleContent(
     creationDate: 0,
     updateDate: 0,
     folderId: null,
-    createdBy: { id: SAMPLE_ID, type: 'Application', name },
+    createdBy: { id: SAMPLE_ID, type: 'User', name: 'Marta Reis' },
     description: sample.description,
   } as const;
   const participant = { flowActionId: SAMPLE_ID as FlowActionId, userId: SAMPLE_ID as UserId };

@@ -75,7 +75,7 @@ function documentMail(
   request: MailRequest,
   { organization, links, codeFor }: MailRenderingOptions,
 ): MailBody {
-  const facts = documentInfo(request, organization.name);
+  const facts = documentInfo(request, organization);
   const wording = organization.branding?.mailTexts[request.about];
   const values = { ...facts, recipient: recipientOf(request) };
   const { mails } = TEXTS[organization.language];
@@ -89,9 +89,12 @@ function documentMail(
   const ours = about === 'pending' || about === 'expiring' ? mails[about][role] : mails[about];
   const words = reworded(textsOf(ours, facts), wording, values);
   const url = linkOf(request, links);
+  // A link of its own leads to the signed file, the public page to the signatures.
+  const isOwn = request.flowActionId !== null || request.observerId !== undefined;
+  const label = request.about === 'concluded' && isOwn ? mails.concluded.fileButton : words.button;
   return {
     ...framed(words, request.to.name, organization),
-    ...(url !== undefined && words.button !== undefined && { button: { label: words.button, url } }),
+    ...(url !== undefined && label !== undefined && { button: { label, url } }),
   };
 }
 
@@ -159,16 +162,23 @@ function framed(
   };
 }
 
-function documentInfo(request: MailRequest, organization: string) {
+function documentInfo(
+  request: MailRequest,
+  { name, language }: Pick<MailRenderingOptions['organization'], 'name' | 'language'>,
+) {
+  const { createdBy } = request.document;
   return {
     document: named(request.document.name),
-    organization: named(organization),
+    organization: named(name),
+    sender: createdBy.type === 'User' && createdBy.name ? named(createdBy.name) : null,
     description: request.document.description && plainText(request.document.description),
     reason: request.reason ? plainText(request.reason) : null,
     expires:
       request.expirationDate === undefined
         ? null
-        : new Date(request.expirationDate).toISOString().slice(0, 10),
+        : new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(
+            request.expirationDate,
+          ),
     by: request.byName ? named(request.byName) : null,
   };
 }

@@ -3,7 +3,7 @@
 import { describeFailure, type EffectHandler, Fatal, isRetryable } from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
-import type { BrandingContext } from '../../../machines/portal/branding.ts';
+import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
@@ -106,7 +106,7 @@ export function addressed(
     to: { name: oneLine(to.name ?? ''), address: to.email },
     subject: mail.subject,
     text: mailBodyText(mail),
-    html: mailBodyHtml(mail, profile.language, branding && { name: oneLine(profile.name), ...branding }),
+    html: mailBodyHtml(mail, profile.language, { name: oneLine(profile.name), ...(branding ?? NO_BRANDING) }),
     ...(branding?.logo && {
       logo: {
         contentType: branding.logo.contentType,

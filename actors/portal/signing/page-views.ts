@@ -22,6 +22,7 @@ export function pageDocument(context: DocumentContext): NonNullable<SigningPageV
     length: context.current.length,
     isEnvelope: context.isEnvelope,
     organizationName: context.organization.name,
+    senderName: context.createdBy.type === 'User' ? context.createdBy.name : null,
     expirationDate: context.expirationDate,
     isNewVersion: context.version > 1,
     version: context.version,

@@ -34,7 +34,7 @@ export class SigningPages {
     private readonly blobs: Blobs,
     private readonly directory: DocumentDirectory,
     private readonly links: SigningLinks,
-    private readonly tenants: Pick<Tenants, 'embedOrigins'>,
+    private readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>,
     private readonly contents: Pick<Renditions, 'fileOf'>,
   ) {}
 
@@ -62,6 +62,7 @@ export class SigningPages {
       state,
       embedOrigins,
       ...(await lookOf(this.runtime.system, context.organization)),
+      replyTo: await tenants.replyTo(context.organization.id),
       isLinkOver: ticket.expired,
       document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),

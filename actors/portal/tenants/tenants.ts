@@ -92,6 +92,11 @@ export class TenantDirectory implements Tenants {
     return actor === undefined ? [] : actor.context.embedOrigins;
   }
 
+  async replyTo(organization: OrganizationId): Promise<string | null> {
+    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id: organization });
+    return actor?.context.replyTo ?? null;
+  }
+
   async #load(name: string): Promise<CachedTenant | undefined> {
     const { store, system } = this.runtime;
     const steps = this.#steps;

@@ -14,6 +14,7 @@ import type { DocumentContext, Turn } from './document-context.ts';
 import { isSigning, requestedUsers, usersOf } from './document-flow.ts';
 
 type About = KeptMembers &
+  Partial<Pick<DocumentContext, 'expirationDate'>> &
   Pick<
     DocumentContext,
     | 'id'
@@ -82,6 +83,7 @@ function mailTo(
       flowActionId: action?.id ?? null,
       userId: user.id,
       ...(action !== null && { role: isSigning(action) ? 'sign' : 'approve' }),
+      ...(action !== null && document.expirationDate && { expirationDate: document.expirationDate }),
     },
   ];
 }
@@ -143,7 +145,11 @@ export function concludedMails(document: DocumentContext, tellParticipants: bool
     }),
   );
   if (document.disableNotifications || !tellParticipants) return deduplicated(always);
-  return deduplicated([...always, ...activeMails(document, mailKind), ...observerMails(document, mailKind)]);
+  // With the action: its link leads to the signed file.
+  const asked = document.actions
+    .filter(({ status }) => status !== 'Created')
+    .flatMap((action) => usersOf(action).flatMap((user) => mailTo(document, user, mailKind, action)));
+  return deduplicated([...always, ...asked, ...observerMails(document, mailKind)]);
 }
 
 export function deduplicated(mails: readonly MailRequest[]): readonly MailRequest[] {

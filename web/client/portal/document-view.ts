@@ -31,7 +31,10 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
   const type = mimeType.toLowerCase().replace(/;.*/s, '').trim();
   try {
     if (type === 'application/pdf') {
-      const shown = await showPdf(requireElement('#pages'), content, words);
+      const pages = requireElement('#pages');
+      // The browser's own print command draws no pages: a sheet without one says it.
+      pages.style.setProperty('--not-printed', JSON.stringify(words.notPrinted));
+      const shown = await showPdf(pages, content, words);
       state.textContent = counted(document.documentElement.lang, words.showing, shown.count);
       state.className = 'unseen';
       startPager(shown, data.page);

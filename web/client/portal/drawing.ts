@@ -35,6 +35,8 @@ export function startDrawing(
   const name = `drawing ${ticket}`;
   let strokes: Stroke[] = readDraft(sessionDraft.read(name));
   let current: Stroke | undefined;
+  /** The finger or pen that draws; others are ignored until it is lifted. */
+  let pen: number | undefined;
 
   const paint = () => {
     const ratio = window.devicePixelRatio;
@@ -56,18 +58,22 @@ export function startDrawing(
   area.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     event.preventDefault();
+    if (pen !== undefined) return;
+    pen = event.pointerId;
     area.setPointerCapture(event.pointerId);
     current = [at(event.clientX, event.clientY)];
     strokes.push(current);
     paint();
   });
   area.addEventListener('pointermove', (event) => {
-    if (current === undefined || strokes.flat().length >= MAX_POINTS) return;
-    current.push(at(event.clientX, event.clientY));
+    if (event.pointerId !== pen || strokes.flat().length >= MAX_POINTS) return;
+    current?.push(at(event.clientX, event.clientY));
     paint();
   });
   for (const end of ['pointerup', 'pointercancel']) {
-    area.addEventListener(end, () => {
+    area.addEventListener(end, (event) => {
+      if (!(event instanceof PointerEvent) || event.pointerId !== pen) return;
+      pen = undefined;
       current = undefined;
       changed();
     });

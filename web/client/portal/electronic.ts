@@ -4,14 +4,7 @@ import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
 import { findElement, requireElement, utcOffsetMinutes } from '../dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
-import {
-  filledFields,
-  leadToActions,
-  showMissing,
-  showStatus,
-  uploadedFiles,
-  withStatus,
-} from './outcome.ts';
+import { filledFields, leadToActions, showStatus, uploadedFiles, withStatus } from './outcome.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 
@@ -44,24 +37,27 @@ export function startElectronic(
   };
   code?.addEventListener('input', () => makePrimary(submit));
   sendCode?.addEventListener('click', () => {
-    void withStatus(form, data, async () => {
+    const send = async () => {
       await post(data, 'email-authentication-code', { resend });
       resend = true;
       sendCode.textContent = words.codeResend;
       makePrimary(submit);
       showStatus(filled(words.codeSent, { email: data.maskedEmail ?? '' }), 'good');
       code?.focus();
-    });
+    };
+    void withStatus(form, data, send, sendCode);
   });
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const name = requireElement('#typed-name', HTMLInputElement);
     const typedName = name.value.trim();
-    if (typedName === '') return showMissing(name, words.nameNeeded);
     const digits = code?.value.replace(/\D/g, '') ?? '';
-    if (code !== undefined && digits.length !== 6) return showMissing(code, words.codeNeeded);
-    const fieldValues = filledFields(data);
+    for (const control of [name, code]) control?.removeAttribute('aria-invalid');
+    const faults = [];
+    if (typedName === '') faults.push({ control: name, text: words.nameNeeded });
+    if (code !== undefined && digits.length !== 6) faults.push({ control: code, text: words.codeNeeded });
+    const fieldValues = filledFields(data, faults);
     if (fieldValues === null) return;
     void withStatus(form, data, async () => {
       const geolocation = requireElement('#with-location', HTMLInputElement).checked

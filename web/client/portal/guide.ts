@@ -118,8 +118,10 @@ export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'f
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
     step.control?.addEventListener('input', tell);
     step.control?.addEventListener('keydown', (event) => {
-      const { key, isComposing } = event as KeyboardEvent;
-      if (key !== 'Enter' || isComposing || step.control instanceof HTMLTextAreaElement) return;
+      const { key, isComposing, keyCode } = event as KeyboardEvent;
+      // 229: Safari ends the composition before the key that confirms it.
+      if (key !== 'Enter' || isComposing || keyCode === 229 || step.control instanceof HTMLTextAreaElement)
+        return;
       if (step.control !== undefined && isFile(step.control)) return;
       event.preventDefault();
       current = steps.indexOf(step);

@@ -2,7 +2,7 @@
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
-import { findElement, focusElement, requireElement } from '../dom.ts';
+import { createElement, findElement, focusElement, requireElement } from '../dom.ts';
 import { sendEvent } from './parent-window.ts';
 import { Refused, upload } from './requests.ts';
 
@@ -23,6 +23,9 @@ export function showStatus(
   outcome.textContent = text;
   outcome.scrollIntoView({ block: 'nearest' });
 }
+
+/** Refusals after which the page shows what is true only when it is loaded again. */
+const OVER = new Set(['InvalidDocumentStatus', 'InvalidFlowAction', 'FlowActionNotFound', 'VersionChanged']);
 
 let isLed = true;
 
@@ -55,11 +58,15 @@ export function showMissing(field: HTMLElement, text: string): void {
   if (isOnPage) field.scrollIntoView({ block: 'center' });
 }
 
-/** Runs the action of a form, once at a time. Resolves with true on success. */
+/**
+ * Runs the action of a form, once at a time. Resolves with true on success. @param pressed the button, which in Safari does
+ * not take the focus
+ */
 export async function withStatus(
   form: HTMLElement,
   { words, documentId, embedOrigins }: Pick<SigningData, 'words' | 'documentId' | 'embedOrigins'>,
   work: () => Promise<void>,
+  pressed: Element | null = form.querySelector('button[type="submit"]'),
 ): Promise<boolean> {
   if (form.getAttribute('aria-busy') === 'true') return false;
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
@@ -68,10 +75,6 @@ export async function withStatus(
   // `aria-disabled`, because a disabled button would lose the focus.
   const buttons = [...form.querySelectorAll('button')];
   for (const button of buttons) button.setAttribute('aria-disabled', 'true');
-  const pressed =
-    before instanceof HTMLButtonElement && form.contains(before)
-      ? before
-      : form.querySelector('button[type="submit"]');
   showStatus(words.working, 'busy', pressed);
   try {
     await work();
@@ -83,6 +86,8 @@ export async function withStatus(
     sendEvent({ type: 'error', id: documentId, code }, embedOrigins);
     const wrong = form.querySelector('[aria-invalid="true"]');
     showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
+    if (OVER.has(code))
+      requireElement('#outcome').append(' ', createElement('a', { href: '' }, words.loadAgain));
     return false;
   } finally {
     form.removeAttribute('aria-busy');
@@ -96,16 +101,22 @@ const MAX_FILE_BYTES = 4_000_000;
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
+/** Names a control that is missing or wrong, and says how. */
+interface Fault {
+  readonly control: Control;
+  readonly text: string;
+}
+
 /**
  * Returns the values by name of field, without files; null when some are wrong: all are marked, and the first has the
- * focus and its message on the page. The service checks them again.
+ * focus and its message on the page. The service checks them again. @param others what is wrong in the form itself
  */
-export function filledFields({
-  fields,
-  words,
-}: Pick<SigningData, 'fields' | 'words'>): Record<string, string | boolean> | null {
+export function filledFields(
+  { fields, words }: Pick<SigningData, 'fields' | 'words'>,
+  others: readonly Fault[] = [],
+): Record<string, string | boolean> | null {
   const values: Record<string, string | boolean> = {};
-  const wrong: { readonly control: Control; readonly text: string }[] = [];
+  const wrong: Fault[] = [];
   for (const [index, { name, label }] of fields.entries()) {
     const control = controlOf(index);
     if (control === undefined) continue;
@@ -124,6 +135,9 @@ export function filledFields({
     const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
     values[name] = isTick ? control.checked : control.value;
   }
+  // Fields stand before the forms.
+  wrong.push(...others);
+  for (const { control } of others) control.setAttribute('aria-invalid', 'true');
   const [first] = wrong;
   if (first === undefined) return values;
   showMissing(first.control, first.text);

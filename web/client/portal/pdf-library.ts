@@ -61,39 +61,55 @@ function address(path: string): string {
   return new URL(path, import.meta.url).href;
 }
 
-/** The library that this page has; `pages/early-pdf.ts` is another script of the page. */
-const loaded: typeof globalThis & { pdfLibrary?: Promise<PdfLibrary> } = globalThis;
+interface LoadedLibrary {
+  readonly pdf: PdfLibrary;
+  /** False: letters are drawn as paths. */
+  readonly usesFonts: boolean;
+  /** Rejects when the worker cannot be loaded: the library would wait for it without end. */
+  readonly workerFailed: Promise<never>;
+}
 
-export function pdfLibrary(): Promise<PdfLibrary> {
+/** The library that this page has; `pages/early-pdf.ts` is another script of the page. */
+const loaded: typeof globalThis & { pdfLibrary?: Promise<LoadedLibrary> } = globalThis;
+
+export function pdfLibrary(): Promise<LoadedLibrary> {
   loaded.pdfLibrary ??= load();
   return loaded.pdfLibrary;
 }
 
-async function load(): Promise<PdfLibrary> {
+async function load(): Promise<LoadedLibrary> {
   const old = isNew() ? '' : 'old-';
   // Started before the library is there, so that both are loaded at the same time.
   const worker = new Worker(address(`${old}pdf.worker.min.mjs`), { type: 'module' });
+  const workerFailed = new Promise<never>((_, reject) => {
+    worker.addEventListener('error', () => reject(new Error('The worker of pdf.js was not loaded.')));
+  });
+  workerFailed.catch(() => undefined);
+  const usesFonts = import(address('font-probe.js'))
+    .then((probe: { canUseFonts(): Promise<boolean> }) => probe.canUseFonts())
+    .catch(() => false);
   const pdf = (await import(address(`${old}pdf.min.mjs`))) as PdfLibrary;
   pdf.GlobalWorkerOptions.workerPort = worker;
-  return pdf;
+  return { pdf, usesFonts: await usesFonts, workerFailed };
 }
 
 /** Opens the PDF at an address of this host; fetches ranges on demand. */
 export async function openPdf(
   url: string,
 ): Promise<{ readonly pdf: PdfLibrary; readonly file: PdfDocument }> {
-  const pdf = await pdfLibrary();
-  const file = await pdf.getDocument({
+  const { pdf, usesFonts, workerFailed } = await pdfLibrary();
+  const opened = pdf.getDocument({
     url: below(url),
     cMapUrl: address('cmaps/'),
     cMapPacked: true,
     standardFontDataUrl: address('standard-fonts/'),
     wasmUrl: address('wasm/'),
     enableXfa: false,
+    disableFontFace: !usesFonts,
     // Errors only: warnings about a file do not help in the console.
     verbosity: 0,
-  }).promise;
-  return { pdf, file };
+  });
+  return { pdf, file: await Promise.race([opened.promise, workerFailed]) };
 }
 
 /** Sizes of all pages of the PDF at an address of this host, points. */

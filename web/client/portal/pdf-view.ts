@@ -174,7 +174,8 @@ class PdfView implements ShownPdf {
         const pinch = Math.max(1, window.visualViewport?.scale ?? 1);
         if (Math.abs(pinch - this.#pinch) < MIN_PINCH_CHANGE) return;
         this.#pinch = pinch;
-        for (const view of this.#pages) if (view.near) void this.#draw(view);
+        // Others keep their canvas: all of them in this size exceed the memory that phones give a page.
+        for (const view of this.#pages) if (isOnScreen(view)) void this.#draw(view);
       });
     });
   }
@@ -310,7 +311,7 @@ class PdfView implements ShownPdf {
     }
     if (view.drawnAt !== drawnAt) return;
     view.stop = undefined;
-    view.canvas?.remove();
+    discard(view.canvas);
     view.canvas = canvas;
     view.frame.append(canvas);
     view.frame.setAttribute('data-drawn', 'true');
@@ -323,13 +324,8 @@ class PdfView implements ShownPdf {
     view.stop = undefined;
     view.drawnAt = 0;
     void view.page?.then((page) => page.cleanup());
-    if (view.canvas !== undefined) {
-      view.canvas.remove();
-      // Some browsers keep the memory of a removed canvas.
-      view.canvas.width = 0;
-      view.canvas.height = 0;
-      view.canvas = undefined;
-    }
+    discard(view.canvas);
+    view.canvas = undefined;
     view.frame.removeAttribute('data-drawn');
   }
 
@@ -352,6 +348,19 @@ class PdfView implements ShownPdf {
       viewport: page.getViewport({ scale: 1 }),
     }).render();
   }
+}
+
+function isOnScreen({ near, frame }: PageView): boolean {
+  const { top, bottom } = frame.getBoundingClientRect();
+  return near && bottom > 0 && top < window.innerHeight;
+}
+
+/** Removes a canvas; some browsers keep the memory of a removed one. */
+function discard(canvas: HTMLCanvasElement | undefined): void {
+  if (canvas === undefined) return;
+  canvas.remove();
+  canvas.width = 0;
+  canvas.height = 0;
 }
 
 function size({ frame, size: { width, height } }: PageView, scale: number): void {

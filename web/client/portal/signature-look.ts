@@ -5,6 +5,7 @@
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { createElement, requireElement } from '../dom.ts';
+import { canReadCanvas } from './canvas-probe.ts';
 import { INK, PICTURE, startDrawing } from './drawing.ts';
 import { showMissing } from './outcome.ts';
 
@@ -88,13 +89,28 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
         uploaded = picture;
         return refresh();
       },
-      () => showMissing(file, words.pictureUnreadable),
+      () => {
+        // The earlier picture is not what the participant chose last.
+        uploaded = undefined;
+        void refresh();
+        showMissing(file, words.pictureUnreadable);
+      },
     );
   });
   document.addEventListener('marks-shown', () => void refresh());
   void refresh();
+  const isReadable = canReadCanvas().then((isIt) => {
+    if (isIt) return true;
+    for (const choice of choices) {
+      choice.disabled = choice.value !== 'plain';
+      choice.checked = choice.value === 'plain';
+    }
+    details.append(createElement('p', { class: 'trouble', role: 'status' }, words.canvasProtected));
+    void refresh();
+    return false;
+  });
   return {
-    picture: async () => (await url())?.replace(/^data:[^,]*,/, ''),
+    picture: async () => ((await isReadable) ? (await url())?.replace(/^data:[^,]*,/, '') : undefined),
     clear: () => drawing.clear(),
   };
 }

@@ -1,11 +1,38 @@
 /** The fields that the participant fills in, as HTML; the same for both ways to sign. */
 
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { PageTexts } from './texts.ts';
 
 /** A text of more characters gets several lines. */
 const LONG_TEXT = 200;
+
+/** Name of a field that a sender placed without a label, as the editor makes it. */
+const MADE_NAME = /^person-\d+-field-\d+$/;
+
+/**
+ * The fields with labels for people. One without a label has its name as label: a program's `tax_number` is shown as "Tax
+ * number", a name that the editor made as the kind of the field.
+ */
+export function labelledFields(
+  fields: readonly DocumentField[],
+  { language }: PageTexts,
+): readonly DocumentField[] {
+  const kinds: { readonly [kind: string]: string } = TEXTS[language].senders.editor.script.kinds;
+  const isMade = ({ name, label }: DocumentField) => label === name && MADE_NAME.test(name);
+  return fields.map((field) => {
+    const { name, label, type } = field;
+    if (label !== name) return field;
+    const words = name.replaceAll(/[\s_-]+/g, ' ').trim();
+    const alike = fields.filter((other) => isMade(other) && other.type === type);
+    const number = alike.length > 1 ? ` ${alike.indexOf(field) + 1}` : '';
+    const readable = isMade(field)
+      ? `${kinds[type] ?? words}${number}`
+      : words.charAt(0).toLocaleUpperCase(language) + words.slice(1);
+    return { ...field, label: readable || label };
+  });
+}
 
 /** @returns nothing for a participant without fields */
 export function fieldsForm(fields: readonly DocumentField[], { signing }: PageTexts): Html {

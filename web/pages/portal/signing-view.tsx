@@ -13,6 +13,7 @@ import {
   LanguageSwitch,
   ParticipantList,
 } from './document-part.tsx';
+import { labelledFields } from './fields-form.ts';
 import type { SigningData } from './page-data.ts';
 import { Logo, portalPage } from './page-frame.tsx';
 import { actionForms } from './signing-form.ts';
@@ -28,7 +29,8 @@ export function signingPage(
   wishes: SigningPageOptions,
   addresses: SigningAddresses,
 ): string {
-  const { document: shown, action } = view;
+  const { document: shown } = view;
+  const action = view.action && { ...view.action, fields: labelledFields(view.action.fields ?? [], words) };
   if (view.state !== 'ready' || shown === undefined || action === undefined) {
     return statePage(view, words, wishes, addresses);
   }
@@ -64,7 +66,7 @@ export function signingPage(
       embedOrigins: view.embedOrigins,
       marks: action.marks,
       covers: shown.covers ?? [],
-      fields: (action.fields ?? []).map(({ name, label, place }) => ({ name, label, place })),
+      fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
       maskedEmail: action.maskedEmail,
       initialsMode: action.initialsMode,
       redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
@@ -75,12 +77,17 @@ export function signingPage(
         <a class="skip" href="#actions">
           {words.skip}
         </a>
+        <p id="part-missing" class="trouble late">
+          {signing.partMissing}
+        </p>
         <header class="top branding">
           {!wishes.embedded && <BarLogo branding={view.branding} />}
           <div class="grow">
             <h1 class="cut">{shown.name}</h1>
             <p class="from cut">
-              {filled(words.from, { organization: shown.organizationName })}
+              {shown.senderName
+                ? filled(words.fromPerson, { name: shown.senderName, organization: shown.organizationName })
+                : filled(words.from, { organization: shown.organizationName })}
               {shown.expirationDate !== null && ` · ${expiry(shown.expirationDate, words)}`}
             </p>
           </div>

@@ -65,6 +65,7 @@ export function statePage(
             <NewLinkForm action={addresses.newLink} label={words.newLink.button} />
           )}
           <StateDetails view={view} words={words} embedded={wishes.embedded} addresses={addresses} />
+          <Contact view={view} words={words} />
         </div>
       </div>
       <ParticipantList view={view} words={words} heading="h2" />
@@ -192,6 +193,27 @@ function StateDetails({
     default:
       return null;
   }
+}
+
+/** Says whom to ask where the document ended without the participant. */
+function Contact({
+  view: { state, document: shown, replyTo },
+  words: { contact },
+}: {
+  readonly view: SigningPageView;
+  readonly words: PageTexts;
+}) {
+  if (shown === undefined || !['refused', 'canceled', 'expired'].includes(state)) return null;
+  const name = shown.senderName ?? shown.organizationName;
+  if (!replyTo) return <p class="hint">{filled(contact.ask, { name })}</p>;
+  const address = `mailto:${encodeURIComponent(replyTo)}?subject=${encodeURIComponent(shown.name)}`;
+  return (
+    <p class="ways">
+      <ButtonLink href={address} rank="main">
+        {filled(contact.write, { name })}
+      </ButtonLink>
+    </p>
+  );
 }
 
 type PageDocument = NonNullable<SigningPageView['document']>;

@@ -100,6 +100,28 @@ test('a mail links to the action it names, and a concluded one without action to
   t.is(link(notice('canceled', 'a@b.test', nobody)), undefined);
 });
 
+test('a mail names the person who sends, the last day and the organization', (t) => {
+  const document = summary({ createdBy: { id: USER_1, type: 'User', name: 'Marta Reis' } });
+  const dated = { document, expirationDate: Date.UTC(2030, 0, 31, 12) };
+  const letter = renderMail(notice('pending', 'a@b.test', dated), parts('pt'));
+  const html = mailBodyHtml(letter, 'pt', {
+    name: 'Acme',
+    primaryColor: null,
+    headerColor: null,
+    logo: null,
+  });
+  for (const said of [mailBodyText(letter), html]) {
+    t.regex(said, /Marta Reis[^<]*Acme[^<]* solicita/);
+    t.true(said.includes('Assine até o fim do dia 31 de janeiro de 2030 (UTC).'), said);
+  }
+  t.regex(html, /role="banner"[^]*Acme[^]*role="main"/);
+  const without = mailBodyText(renderMail(notice('pending', 'a@b.test'), parts('pt')));
+  t.notRegex(without, /Marta|até o fim|\{/);
+  const concluded = (more: object) => renderMail(notice('concluded', 'a@b.test', more), parts('en')).button;
+  t.is(concluded({})?.label, 'See and download the signed document');
+  t.is(concluded({ flowActionId: null, userId: null })?.label, 'See the signatures');
+});
+
 test('names from users are escaped in the HTML of a mail', (t) => {
   const evil = '"><img src=x onerror=alert(1)><a href="https://evil.example">&amp;</a>\'';
   for (const content of [

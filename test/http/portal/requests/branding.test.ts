@@ -158,7 +158,7 @@ test.serial('mails have the texts of the organization, with placeholders and fix
   t.regex(mail?.text ?? '', /\/sign\?ticket=/);
   t.regex(mail?.html ?? '', /&lt;i&gt;please&lt;\/i&gt; read \{this\}: /);
   t.regex(mail?.html ?? '', /Ana &lt;b&gt;/);
-  t.regex(mail?.html ?? '', /<img src="cid:logo@branding" alt="Org" width="144" height="48">/);
+  t.regex(mail?.html ?? '', /<img src="cid:logo@branding" alt="Org" width="144" height="48"\/>/);
   t.is(mail?.logo?.contentType, 'image/png');
 });
 

@@ -1,7 +1,7 @@
 /** Starts the signing page: displays the document, and enables the forms. */
 
 import type { SigningData } from '../../../pages/portal/page-data.ts';
-import { findElement, requireElement, sessionDraft } from '../../dom.ts';
+import { findElement, reloadWhenRestored, requireElement, sessionDraft } from '../../dom.ts';
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
@@ -22,6 +22,7 @@ document.addEventListener('pages-seen', () => {
   sendEvent({ type: 'viewed', id: data.documentId }, data.embedOrigins);
 });
 startMenu();
+reloadWhenRestored();
 if (findElement('#guide') !== undefined) startDock();
 const showing =
   findElement('#document') === undefined
@@ -128,5 +129,6 @@ if (certificate !== undefined) {
   startCertificate(certificate, data, pageSizes, signed);
   switchOn(certificate);
 }
+findElement('#part-missing')?.remove();
 sendEvent({ type: 'ready', id: data.documentId }, data.embedOrigins);
 reportHeight(data.embedOrigins);
