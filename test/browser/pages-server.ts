@@ -194,6 +194,7 @@ export async function startPagesServer(
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
         return options.record;
       },
+      brandingByKey: async () => undefined,
     },
     marksSessions: {
       get: async (id: string) => {
