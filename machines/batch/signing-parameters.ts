@@ -122,7 +122,9 @@ export type Placeholder = (typeof PLACEHOLDERS)[number];
 
 /** True for a line of at most 250 characters whose words in braces are placeholders. */
 export function isLine(line: string): boolean {
-  const rest = line.replace(new RegExp(`\\{(?:${PLACEHOLDERS.join('|')})\\}`, 'g'), '');
+  const rest = line.replace(/\{(\w+)\}/g, (text, name) =>
+    (PLACEHOLDERS as readonly string[]).includes(name) ? '' : text,
+  );
   return SHORT.isMet(line) && !/[{}]/.test(rest);
 }
 
