@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Rows tested between two turns of the event loop: below a millisecond. */
 const ROWS_PER_TURN = 65_536;
 /** Removed rows are dropped when there are as many, and more than a quarter of all. */
-const MIN_DROPPED = 4096;
+const MIN_DROPPED = 1024;
 /** Scans that yield before one that does not: rows that move all the time must not keep a list from ending. */
 const MAX_ATTEMPTS = 4;
 /** Largest code of a column. */

@@ -24,7 +24,6 @@ import {
 } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
-import { samplePreview } from '../mail/mail-preview.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
 import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../shared/contrast.ts';
 
@@ -97,6 +96,8 @@ export class BrandingService {
       },
       kind,
     );
+    // The threads of actors load this module for its machine alone.
+    const { samplePreview } = await import('../mail/mail-preview.ts');
     return samplePreview(kind, {
       name,
       language: language ?? (await this.#languageOf(id)),

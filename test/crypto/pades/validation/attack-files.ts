@@ -9,6 +9,7 @@ import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-
 import { signPades } from '#crypto/pades/sign.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import type { FileSignatures } from '#crypto/validation/signature-info.js';
+import type { TrustSettings } from '#crypto/validation/trust.js';
 import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
@@ -23,12 +24,13 @@ export function factsOf(bytes: Buffer): FileSignatures {
   }
 }
 
-/** Validates with the test root as trust anchor and without revocation checks. */
-export function reportOn(bytes: Buffer): ValidationReport {
+/** Validates with the test root as trust anchor and without revocation checks. @param levels as of `TrustSettings` */
+export function reportOn(bytes: Buffer, levels: TrustSettings['levels'] = 'trusted'): ValidationReport {
   const trust = {
     anchors: [pki().root.certificate],
     intermediates: [pki().issuing.certificate],
     revocation: 'none',
+    levels,
   } as const;
   return validateSignatures('Pades', factsOf(bytes), { trust, at: Date.now() });
 }
