@@ -91,7 +91,11 @@ export function mailPage(mail: MailPage): string {
                   </div>
                 </Row>
                 <tr>
-                  <td class="soft" style={`padding:14px 28px 18px;border-top:1px solid #dfe3e8;${SMALL}`}>
+                  <td
+                    class="soft"
+                    role="contentinfo"
+                    style={`padding:14px 28px 18px;border-top:1px solid #dfe3e8;${SMALL}`}
+                  >
                     {/* As text too, for comparison and copying. */}
                     {button !== undefined && <p style="margin:0 0 8px;word-break:break-all">{button.url}</p>}
                     <p style="margin:0">
