@@ -90,11 +90,14 @@ function invalidValue(name: string, fault: string): PortalRefusal {
   return new PortalRefusal('InvalidFieldValue', undefined, { details: { [name]: fault } });
 }
 
-/** Asserts that the flow is within its limits, and that names of fields are unique. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+/**
+ * Asserts that names of fields are unique, and that the flow is within its limits, in the order in which the document
+ * checks them. Refusals: `InvalidFlowAction`, `LimitExceeded`.
+ */
 export function assertFlowLimits(actions: readonly CountedAction[]): void {
+  if (!hasDistinctFieldNames(actions)) throw invalid('The fields of a document have different names.');
   const excess = excessOf(actions);
   if (excess !== undefined) throw tooMany(excess.what, excess.most);
-  if (!hasDistinctFieldNames(actions)) throw invalid('The fields of a document have different names.');
 }
 
 function lengthOf({ maxLength }: NewField, type: FieldType): number {

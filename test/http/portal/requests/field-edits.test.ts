@@ -144,6 +144,8 @@ test.serial('concurrent edits stay within the field limits and keep names unique
   for (const answer of same.filter(({ status }) => status !== 200))
     await assertRefused(t, answer, 'InvalidFlowAction');
   t.is(namesOf(await detail(t.context, id)).flat().length, 20);
+  // The same code also where the document was read after the edit that came first.
+  await assertRefused(t, await add('Gil', [file('passport')]), 'InvalidFlowAction');
 });
 
 test.serial('edits at the same time stay within the limit of observers', async (t) => {
