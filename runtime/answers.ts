@@ -3,8 +3,9 @@ import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
 import type { Actor, View } from './model/actor.ts';
 import type { CommittedActor, StepOutcome } from './model/definition.ts';
 import { freezeJson, withFrozenContext } from './model/json.ts';
-import type { ActorAddress } from './model/ports.ts';
-import { resolvedState } from './step/step.ts';
+import type { ActorAddress, Millis, StoredActor } from './model/ports.ts';
+import { migrationOf } from './step/migrate.ts';
+import { committedViewOf, resolvedState } from './step/step.ts';
 
 /** The answer to a message. An accepted one is durable: it survives a power failure where the store does. */
 export type Answer<Definition extends Actor = Actor> =
@@ -37,6 +38,18 @@ export async function answerOf<Definition extends Actor>(
   if (!('actor' in outcome)) return Object.freeze(outcome);
   const { reason, actor } = outcome;
   return Object.freeze({ ...partsOf(definition, actor), accepted: false as const, reason });
+}
+
+/**
+ * Returns a stored actor as this program has it: one that a node of an earlier version has stored is migrated. Throws a
+ * `Retryable`, `actor.newer-version`.
+ */
+export function viewOfStored<Definition extends Actor>(
+  definition: Definition,
+  stored: StoredActor,
+  now: Millis,
+): View<Definition> {
+  return viewOfActor(definition, committedViewOf(migrationOf(definition, stored, now)?.actor ?? stored));
 }
 
 export function viewOfActor<Definition extends Actor>(
@@ -78,15 +91,22 @@ type Mapper = (given: {
   readonly self: object;
 }) => unknown;
 
-/** Computes the output of a machine in its final state, which XState gives with the step into it alone. */
+/**
+ * Computes the output of a machine in its final state, which XState gives with the step into it alone. The event of that
+ * step is gone: undefined where the output needs it. A message that was consumed must not be rejected for that.
+ */
 function outputOf(machine: AnyStateMachine, state: string, context: unknown): unknown {
   const { status, _nodes: nodes } = resolvedState(machine, state);
   if (status !== 'done') return undefined;
   const map = (mapper: unknown, event: unknown): unknown =>
     typeof mapper === 'function' ? (mapper as Mapper)({ context, event, self: {} }) : mapper;
   const last = nodes.find(({ type, parent }) => type === 'final' && parent === machine.root);
-  const event = { type: `xstate.done.state.${last?.id}`, output: map(last?.output, undefined) };
-  const output = map(machine.root.output, event);
-  freezeJson(output, undefined, 'output');
-  return output;
+  try {
+    const event = { type: `xstate.done.state.${last?.id}`, output: map(last?.output, undefined) };
+    const output = map(machine.root.output, event);
+    freezeJson(output, undefined, 'output');
+    return output;
+  } catch {
+    return undefined;
+  }
 }

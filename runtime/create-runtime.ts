@@ -2,12 +2,12 @@
  * The runtime as programs use it: opens and migrates the store, starts, and answers with the types of the actors. All
  * work is that of `buildRuntime`.
  */
-import { type Answer, answerOf, viewOfActor } from './answers.ts';
+import { type Answer, answerOf, viewOfActor, viewOfStored } from './answers.ts';
 import type { RestartLimit } from './host/supervisor.ts';
 import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
 import { systemClock } from './model/clock.ts';
 import type { EffectHandler, SendOptions, Unaccepted } from './model/definition.ts';
-import { describeFailure, Fatal } from './model/failures.ts';
+import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
 import { malformedAddress } from './model/message-checks.ts';
@@ -20,13 +20,13 @@ import type {
   LogProperties,
   Millis,
   Step,
+  StoredActor,
   StoreSource,
 } from './model/ports.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import { STATE_INDEX_VIEW } from './step/derive.ts';
 import { migrateStore } from './step/migrate.ts';
-import { committedViewOf } from './step/step.ts';
 import { type Followed, type WaitOptions, Watch } from './watch.ts';
 
 export interface CreateOptions {
@@ -51,8 +51,8 @@ export interface CreateOptions {
   /** Throwing steps after which an actor is stopped. @default more than 5 within a minute */
   readonly restarts?: RestartLimit;
   /**
-   * Path of the file that records the effects in progress: an effect that was, when the process crashed, runs alone at
-   * first, and is set aside when it crashes the process again. False: none. @default beside a store on LMDB
+   * Path of the file that records the effects in progress: those that were at two crashes in a row run one at a time,
+   * and one that then crashes the process is set aside. False: none. @default beside a store on LMDB
    */
   readonly crashJournal?: string | false;
   /** Time that effects have to end when the runtime stops, milliseconds. @default 10,000 */
@@ -79,7 +79,10 @@ export interface ListQuery<State extends string = string> {
   readonly limit?: number;
 }
 
-/** A started runtime. Its calls reject with `Retryable` where a later repetition may help, and with `Fatal`. */
+/**
+ * A started runtime. Its calls reject with `Retryable` where a later repetition may help, with `Fatal`, and with what a
+ * machine throws.
+ */
 export interface Runtime {
   /** Creates an actor in its machine's initial state. `exists`: there is one of this id already. */
   create<Definition extends Actor>(
@@ -101,8 +104,8 @@ export interface Runtime {
   /** Ends an actor in any state: it goes with its history, rows, names, counters, deadlines and effects. */
   end<Definition extends Actor>(actor: Definition, id: string): Promise<Answer<Definition>>;
   /**
-   * Resolves with the actor once it is as wanted, at once if it is already. Rejects with `wait.time-limit`,
-   * `actor.ended`, `runtime.stopping`, or with the reason of the signal.
+   * Resolves with the actor once it is as wanted, at once if it is already. Waits also for one that is not created yet.
+   * Rejects with `wait.time-limit`, `actor.ended`, `runtime.stopping`, or with the reason of the signal.
    */
   waitFor<Definition extends Actor>(
     actor: Definition,
@@ -111,20 +114,24 @@ export interface Runtime {
     options?: WaitOptions,
   ): Promise<View<Definition>>;
   /**
-   * Calls `listener` after each step of the actors, in the order of their steps, also of other nodes. Synchronous; must
-   * be quick and must not throw. Returns a function that ends it.
+   * Calls `listener` after each step of the actors but the one that ends them, in the order of their steps, also of other
+   * nodes; those that nodes commit while this one has lost its lease are left out. Synchronous; must be quick; an error is
+   * logged. Returns a function that ends it.
    */
   subscribe<Definition extends Actor>(
     actor: Definition,
     followed: string | Followed<StateOf<Definition>>,
     listener: (view: View<Definition>) => void,
   ): () => void;
-  /** Lists actors in the order of their ids. */
+  /**
+   * Lists actors in the order of their ids. A page may hold fewer than `limit`; an empty one is the last. Leaves out
+   * actors that nodes of a newer version have stored.
+   */
   list<Definition extends Actor>(
     actor: Definition,
     query?: ListQuery<StateOf<Definition>>,
   ): Promise<readonly View<Definition>[]>;
-  /** Runs the failed effects of an actor again that were set aside. False when it has none. */
+  /** Runs the failed effects of an actor again that were set aside. False when this node has none. */
   retry(actor: Actor, id: string): Promise<boolean>;
   /** Inspects actors of all kinds, for pages of operators. */
   readonly inspector: BuiltRuntime['inspector'];
@@ -151,7 +158,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
   const store = await options.store.open({ clock: ownClock, log, version });
   try {
     const clock = store.nodes?.clock ?? ownClock;
-    const watch = new Watch(clock);
+    const watch = new Watch(store, clock, log);
     await migrateStore(store, actors, log, clock.now(), version);
     const { crashJournal = options.store.crashJournal, shards, onCommitted, onUnaccepted, faults } = options;
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
@@ -174,7 +181,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(onUnaccepted !== undefined && { onUnaccepted }),
     });
     built.start();
-    return new StartedRuntime(built, watch, log, options.stopGraceMs ?? STOP_GRACE_MS);
+    return new StartedRuntime(built, watch, clock, log, options.stopGraceMs ?? STOP_GRACE_MS);
   } catch (error) {
     await store.close();
     throw error;
@@ -187,17 +194,19 @@ const MAX_LISTED = 1000;
 
 class StartedRuntime implements Runtime {
   #stopped: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(
     private readonly built: BuiltRuntime,
     private readonly watch: Watch,
+    private readonly clock: Pick<Clock, 'now'>,
     private readonly log: Log,
     private readonly stopGraceMs: Millis,
   ) {}
 
-  create<Definition extends Actor>(actor: Definition, id: string, ...input: readonly unknown[]) {
+  async create<Definition extends Actor>(actor: Definition, id: string, ...input: readonly unknown[]) {
     const { system } = this.built;
-    return answerOf(actor, system.create(this.#address(actor, id), input[0] ?? null));
+    return answerOf(actor, system.create(this.#receiver(actor, id), input[0] ?? null));
   }
 
   async send<Definition extends Actor>(
@@ -207,7 +216,7 @@ class StartedRuntime implements Runtime {
     options?: SendOptions,
   ) {
     const { system } = this.built;
-    return answerOf(actor, system.send(this.#address(actor, id), event as object as ActorEvent, options));
+    return answerOf(actor, system.send(this.#receiver(actor, id), event as object as ActorEvent, options));
   }
 
   async read<Definition extends Actor>(actor: Definition, id: string) {
@@ -242,7 +251,7 @@ class StartedRuntime implements Runtime {
     followed: string | Followed,
     listener: (view: View<Definition>) => void,
   ) {
-    this.#address(actor, '');
+    this.#receiver(actor, '');
     return this.watch.subscribe(actor, typeof followed === 'string' ? { id: followed } : followed, listener);
   }
 
@@ -253,18 +262,42 @@ class StartedRuntime implements Runtime {
         'runtime.options',
         `\`limit\` is ${limit}, not a whole number from 1 to ${MAX_LISTED}.`,
       );
+    let from = after;
+    for (;;) {
+      const page = { limit, ...(from !== undefined && { after: from }) };
+      const { actors, next } = await this.#page(kind, state, page);
+      const current = actors.filter(({ version }) => version <= actor.version);
+      const views = current.map((one) => viewOfStored(actor, one, this.clock.now()));
+      // An actor may have left the state since its row was read.
+      const found = state === undefined ? views : views.filter((view) => view.state === state);
+      if (found.length > 0 || next === undefined) return found;
+      from = next;
+    }
+  }
+
+  /** `next`: the last id of a full page. */
+  async #page(
+    kind: string,
+    state: string | undefined,
+    page: { readonly limit: number; readonly after?: string },
+  ): Promise<{ readonly actors: readonly StoredActor[]; readonly next: string | undefined }> {
     const { store } = this.built;
-    const page = { limit, ...(after !== undefined && { after }) };
-    if (state === undefined)
-      return (await store.actors({ kind, ...page })).map((one) => viewOfActor(actor, committedViewOf(one)));
+    const { limit, after } = page;
+    if (state === undefined) {
+      const actors = await store.actors({ kind, ...page });
+      return { actors, next: actors.length < limit ? undefined : actors.at(-1)?.address.id };
+    }
     const prefix = [kind, state];
     const rows = await store.rows({
       ...{ view: STATE_INDEX_VIEW, prefix, limit },
       ...(after !== undefined && { after: [...prefix, after] }),
     });
     const ids = rows.map(({ key }) => String(key.at(-1)));
-    const views = await Promise.all(ids.map((id) => this.read(actor, id)));
-    return views.filter((view) => view !== undefined);
+    const loaded = await Promise.all(ids.map((id) => store.load({ kind, id })));
+    return {
+      actors: loaded.filter((one) => one !== undefined),
+      next: ids.length < limit ? undefined : ids.at(-1),
+    };
   }
 
   get inspector() {
@@ -292,20 +325,28 @@ class StartedRuntime implements Runtime {
         describeFailure(error),
       );
     }
+    this.#isClosed = true;
     await built.store
       .close()
       .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
   }
 
-  /** Throws `actor.unknown-kind`. */
+  /** Throws `actor.unknown-kind`, `runtime.stopping`. */
   #address({ kind }: Actor, id: string): ActorAddress {
+    if (this.#isClosed) throw new Retryable('runtime.stopping', 'The runtime has stopped.');
     if (this.built.inspector.states(kind) === undefined)
       throw new Fatal('actor.unknown-kind', `"${kind}" is not among the \`actors\` of this runtime.`);
     return { kind, id };
   }
 
+  /** Returns the address for what a runtime that stops does not begin. */
+  #receiver(actor: Actor, id: string): ActorAddress {
+    if (this.#stopped !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
+    return this.#address(actor, id);
+  }
+
   #checked(actor: Actor, id: string): ActorAddress {
-    const address = this.#address(actor, id);
+    const address = this.#receiver(actor, id);
     const malformed = malformedAddress(address);
     if (malformed !== undefined) throw malformed;
     return address;
@@ -314,7 +355,7 @@ class StartedRuntime implements Runtime {
 
 /** Throws `effect.name-twice`: a stored effect names its handler. */
 function handlersOf(actors: readonly Actor[]): { readonly [name: string]: EffectHandler } {
-  const handlers: { [name: string]: EffectHandler } = {};
+  const handlers: { [name: string]: EffectHandler } = Object.create(null);
   for (const { kind, effects = [] } of actors)
     for (const { name, handler } of effects) {
       if (handlers[name] !== undefined && handlers[name] !== handler)

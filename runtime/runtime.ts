@@ -155,7 +155,7 @@ export interface BuiltRuntime {
   stop(grace?: Millis): Promise<void>;
   /** Quarantined effects: the process crashed while they ran alone. */
   setAside(): readonly MarkedEffect[];
-  /** Releases the quarantined effects of an actor, and those set aside. False when it has none. */
+  /** Releases the quarantined effects of an actor, and those set aside. False when this node has none. */
   runAgain(address: ActorAddress): Promise<boolean>;
   /** Current activity, for metrics. */
   stats(): {
@@ -189,7 +189,14 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const journal = openCrashJournal(dependencies);
   const system = dependencies.system ?? new DeferredSystem();
   system.connect(host);
-  const onUnaccepted = dependencies.onUnaccepted ?? (() => {});
+  const onUnaccepted = (receiver: ActorAddress, what: Unaccepted): void => {
+    try {
+      dependencies.onUnaccepted?.(receiver, what);
+    } catch (error) {
+      // The message is dropped all the same, not delivered again.
+      log.error('An observer of what actors do not accept threw.', describeFailure(error));
+    }
+  };
   const outboxes = new Outboxes(
     {
       ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
@@ -205,6 +212,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const timers = new Timers(store, clock, log, faults, host, onUnaccepted);
   followNodes(dependencies, { definitions, host, outboxes, timers, committed });
   let isStopping = false;
+  // One after the other: a second call must see what the first one has released, which runs already.
+  let releasing: Promise<unknown> = Promise.resolve();
   return {
     store,
     inspector: new Inspector(store, definitions, host),
@@ -220,15 +229,11 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       end: (address) => host.end(address),
     },
     setAside: () => journal?.setAside ?? [],
-    async runAgain(address) {
-      const setAside = (await store.pendingEffects(address)).filter((effect) =>
-        effect.lastError?.startsWith(SET_ASIDE),
-      );
-      const keys = new Set([...(journal?.release(address) ?? []), ...setAside.map(({ key }) => key)]);
-      for (const key of keys)
-        await store.deferEffect(key, clock.now(), 'It runs again, as an operator asked.');
-      outboxes.wake();
-      return keys.size > 0;
+    runAgain(address) {
+      const released = releasing.then(() => releaseSetAside(dependencies, journal, address));
+      releasing = released.catch(() => {});
+      void releasing.then(() => outboxes.wake());
+      return released;
     },
     start: () => {
       startOutboxes(dependencies, journal, outboxes, () => isStopping);
@@ -334,6 +339,25 @@ function startOutboxes(
   };
   if (journal === undefined) start();
   else void runExclusive(journal, store, clock, log, outboxes.common).then(start);
+}
+
+/** Makes the effects of an actor due that were quarantined or set aside. False when this node has none. */
+async function releaseSetAside(
+  { store, clock }: RuntimeDependencies,
+  journal: CrashJournal | undefined,
+  address: ActorAddress,
+): Promise<boolean> {
+  const now = clock.now();
+  const find = async () =>
+    (await store.pendingEffects(address)).filter(({ lastError }) => lastError?.startsWith(SET_ASIDE));
+  const setAside = await find();
+  // One that is due runs already; its lease would be lost, and it would run twice at once.
+  const waiting = setAside.filter(({ dueAt }) => dueAt > now).map(({ key }) => key);
+  const keys = new Set([...(journal?.release(address) ?? []), ...waiting]);
+  for (const key of keys) await store.deferEffect(key, now, 'It runs again, as an operator asked.');
+  // Another node keeps its own as they are.
+  const kept = new Set(keys.size === 0 ? [] : (await find()).map(({ key }) => key));
+  return setAside.length > waiting.length || [...keys].some((key) => !kept.has(key));
 }
 
 /** Corrects due times after the wall clock was set back. */

@@ -1,5 +1,6 @@
 /** Actors on several threads of one process, on a store on LMDB. */
 import type { Actor } from './model/actor.ts';
+import { Fatal } from './model/failures.ts';
 import type { StoredEffect } from './model/ports.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import type { ShardModule } from './shards/wire.ts';
@@ -7,7 +8,7 @@ import type { ShardModule } from './shards/wire.ts';
 export type { ShardModule, ShardOptions };
 
 /**
- * Settings for `createRuntime({ shards })`.
+ * Settings for `createRuntime({ shards })`. Throws `runtime.options`.
  * @param count threads, at least 2
  * @param module URL of a module that exports, as `shardModule`, what `shardActors` returns for the same actors. It is
  *   loaded by each thread, and must not create the runtime
@@ -17,6 +18,8 @@ export function shards(
   module: URL,
   options: Omit<Partial<ShardOptions>, 'count' | 'parts' | 'faults'> = {},
 ): ShardOptions {
+  if (!Number.isInteger(count) || count < 2)
+    throw new Fatal('runtime.options', `\`count\` is ${count}, not a whole number of at least 2.`);
   return { count, parts: module.href, faults: '', onLost: exit, ...options };
 }
 

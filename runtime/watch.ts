@@ -1,9 +1,9 @@
 /** Followers of committed steps. */
-import { viewOfActor } from './answers.ts';
+import { viewOfStored } from './answers.ts';
+import { announce } from './host/host.ts';
 import type { Actor, View } from './model/actor.ts';
 import { Fatal, Retryable } from './model/failures.ts';
-import type { Clock, Millis, Step } from './model/ports.ts';
-import { committedViewOf } from './step/step.ts';
+import type { ActorStore, Clock, Log, Millis, Step } from './model/ports.ts';
 
 /** Choice of actors of a kind. @default all */
 export interface Followed<State extends string = string> {
@@ -20,24 +20,40 @@ export interface WaitOptions {
 
 type Follower = (step: Step) => void;
 
+/**
+ * Interval at which a wait reads its actor on a store with nodes, milliseconds: a node that was silent for longer than
+ * its lease is not told of the steps of that time.
+ */
+const READ_AGAIN_MS = 30_000;
+
 export class Watch {
-  readonly #byKind = new Map<string, Set<Follower>>();
+  /** By kind; those of one actor by kind and id. */
+  readonly #followers = new Map<string, Set<Follower>>();
   readonly #waits = new Set<(error: Error) => void>();
 
-  constructor(private readonly clock: Pick<Clock, 'after'>) {}
+  constructor(
+    private readonly store: Pick<ActorStore, 'nodes'>,
+    private readonly clock: Pick<Clock, 'now' | 'after'>,
+    private readonly log: Log,
+  ) {}
 
   committed(step: Step): void {
-    const followers = this.#byKind.get(step.actor.address.kind);
-    if (followers === undefined) return;
-    for (const follower of [...followers]) follower(step);
+    if (this.#followers.size === 0) return;
+    const { kind, id } = step.actor.address;
+    for (const key of [kind, keyOf(kind, id)]) {
+      const followers = this.#followers.get(key) ?? [];
+      // One that throws must not keep the step from the others.
+      for (const follower of [...followers]) announce(follower, this.log, step);
+    }
   }
 
-  #follow(kind: string, follower: Follower): () => void {
-    const followers = this.#byKind.get(kind) ?? new Set();
-    this.#byKind.set(kind, followers.add(follower));
+  #follow(kind: string, id: string | undefined, follower: Follower): () => void {
+    const key = keyOf(kind, id);
+    const followers = this.#followers.get(key) ?? new Set();
+    this.#followers.set(key, followers.add(follower));
     return () => {
       followers.delete(follower);
-      if (followers.size === 0 && this.#byKind.get(kind) === followers) this.#byKind.delete(kind);
+      if (followers.size === 0 && this.#followers.get(key) === followers) this.#followers.delete(key);
     };
   }
 
@@ -46,11 +62,11 @@ export class Watch {
     { id, state }: Followed,
     listener: (view: View<Definition>) => void,
   ): () => void {
-    return this.#follow(actor.kind, (step) => {
-      const { address } = step.actor;
-      if (step.ends === true || (id !== undefined && address.id !== id)) return;
-      if (state === undefined || step.actor.state === state)
-        listener(viewOfActor(actor, committedViewOf(step.actor)));
+    return this.#follow(actor.kind, id, (step) => {
+      // Those of a newer version belong to the nodes of that version.
+      if (step.ends === true || step.actor.version > actor.version) return;
+      const view = viewOfStored(actor, step.actor, this.clock.now());
+      if (state === undefined || view.state === state) listener(view);
     });
   }
 
@@ -74,20 +90,23 @@ export class Watch {
       };
       const give = settle(resolve);
       const fail = settle(reject);
+      let isKnown = false;
       const look = (view: View<Definition> | undefined): void => {
-        try {
-          if (view !== undefined && isWanted(view)) give(view);
-        } catch (error) {
-          fail(error);
-        }
+        if (view === undefined) return;
+        isKnown = true;
+        if (isWanted(view)) give(view);
       };
       this.#waits.add(fail);
       undo.push(() => this.#waits.delete(fail));
       undo.push(
-        this.#follow(actor.kind, (step) => {
-          if (step.actor.address.id !== id) return;
-          if (step.ends === true) fail(new Fatal('actor.ended', `${what} has ended.`));
-          else look(viewOfActor(actor, committedViewOf(step.actor)));
+        this.#follow(actor.kind, id, (step) => {
+          try {
+            look(viewOfStored(actor, step.actor, this.clock.now()));
+            // The step that ends an actor may be the one that is waited for.
+            if (step.ends === true) fail(ended(what));
+          } catch (error) {
+            fail(error);
+          }
         }),
       );
       if (signal !== undefined) {
@@ -99,7 +118,17 @@ export class Watch {
         const late = `${what} was not as wanted within ${timeoutMs} milliseconds.`;
         undo.push(this.clock.after(timeoutMs, () => fail(new Retryable('wait.time-limit', late))));
       }
-      read().then(look, fail);
+      if (this.store.nodes !== undefined) {
+        const readAgain = async (): Promise<void> => {
+          const wasKnown = isKnown;
+          // A store that does not answer is read again later.
+          const view = await read().catch(() => null);
+          if (view === undefined && wasKnown) fail(ended(what));
+          else if (view !== null) look(view);
+        };
+        undo.push(every(this.clock, READ_AGAIN_MS, () => void readAgain().catch(fail)));
+      }
+      read().then(look).catch(fail);
     });
   }
 
@@ -107,6 +136,27 @@ export class Watch {
   close(): void {
     for (const fail of [...this.#waits])
       fail(new Retryable('runtime.stopping', 'The runtime stopped before the actor was as wanted.'));
-    this.#byKind.clear();
+    this.#followers.clear();
   }
+}
+
+function keyOf(kind: string, id: string | undefined): string {
+  return id === undefined ? kind : `${kind}/${id}`;
+}
+
+function ended(what: string): Fatal {
+  return new Fatal('actor.ended', `${what} has ended.`);
+}
+
+/** Runs a task again and again; the returned function ends it. */
+function every(clock: Pick<Clock, 'after'>, interval: Millis, task: () => void): () => void {
+  let cancel = (): void => {};
+  const arm = (): void => {
+    cancel = clock.after(interval, () => {
+      arm();
+      task();
+    });
+  };
+  arm();
+  return () => cancel();
 }

@@ -423,9 +423,14 @@ export class Outbox {
     } catch (error) {
       if (isRetryable(error) && this.#isStopped) throw error;
       const isLast = stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY);
-      if (handler.failed !== undefined && (isLast || !isRetryable(error)))
+      if (handler.failed === undefined || (!isLast && isRetryable(error)))
+        throw isLast || isMalformedOutcome(error) ? new SetAside(error) : error;
+      try {
         event = checkedOutcome(stored.effect.do, handler.failed(stored.effect, describeFailure(error)));
-      else throw isLast || isMalformedOutcome(error) ? new SetAside(error) : error;
+      } catch (thrown) {
+        // An effect that is given up must not run again.
+        throw new SetAside(thrown);
+      }
     }
     const done = faults.at('effect.done.before-outcome', stored.effect.do);
     if (done !== undefined) await done;

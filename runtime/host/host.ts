@@ -170,6 +170,10 @@ function refused(reason: 'not-accepted' | 'duplicate' | 'stopped', stored: Store
   return { accepted: false, reason, actor: committedViewOf(stored) };
 }
 
+function contended(actor: string): Retryable {
+  return new Retryable('actor.contended', `${actor} is being changed by somebody else.`);
+}
+
 /** The step is stored, and its sender is answered, even if the observer throws. */
 export function announce(committed: (step: Step) => void, log: Log, step: Step): void {
   try {
@@ -316,11 +320,21 @@ export class Host implements ActorHost {
   }
 
   end(address: ActorAddress): Promise<StepOutcome> {
-    return this.#post(address, undefined, () =>
-      this.#machinelessStep(address, (stored) =>
-        endingStep(this.#definition(address), stored, { now: this.#dependencies.clock.now() }),
-      ),
-    );
+    return this.#post(address, undefined, async () => {
+      const definition = this.#definition(address);
+      const now = this.#dependencies.clock.now();
+      for (let tries = 0; tries < this.#recomputeLimit; tries++) {
+        let isLast = false;
+        const outcome = await this.#machinelessStep(address, (stored) => {
+          // What an actor of an earlier version has stored follows from its migration alone.
+          const migration = this.#dependencies.isShared ? migrationOf(definition, stored, now) : undefined;
+          isLast = migration === undefined;
+          return migration ?? endingStep(definition, stored, { now });
+        });
+        if (isLast || !outcome.accepted) return outcome;
+      }
+      throw contended(addressKey(address));
+    });
   }
 
   /** Stops an actor whose steps crash the threads they run on. */
@@ -440,7 +454,7 @@ export class Host implements ActorHost {
       if (!outcome.accepted && outcome.reason === 'duplicate') return refused('duplicate', stored);
       return outcome;
     }
-    throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
+    throw contended(key);
   }
 
   /** Computes the step; the supervisor handles errors. */
@@ -516,7 +530,7 @@ export class Host implements ActorHost {
       const outcome = await this.#commit(key, step);
       if (outcome !== 'again') return outcome;
     }
-    throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
+    throw contended(key);
   }
 
   /**

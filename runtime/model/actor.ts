@@ -38,7 +38,7 @@ export interface View<Definition extends Actor = Actor> {
   readonly context: ContextFrom<Definition['machine']>;
   /** Tags of the state and of those around it. */
   readonly tags: readonly string[];
-  /** Output of a machine in its final state. */
+  /** Output of a machine in its final state, computed from the context; absent where it needs the last event. */
   readonly output?: OutputFrom<Definition['machine']>;
   /** Number of steps so far. */
   readonly revision: number;

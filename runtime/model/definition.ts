@@ -117,7 +117,7 @@ export interface ActorDefinition<Context = any> {
   readonly mailboxLimit?: number;
   /**
    * Ids of consumed messages that an actor remembers: a repetition within so many later messages with ids is recognised.
-   * They are stored with each step. Whole number from 1 to 10,000. @default 32
+   * Messages of other actors have ids. They are stored with each step. Whole number from 1 to 10,000. @default 32
    */
   readonly idWindow?: number;
   /** Effects that the machine asks for by their `action`. @default none: the handlers are given to the runtime */

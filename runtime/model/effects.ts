@@ -31,7 +31,7 @@ export interface EffectOptions<Input, Outcome, Failure = Outcome> {
   readonly timeoutMs?: Millis;
   /** Number of attempts before giving up. @default Infinity */
   readonly tries?: number;
-  /** Returns the message for the actor when the effect is given up. @default it is set aside, see `Runtime.effects` */
+  /** Returns the message for the actor when the effect is given up. @default it is set aside; see `Runtime.retry` */
   failed?(input: Input, failure: { readonly code: string; readonly message: string }): Failure;
   /** State of the step before the effect starts: readable, or safe from a power failure. @default durable */
   readonly after?: 'visible' | 'durable';
@@ -53,7 +53,7 @@ export interface Effect<Input, Outcome> extends HandledEffect<Outcome> {
 
 /** Defines an effect. The name is stored and never changes. Throws `effect.malformed`. */
 export function defineEffect<
-  Input extends object | undefined,
+  Input extends (object & { readonly do?: never }) | undefined,
   Outcome extends { readonly type: string } | null,
   Failure extends { readonly type: string } = never,
 >(name: string, options: EffectOptions<Input, Outcome, Failure>): Effect<Input, Outcome | Failure> {
@@ -66,6 +66,11 @@ export function defineEffect<
     const value = options[member];
     if (value !== undefined && !(value >= 1))
       refuse(`\`${member}\` is ${value}, not a number of at least 1.`);
+  }
+  for (const member of ['atOnce', 'perPartition'] as const) {
+    const value = options.partitioning?.[member];
+    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
+      refuse(`\`partitioning.${member}\` is ${value}, not a whole number of at least 1.`);
   }
   const { run, failed, timeoutMs, tries, after = 'durable', partitioning } = options;
   const inputOf = ({ do: _, ...input }: StoredEffect['effect']): Input => input as object as Input;
@@ -83,14 +88,21 @@ export function defineEffect<
     }),
   };
   const request = (params: unknown): Request => {
-    if (params !== undefined && (typeof params !== 'object' || params === null || 'do' in params))
+    if (params !== undefined && (!isPlainObject(params) || 'do' in params))
       throw new Fatal(
         'step.malformed-action',
-        `The effect "${name}" needs params that are an object without a member \`do\`.`,
+        `The effect "${name}" needs params that are a plain object without a member \`do\`.`,
       );
     return { kind: 'effect', effect: { do: name, ...(params as { readonly [member: string]: Json }) } };
   };
   return { name, handler, action: marked<Input>({ effect: name, request }) };
+}
+
+/** True for an object whose members are all it has: a list or a date would become another value. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** Params of an action made by `tell`. */
@@ -111,7 +123,7 @@ export function tell(receiver: string | Actor): RequestAction<TellParams<ActorEv
   const kind = typeof receiver === 'string' ? receiver : receiver.kind;
   return marked({
     request: (params) => {
-      const { id, event } = params as { readonly id: Json; readonly event: Json };
+      const { id, event } = (params ?? {}) as { readonly id: Json; readonly event: Json };
       return { kind: 'effect', effect: { do: SEND_EFFECT, to: { kind, id }, event } };
     },
   });
@@ -120,7 +132,7 @@ export function tell(receiver: string | Actor): RequestAction<TellParams<ActorEv
 /** An action that writes a line of the actor's journal. */
 export const note: RequestAction<{ readonly message: string; readonly data?: JournalData }> = marked({
   request: (params) => {
-    const { message, data } = params as { readonly message: string; readonly data?: JournalData };
+    const { message, data } = (params ?? {}) as { readonly message?: unknown; readonly data?: JournalData };
     if (typeof message !== 'string')
       throw new Fatal('step.malformed-action', 'The action `note` needs params with a text `message`.');
     return { kind: 'note', message, data };

@@ -7,7 +7,7 @@ import { jsonProblem } from './json.ts';
 import { isKey } from './keys.ts';
 import type { ActorEvent } from './ports.ts';
 
-/** Longest id of a message, UTF-16 units: an actor stores the last 32. */
+/** Longest id of a message, UTF-16 units: an actor stores the last ones. */
 const MAX_MESSAGE_ID = 400;
 
 /** Returns the error about a malformed address; undefined when there is none. */

@@ -36,7 +36,7 @@ export interface StoredActor {
   readonly context: Json;
   /** Armed deadlines by name. */
   readonly timers: { readonly [name: string]: Millis };
-  /** Ids of the last consumed messages, oldest first, at most `MAX_CONSUMED_IDS`. */
+  /** Ids of the last consumed messages, oldest first, at most `ActorDefinition.idWindow`. */
   readonly consumed: readonly string[];
   /** Journal lines written so far. */
   readonly journalLength: number;
@@ -46,7 +46,7 @@ export interface StoredActor {
   readonly stopped: { readonly at: Millis; readonly error: string } | null;
 }
 
-/** Number of consumed message ids an actor remembers. */
+/** Number of consumed message ids an actor remembers by default. */
 export const MAX_CONSUMED_IDS = 32;
 
 /** One line of an actor's history. */

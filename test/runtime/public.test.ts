@@ -2,7 +2,8 @@
 import { createRuntime, defineActor, defineEffect, note, Retryable, tell } from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
 import { memory } from '@sealwright/runtime/memory';
-import { testRuntime } from '@sealwright/runtime/testing';
+import { shards } from '@sealwright/runtime/shards';
+import { MemoryStore, testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, emit, fromPromise, log, not, sendTo, setup, spawnChild } from 'xstate';
 import { folderFor } from './folder.ts';
@@ -179,6 +180,125 @@ test('an effect that was set aside runs again when it is asked for', async (t) =
   t.deepEqual(unaccepted, []);
 });
 
+test('an effect that was set aside runs once at a time, however often it is asked for', async (t) => {
+  let fails = true;
+  let running = 0;
+  let most = 0;
+  let go = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const work = defineEffect('work', {
+    tries: 1,
+    run: async () => {
+      if (fails) throw new Error('not yet');
+      running += 1;
+      most = Math.max(most, running);
+      await gate;
+      running -= 1;
+      return null;
+    },
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({ actions: { work: work.action } }).createMachine({ entry: { type: 'work', params: {} } }),
+  });
+  const kit = await testRuntime([worker]);
+  await kit.runtime.create(worker, 'w');
+  await kit.settle();
+  fails = false;
+  const asked = await Promise.all([kit.runtime.retry(worker, 'w'), kit.runtime.retry(worker, 'w')]);
+  await kit.settle();
+  t.deepEqual(asked, [true, false]);
+  t.is(most, 1);
+  go();
+  await kit.settle();
+  await kit.runtime.stop();
+});
+
+test('an effect that runs again after a start does not begin twice when it is asked for', async (t) => {
+  let fails = true;
+  let begun = 0;
+  let go = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const work = defineEffect('work', {
+    tries: 1,
+    run: async () => {
+      if (fails) throw new Error('not yet');
+      begun += 1;
+      await gate;
+      return null;
+    },
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({ actions: { work: work.action } }).createMachine({ entry: { type: 'work', params: {} } }),
+  });
+  const kit = await testRuntime([worker]);
+  await kit.runtime.create(worker, 'w');
+  await kit.settle();
+  fails = false;
+  await kit.restart();
+  await kit.advance(6 * 60_000);
+  t.is(begun, 1);
+  t.true(await kit.runtime.retry(worker, 'w'));
+  await kit.settle();
+  t.is(begun, 1);
+  go();
+  await kit.settle();
+  await kit.runtime.stop();
+});
+
+test('an effect is set aside, and does not run again, when its message for a failure throws', async (t) => {
+  let runs = 0;
+  const work = defineEffect('work', {
+    run: async () => {
+      runs += 1;
+      throw new Error('refused');
+    },
+    failed: (): { readonly type: 'REFUSED' } => {
+      throw new Error('a fault of the message');
+    },
+  });
+  const worker = defineActor('worker', {
+    version,
+    effects: [work],
+    machine: setup({
+      types: {} as { events: { type: 'REFUSED' } },
+      actions: { work: work.action },
+    }).createMachine({ entry: { type: 'work', params: {} }, on: { REFUSED: {} } }),
+  });
+  const { runtime, advance } = await testRuntime([worker]);
+  await runtime.create(worker, 'w');
+  await advance(600_000);
+  t.is(runs, 1);
+  t.true(await runtime.retry(worker, 'w'));
+});
+
+test('a message to an actor that does not exist is dropped once, although its observer throws', async (t) => {
+  let told = 0;
+  const { runtime, advance } = await testRuntime([order, bank], {
+    onUnaccepted: () => {
+      told += 1;
+      throw new Error('a fault of the observer');
+    },
+  });
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.send(order, 'o1', { type: 'REPORT', what: 'a' });
+  await advance(600_000);
+  t.is(told, 1);
+});
+
+test('less than two threads are refused', (t) => {
+  const module = new URL('./actors.js', import.meta.url);
+  t.is(shards(2, module).count, 2);
+  t.throws(() => shards(1, module), { code: 'runtime.options' });
+});
+
 test('a wait ends with its time limit, its signal, the end of the actor and the stop of the runtime', async (t) => {
   const { runtime, clock } = await testRuntime([order, bank]);
   await runtime.create(order, 'o1', { amount: 1 });
@@ -216,6 +336,105 @@ test('subscribers receive the steps of the actors they follow until they end it'
   endOne();
   await runtime.send(order, 'o2', { type: 'PAY' });
   t.deepEqual(seen, ['o2 1', 'o1 paying.now']);
+});
+
+test('a listener that throws keeps no step from others, and is logged', async (t) => {
+  const { runtime, log } = await testRuntime([order, bank]);
+  runtime.subscribe(order, 'o1', () => {
+    throw new Error('a fault of the listener');
+  });
+  const paying = runtime.waitFor(order, 'o1', ({ state }) => state === 'paying.now', { timeoutMs: 1 });
+  const seen: string[] = [];
+  runtime.subscribe(order, {}, ({ state }) => seen.push(state));
+  runtime.subscribe(order, 'o1', ({ state }) => seen.push(state));
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.send(order, 'o1', { type: 'PAY' });
+  t.is((await paying).state, 'paying.now');
+  t.deepEqual(seen, ['open', 'open', 'paying.now', 'paying.now']);
+  t.true(log.some((line) => line.includes('a fault of the listener')));
+});
+
+test('a wait is given the actor of the step that ends it', async (t) => {
+  const brief = defineActor('brief', {
+    version,
+    ends: ({ state }) => state === 'over',
+    machine: setup({ types: {} as { events: { type: 'STOP' } } }).createMachine({
+      initial: 'open',
+      states: { open: { on: { STOP: 'over' } }, over: {} },
+    }),
+  });
+  const { runtime } = await testRuntime([brief]);
+  await runtime.create(brief, 'b');
+  const over = runtime.waitFor(brief, 'b', ({ state }) => state === 'over');
+  await runtime.send(brief, 'b', { type: 'STOP' });
+  t.is((await over).state, 'over');
+  t.is(await runtime.read(brief, 'b'), undefined);
+});
+
+test('a message into a final state is answered although the output needs its event', async (t) => {
+  const summed = defineActor('summed', {
+    version,
+    machine: setup({
+      types: {} as { events: { type: 'ADD'; amount: number }; output: number },
+    }).createMachine({
+      initial: 'open',
+      states: {
+        open: { on: { ADD: 'over' } },
+        over: { type: 'final', output: ({ event }: { event: { amount: number } }) => event.amount },
+      },
+      output: ({ event }) => Number(event.output),
+    }),
+  });
+  const { runtime } = await testRuntime([summed]);
+  await runtime.create(summed, 's');
+  const answer = await runtime.send(summed, 's', { type: 'ADD', amount: 3 });
+  t.like(answer, { accepted: true, state: 'over' });
+  t.false('output' in answer);
+});
+
+test('a runtime that has stopped refuses each call', async (t) => {
+  const { runtime } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.stop();
+  const calls = {
+    create: () => runtime.create(order, 'o2', { amount: 1 }),
+    send: () => runtime.send(order, 'o1', { type: 'PAY' }),
+    read: () => runtime.read(order, 'o1'),
+    list: () => runtime.list(order),
+    waitFor: () => runtime.waitFor(order, 'o1', () => false),
+    restart: () => runtime.restart(order, 'o1'),
+    end: () => runtime.end(order, 'o1'),
+    retry: () => runtime.retry(order, 'o1'),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await t.throwsAsync(Promise.race([call(), nextTurns()]), { code: 'runtime.stopping' }, name);
+  t.throws(() => runtime.subscribe(order, 'o1', () => {}), { code: 'runtime.stopping' });
+});
+
+/** A call that has no answer after these turns waits for ever. */
+async function nextTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a list by state has no actor that left the state meanwhile, and goes on to the next page', async (t) => {
+  let meanwhile = async (): Promise<void> => {};
+  class SlowStore extends MemoryStore {
+    override async rows(query: Parameters<MemoryStore['rows']>[0]) {
+      const rows = await super.rows(query);
+      await meanwhile();
+      return rows;
+    }
+  }
+  const { runtime } = await testRuntime([order, bank], { store: { open: () => new SlowStore() } });
+  for (const id of ['a', 'b', 'c']) await runtime.create(order, id, { amount: 1 });
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    for (const id of ['a', 'b']) await runtime.send(order, id, { type: 'PAY' });
+  };
+  t.deepEqual(
+    (await runtime.list(order, { state: 'open', limit: 2 })).map(({ id }) => id),
+    ['c'],
+  );
 });
 
 test('actors are listed by kind and by state, in pages', async (t) => {
@@ -451,6 +670,55 @@ test('two effects of one name are refused, and so is an actor of another runtime
   });
   const { runtime } = await testRuntime([bank]);
   await t.throwsAsync(runtime.read(order, 'o1'), { code: 'actor.unknown-kind' });
+  await t.throwsAsync(() => runtime.create(order, 'o1', { amount: 1 }), { code: 'actor.unknown-kind' });
+});
+
+test('an effect may have the name of a member that every object has', async (t) => {
+  const built = defineEffect('constructor', { run: async () => ({ type: 'BUILT' }) as const });
+  const house = defineActor('house', {
+    version,
+    effects: [built],
+    machine: setup({
+      types: {} as { events: { type: 'BUILT' } },
+      actions: { build: built.action },
+    }).createMachine({
+      initial: 'open',
+      states: { open: { entry: { type: 'build', params: {} }, on: { BUILT: 'built' } }, built: {} },
+    }),
+  });
+  const { runtime, settle } = await testRuntime([house]);
+  await runtime.create(house, 'h');
+  await settle();
+  t.is((await runtime.read(house, 'h'))?.state, 'built');
+});
+
+const MALFORMED_PARAMS: readonly (readonly [name: string, params: unknown])[] = [
+  ['a list', ['a']],
+  ['a date', new Date(0)],
+  ['an object with a member `do`', { do: 'other' }],
+];
+
+for (const [name, params] of MALFORMED_PARAMS)
+  test(`${name} as params of an effect is refused in the step`, async (t) => {
+    const work = defineEffect('work', { run: async (_: object) => null });
+    const worker = defineActor('worker', {
+      version,
+      effects: [work],
+      machine: setup({ actions: { work: work.action } }).createMachine({
+        entry: { type: 'work', params: params as { readonly do?: never } },
+      }),
+    });
+    const { runtime } = await testRuntime([worker]);
+    await t.throwsAsync(runtime.create(worker, 'w'), { code: 'step.malformed-action' });
+  });
+
+test('partitions of less than one effect are refused at definition', (t) => {
+  const partitioning = { atOnce: 1, perPartition: 1, partitionOf: () => 'a' };
+  const run = async () => null;
+  t.notThrows(() => defineEffect('work', { run, partitioning }));
+  t.throws(() => defineEffect('work', { run, partitioning: { ...partitioning, perPartition: 0 } }), {
+    message: /^effect "work": `partitioning\.perPartition` is 0/,
+  });
 });
 
 /** Compiled, never run: each line that is expected to be an error is one. */
@@ -478,6 +746,8 @@ async function typesOfThePublicRuntime(): Promise<void> {
   defineActor('order', { version, effects: [wrong], machine: order.machine });
   // @ts-expect-error: a handler resolves with a message or null
   defineEffect('wrong', { run: async () => 7 });
+  // @ts-expect-error: `do` is the name of the effect
+  defineEffect('wrong', { run: async (_: { do: string }) => null });
   // @ts-expect-error: no such input of the effect
   setup({ actions: { pay: pay.action } }).createMachine({ entry: { type: 'pay', params: { sum: 1 } } });
   setup({ actions: { tell: tell(bank) } }).createMachine({
