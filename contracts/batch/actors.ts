@@ -1,6 +1,6 @@
 /** The actors of this process, for operators. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import { AT, JOB_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { queryFlag, reasonBody, sharedQuery, sharedVersion, single, wholeQuery } from './requests.ts';
@@ -29,7 +29,7 @@ const actorQuery = z.object({
     .min(1, LIMIT)
     .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
     .default(50)
-    .meta({ description: 'Most entries of the answer.' }),
+    .describe('Most entries of the answer.'),
   version: sharedVersion,
   text: single
     .max(200)
@@ -40,175 +40,155 @@ const actorQuery = z.object({
 });
 
 const address = z.strictObject({
-  kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-  id: z.string().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  id: shown(z.string(), 'Identifier.', JOB_ID),
 });
 
 const effect = z.strictObject({
-  key: z.string().meta({
-    description: 'Key of the effect: the same effect is never carried out under another.',
-    exampleValue: '4.sign',
-  }),
-  do: z.string().meta({ description: 'Effect that failed.', exampleValue: 'sign' }),
-  dueAt: time.meta({ description: 'Time of the next try.' }),
-  failures: z.number().meta({ description: 'Failed tries in a row.', exampleValue: 2 }),
-  lastError: z
-    .string()
-    .nullable()
-    .meta({ description: 'Message of the last failure. Null: none.', exampleValue: 'connect ECONNREFUSED' }),
+  key: shown(z.string(), 'Key of the effect: the same effect is never carried out under another.', '4.sign'),
+  do: shown(z.string(), 'Effect that failed.', 'sign'),
+  dueAt: time.describe('Time of the next try.'),
+  failures: shown(z.number(), 'Failed tries in a row.', 2),
+  lastError: shown(z.string().nullable(), 'Message of the last failure. Null: none.', 'connect ECONNREFUSED'),
 });
 
 const summary = {
-  kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-  id: z.string().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-  state: z.string().meta({ description: 'State of the machine.', exampleValue: 'Completed' }),
-  revision: z.number().meta({ description: 'Number of steps of the actor.', exampleValue: 4 }),
-  mailbox: z.number().meta({ description: 'Messages that wait.', exampleValue: 0 }),
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  id: shown(z.string(), 'Identifier.', JOB_ID),
+  state: shown(z.string(), 'State of the machine.', 'Completed'),
+  revision: shown(z.number(), 'Number of steps of the actor.', 4),
+  mailbox: shown(z.number(), 'Messages that wait.', 0),
   stopped: z
     .strictObject({
-      at: time.meta({ description: 'Time of it, UTC.' }),
-      error: z
-        .string()
-        .meta({ description: 'Why it failed. Null: it did not.', exampleValue: 'connect ECONNREFUSED' }),
+      at: time.describe('Time of it, UTC.'),
+      error: shown(z.string(), 'Why it failed. Null: it did not.', 'connect ECONNREFUSED'),
     })
     .nullable()
-    .meta({ description: 'Why supervision stopped the actor. Null: it runs.' }),
-  trouble: effect.nullable().meta({ description: 'Effect that failed and is tried again. Null: none.' }),
+    .describe('Why supervision stopped the actor. Null: it runs.'),
+  trouble: effect.nullable().describe('Effect that failed and is tried again. Null: none.'),
   since: time.nullable().optional().describe('Time of the last line of the history; with `oldest` only.'),
 };
 
 const actorKind = z
   .strictObject({
-    kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-    version: z.number().meta({ description: 'Version of the machine.', exampleValue: 1 }),
-    count: z
-      .number()
-      .meta({ description: 'Number of entries that were measured or found.', exampleValue: 3 }),
-    states: z
-      .record(z.string(), z.number())
-      .meta({ description: 'Number of actors in each state.', exampleValue: { Completed: 1280, Failed: 4 } }),
-    stopped: z.number().meta({ description: 'Actors that supervision has stopped.', exampleValue: 0 }),
-    awake: z.number().meta({ description: 'Actors in memory.', exampleValue: 2 }),
-    deepestMailbox: z
-      .number()
-      .meta({ description: 'Most messages that wait for one actor.', exampleValue: 1 }),
-    accepted: z
-      .number()
-      .meta({ description: 'Messages that were accepted since the start.', exampleValue: 412 }),
-    refused: z.number().meta({ description: 'Messages that were refused since the start.', exampleValue: 3 }),
-    restarts: z.number().meta({ description: 'How often supervision restarted an actor.', exampleValue: 0 }),
-    perSecond: z.number().meta({ description: 'Messages per second of the last minute.', exampleValue: 4.2 }),
+    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+    version: shown(z.number(), 'Version of the machine.', 1),
+    count: shown(z.number(), 'Number of entries that were measured or found.', 3),
+    states: shown(z.record(z.string(), z.number()), 'Number of actors in each state.', {
+      Completed: 1280,
+      Failed: 4,
+    }),
+    stopped: shown(z.number(), 'Actors that supervision has stopped.', 0),
+    awake: shown(z.number(), 'Actors in memory.', 2),
+    deepestMailbox: shown(z.number(), 'Most messages that wait for one actor.', 1),
+    accepted: shown(z.number(), 'Messages that were accepted since the start.', 412),
+    refused: shown(z.number(), 'Messages that were refused since the start.', 3),
+    restarts: shown(z.number(), 'How often supervision restarted an actor.', 0),
+    perSecond: shown(z.number(), 'Messages per second of the last minute.', 4.2),
     lastError: z
       .strictObject({
-        actor: z.string().meta({
-          description: 'Id of the actor.',
-          exampleValue: 'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-        }),
-        message: z.string().meta({
-          description: 'What happened, for people. The text may change.',
-          exampleValue: 'Verified and published.',
-        }),
+        actor: shown(z.string(), 'Id of the actor.', 'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
+        message: shown(
+          z.string(),
+          'What happened, for people. The text may change.',
+          'Verified and published.',
+        ),
       })
       .nullable()
-      .meta({ description: 'Last failure. Null: none.' }),
+      .describe('Last failure. Null: none.'),
   })
   .meta({ id: 'ActorKind' });
 
 const actorPage = z
   .strictObject({
-    kinds: z.array(actorKind).optional().meta({ description: 'Figures for each kind of actor.' }),
-    items: z.array(z.strictObject(summary)).optional().meta({ description: 'Entries of this page.' }),
-    next: z.string().nullable().optional().meta({
-      description: '`after` of the next page. Null: no further page.',
-      exampleValue: 'job/0d9a7c3e',
-    }),
-    complete: z.boolean().optional().meta({
-      description: 'With `oldest` only: false when more actors match than are sorted.',
-      exampleValue: true,
-    }),
-    examined: z
-      .int()
-      .optional()
-      .meta({ description: 'With `text` only: actors that were read for this page.', exampleValue: 42 }),
+    kinds: z.array(actorKind).optional().describe('Figures for each kind of actor.'),
+    items: z.array(z.strictObject(summary)).optional().describe('Entries of this page.'),
+    next: shown(
+      z.string().nullable().optional(),
+      '`after` of the next page. Null: no further page.',
+      'job/0d9a7c3e',
+    ),
+    complete: shown(
+      z.boolean().optional(),
+      'With `oldest` only: false when more actors match than are sorted.',
+      true,
+    ),
+    examined: shown(z.int().optional(), 'With `text` only: actors that were read for this page.', 42),
   })
   .meta({ id: 'ActorPage' });
 
 const actor = z
   .strictObject({
     ...summary,
-    version: z.number().meta({ description: 'Version of the machine.', exampleValue: 1 }),
-    context: z.unknown().meta({
-      description: 'Stored state of the actor. Secrets are left out.',
-      exampleValue: { fileName: 'contract.pdf', attempts: 1 },
+    version: shown(z.number(), 'Version of the machine.', 1),
+    context: shown(z.unknown(), 'Stored state of the actor. Secrets are left out.', {
+      fileName: 'contract.pdf',
+      attempts: 1,
     }),
-    accepts: z
-      .array(z.string())
-      .meta({ description: 'Messages that the actor accepts in its state.', exampleValue: ['CLEAR'] }),
+    accepts: shown(z.array(z.string()), 'Messages that the actor accepts in its state.', ['CLEAR']),
     timers: z
       .array(
         z.strictObject({
-          name: z.string().meta({ description: 'Name of the timer.', exampleValue: 'deadline' }),
-          due: time.meta({ description: 'Time of the timer.' }),
+          name: shown(z.string(), 'Name of the timer.', 'deadline'),
+          due: time.describe('Time of the timer.'),
         }),
       )
-      .meta({ description: 'Timers that are set.' }),
+      .describe('Timers that are set.'),
     effects: z
       .array(
         z.strictObject({
           ...effect.shape,
-          effect: z.unknown().meta({ description: 'Effect as data.', exampleValue: { do: 'sign' } }),
+          effect: shown(z.unknown(), 'Effect as data.', { do: 'sign' }),
         }),
       )
-      .meta({ description: 'Effects that are not done yet.' }),
+      .describe('Effects that are not done yet.'),
     history: z
       .array(
         z.strictObject({
-          id: z.number().meta({ description: 'Number of the entry, from 1.', exampleValue: 1 }),
-          at: time.meta({ description: 'Time of it, UTC.' }),
-          state: z.string().meta({ description: 'State of the machine.', exampleValue: 'Completed' }),
-          message: z.string().meta({
-            description: 'What happened, for people. The text may change.',
-            exampleValue: 'Verified and published.',
-          }),
-          cause: z
-            .string()
-            .meta({ description: 'Message that caused the transition.', exampleValue: 'SIGNED' }),
+          id: shown(z.number(), 'Number of the entry, from 1.', 1),
+          at: time.describe('Time of it, UTC.'),
+          state: shown(z.string(), 'State of the machine.', 'Completed'),
+          message: shown(
+            z.string(),
+            'What happened, for people. The text may change.',
+            'Verified and published.',
+          ),
+          cause: shown(z.string(), 'Message that caused the transition.', 'SIGNED'),
           /** Hash of the line in the chain of its actor; lines of earlier programs have none. */
-          hash: z.string().optional().meta({
-            description: 'SHA-256 of the entry with the one before, lower-case hex.',
-            exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-          }),
+          hash: shown(
+            z.string().optional(),
+            'SHA-256 of the entry with the one before, lower-case hex.',
+            '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          ),
         }),
       )
-      .meta({ description: 'One entry for each transition, oldest first.' }),
-    parent: address.nullable().meta({ description: 'Actor that created this one. Null: none.' }),
-    children: z.array(address).meta({ description: 'Actors that this one created.' }),
-    shard: z.number().meta({ description: 'Number of the shard, from 0.', exampleValue: 0 }),
+      .describe('One entry for each transition, oldest first.'),
+    parent: address.nullable().describe('Actor that created this one. Null: none.'),
+    children: z.array(address).describe('Actors that this one created.'),
+    shard: shown(z.number(), 'Number of the shard, from 0.', 0),
   })
   .meta({ id: 'Actor' });
 
 const actorChart = z
   .strictObject({
-    kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-    version: z.number().meta({ description: 'Version of the machine.', exampleValue: 1 }),
-    initial: z.string().meta({ description: 'State of a new actor.', exampleValue: 'Running' }),
+    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+    version: shown(z.number(), 'Version of the machine.', 1),
+    initial: shown(z.string(), 'State of a new actor.', 'Running'),
     states: z
       .array(
         z.strictObject({
-          name: z.string().meta({ description: 'Name of the state.', exampleValue: 'Running' }),
-          final: z.boolean().meta({ description: 'Whether the actor ends in this state.' }),
+          name: shown(z.string(), 'Name of the state.', 'Running'),
+          final: z.boolean().describe('Whether the actor ends in this state.'),
         }),
       )
       .max(1000)
-      .meta({ description: 'States of the machine.' }),
+      .describe('States of the machine.'),
     transitions: z
       .array(
         z.strictObject({
-          from: z.string().meta({ description: 'State before the transition.', exampleValue: 'Running' }),
-          to: z.string().meta({ description: 'State after the transition.', exampleValue: 'Paused' }),
-          event: z
-            .string()
-            .meta({ description: 'Message that causes the transition.', exampleValue: 'PAUSE' }),
+          from: shown(z.string(), 'State before the transition.', 'Running'),
+          to: shown(z.string(), 'State after the transition.', 'Paused'),
+          event: shown(z.string(), 'Message that causes the transition.', 'PAUSE'),
         }),
       )
       .max(10_000)
@@ -218,9 +198,9 @@ const actorChart = z
 
 const restarted = z
   .strictObject({
-    kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-    id: z.string().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-    restarted: z.literal(true).meta({ description: 'Always true.' }),
+    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+    id: shown(z.string(), 'Identifier.', JOB_ID),
+    restarted: z.literal(true).describe('Always true.'),
   })
   .meta({ id: 'ActorRestart' });
 
@@ -236,16 +216,13 @@ const changesQuery = z.object({
 
 const changes = z
   .strictObject({
-    version: z
-      .string()
-      .max(64)
-      .meta({ description: 'Changes with each step of any actor.', exampleValue: '4711' }),
+    version: shown(z.string().max(64), 'Changes with each step of any actor.', '4711'),
   })
   .meta({ id: 'Changes' });
 
 export const actorParams = z.object({
-  kind: z.string().meta({ description: 'Kind of the actor, such as `job`.', exampleValue: 'job' }),
-  id: z.string().meta({ description: 'Id of the actor within its kind.', exampleValue: JOB_ID }),
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  id: shown(z.string(), 'Id of the actor within its kind.', JOB_ID),
 });
 
 const ACTOR = {

@@ -1,5 +1,6 @@
 /** Bulk operations on jobs: retry, cancel, and clearing of finished jobs. Source: docs/batch-values.md §14; §15. */
 import { z } from 'zod';
+import { shown } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
 import { operation } from './operation.ts';
@@ -17,28 +18,30 @@ const text = z
   .trim();
 
 const selection = {
-  profile: text
-    .min(1, { error: 'must not be empty' })
-    .nullish()
-    .meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
-  errorCode: text
-    .min(1, { error: 'must not be empty' })
-    .nullish()
-    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
-  since: moment.nullish().meta({
-    description: 'Time from which this holds or is counted.',
-    exampleValue: AT,
-  }),
-  limit: z
-    .int({ error: 'must be an integer' })
-    .min(1, { error: 'must be at least 1' })
-    .max(MAX_COUNT, { error: `must be at most ${MAX_COUNT}` })
-    .default(MAX_COUNT)
-    .meta({ description: 'Most jobs of one call.', exampleValue: 1000 }),
+  profile: shown(
+    text.min(1, { error: 'must not be empty' }).nullish(),
+    'Signature profile. Null: any.',
+    'contracts',
+  ),
+  errorCode: shown(
+    text.min(1, { error: 'must not be empty' }).nullish(),
+    'Error that ended the job. Null: none, or any.',
+    'pdf.malformed',
+  ),
+  since: shown(moment.nullish(), 'Time from which this holds or is counted.', AT),
+  limit: shown(
+    z
+      .int({ error: 'must be an integer' })
+      .min(1, { error: 'must be at least 1' })
+      .max(MAX_COUNT, { error: `must be at most ${MAX_COUNT}` })
+      .default(MAX_COUNT),
+    'Most jobs of one call.',
+    1000,
+  ),
   countOnly: z
     .boolean({ error: 'must be true or false' })
     .default(false)
-    .meta({ description: 'Whether the jobs are counted and nothing is changed.' }),
+    .describe('Whether the jobs are counted and nothing is changed.'),
 };
 
 /** A misspelt member would widen the selection, so unknown members are refused. */
@@ -53,7 +56,7 @@ function closed<Shape extends z.ZodRawShape>(shape: Shape) {
 
 const retryBody = closed({
   ...selection,
-  status: z.literal('Failed', { error: 'must be Failed' }).nullish().meta({ description: 'State of it.' }),
+  status: z.literal('Failed', { error: 'must be Failed' }).nullish().describe('State of it.'),
 }).meta({ id: 'BulkRetryRequest' });
 
 const cancelable = z.enum(['Queued', 'AwaitingSigner'], { error: 'must be Queued or AwaitingSigner' });
@@ -63,66 +66,56 @@ const cancelBody = closed({
   status: z
     .union([cancelable, z.array(cancelable).max(16)], { error: 'must be Queued or AwaitingSigner' })
     .nullish()
-    .meta({ description: 'State of it.' }),
+    .describe('State of it.'),
   reason,
 }).meta({ id: 'BulkCancellationRequest' });
 
-const code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]]).nullable();
+const matched = shown(z.int(), 'Jobs that the filter found.', 12000);
+const skipped = shown(z.int(), 'Jobs that could not be changed.', 3);
+const changedJob = shown(jobId, 'Job this is about. Null: none.', JOB_ID);
+const code = z
+  .enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]])
+  .nullable()
+  .describe('Error in one word, for programs. It is never renamed. Null: no error.');
 
 const bulkRetry = z
   .strictObject({
-    matched: z.int().meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
-    created: z.int().meta({ description: 'New jobs.', exampleValue: 1 }),
-    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    matched,
+    created: shown(z.int(), 'New jobs.', 1),
+    skipped,
     items: z
       .array(
         z.strictObject({
-          jobId: jobId.meta({
-            description: 'Job this is about. Null: none.',
-            exampleValue: JOB_ID,
-          }),
-          newJobId: jobId.nullable().meta({
-            description: 'The new job. Null: none was made.',
-            exampleValue: OTHER_ID,
-          }),
-          code: code.meta({
-            description: 'Error in one word, for programs. It is never renamed. Null: no error.',
-          }),
+          jobId: changedJob,
+          newJobId: shown(jobId.nullable(), 'The new job. Null: none was made.', OTHER_ID),
+          code,
         }),
       )
-      .meta({ description: 'Entries of this page.' }),
+      .describe('Entries of this page.'),
   })
   .meta({ id: 'BulkRetry' });
 
 const bulkCancel = z
   .strictObject({
-    matched: z.int().meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
-    canceled: z.int().meta({ description: 'Jobs that were canceled.', exampleValue: 1 }),
-    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    matched,
+    canceled: shown(z.int(), 'Jobs that were canceled.', 1),
+    skipped,
     items: z
       .array(
         z.strictObject({
-          jobId: jobId.meta({
-            description: 'Job this is about. Null: none.',
-            exampleValue: JOB_ID,
-          }),
-          code: code.meta({
-            description: 'Error in one word, for programs. It is never renamed. Null: no error.',
-          }),
+          jobId: changedJob,
+          code,
         }),
       )
-      .meta({ description: 'Entries of this page.' }),
+      .describe('Entries of this page.'),
   })
   .meta({ id: 'BulkCancellation' });
 
 const clearing = z
   .strictObject({
-    deleted: z.int().meta({ description: 'Jobs that were deleted. Their files stay.', exampleValue: 1280 }),
-    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
-    message: z.string().meta({
-      description: 'What happened, for people. The text may change.',
-      exampleValue: 'Verified and published.',
-    }),
+    deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
+    skipped,
+    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
   })
   .meta({ id: 'Clearing' });
 

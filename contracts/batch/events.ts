@@ -1,6 +1,6 @@
 /** Service-wide events. Source: docs/batch-values.md §0, §15. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
@@ -9,22 +9,17 @@ import { anyOf, pageOf, paging } from './requests.ts';
 import { SYSTEM_EVENT_KINDS } from './words.ts';
 
 const event = z.strictObject({
-  id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-  timestamp: time.meta({ description: 'Time of the event, UTC.' }),
-  kind: z.enum(SYSTEM_EVENT_KINDS).meta({ description: 'Kind of the actor, such as `job`.' }),
-  actor: z.string().meta({ description: 'Who caused the event.', exampleValue: 'operator' }),
-  jobId: jobId.nullable().meta({
-    description: 'Job this is about. Null: none.',
-    exampleValue: JOB_ID,
-  }),
-  code: z.string().nullable().meta({
-    description: 'Error in one word, for programs. It is never renamed. Null: no error.',
-    exampleValue: 'job.not-found',
-  }),
-  message: z.string().meta({
-    description: 'What happened, for people. The text may change.',
-    exampleValue: 'Verified and published.',
-  }),
+  id: shown(z.guid(), 'Identifier.', JOB_ID),
+  timestamp: time.describe('Time of the event, UTC.'),
+  kind: z.enum(SYSTEM_EVENT_KINDS).describe('Kind of the actor, such as `job`.'),
+  actor: shown(z.string(), 'Who caused the event.', 'operator'),
+  jobId: shown(jobId.nullable(), 'Job this is about. Null: none.', JOB_ID),
+  code: shown(
+    z.string().nullable(),
+    'Error in one word, for programs. It is never renamed. Null: no error.',
+    'job.not-found',
+  ),
+  message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
 });
 
 export const listEvents = operation({

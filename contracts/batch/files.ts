@@ -1,10 +1,10 @@
 /** Uploads. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
+import { shown } from '../fields.ts';
 import { JOB_ID } from './examples.ts';
-import { JOB_DETAIL_EXAMPLE, JOB_EXAMPLE, jobDetail, jobId } from './jobs.ts';
+import { JOB_DETAIL_EXAMPLE, JOB_EXAMPLE, jobDetail, jobId, jobMembers } from './jobs.ts';
 import { operation } from './operation.ts';
 import { single } from './requests.ts';
-import { JOB_FORMATS } from './words.ts';
 
 /** Maximum length of a field of the form, bytes. */
 export const FIELD_BYTES = 1024;
@@ -26,13 +26,11 @@ const seconds = single
 
 /** A member of the profile that `Overrides` may leave to the upload. */
 function parameter(name: string, says: string, example: string) {
-  return single
-    .max(FIELD_BYTES)
-    .optional()
-    .meta({
-      description: `${says}, where the profile's \`Overrides\` list \`${name}\`.`,
-      exampleValue: example,
-    });
+  return shown(
+    single.max(FIELD_BYTES).optional(),
+    `${says}, where the profile's \`Overrides\` list \`${name}\`.`,
+    example,
+  );
 }
 
 /** The handler reads the parts; this schema says which it takes. */
@@ -49,15 +47,16 @@ const uploadForm = z.object({
       description: 'Pades, Cades or Xades, if not named in the query.',
       examples: ['Pades'],
     }),
-  profile: single.max(FIELD_BYTES).optional().meta({
-    description: 'A signing profile, if not named in the query.',
-    exampleValue: 'contracts',
-  }),
-  operation: single.max(FIELD_BYTES).optional().meta({
-    description:
-      'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
-    exampleValue: 'Sign',
-  }),
+  profile: shown(
+    single.max(FIELD_BYTES).optional(),
+    'A signing profile, if not named in the query.',
+    'contracts',
+  ),
+  operation: shown(
+    single.max(FIELD_BYTES).optional(),
+    'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
+    'Sign',
+  ),
   reason: parameter('Reason', 'Reason of a PDF signature', 'Approved'),
   location: parameter('Location', 'Place of a PDF signature', 'Lisboa'),
   contactInfo: parameter('ContactInfo', 'Contact information of the signer in a PDF', 'accounts@example.org'),
@@ -74,19 +73,11 @@ const uploadForm = z.object({
 
 const accepted = z
   .strictObject({
-    jobId: jobId.meta({
-      description: 'Job this is about. Null: none.',
-      exampleValue: JOB_ID,
-    }),
-    fileName: z
-      .string()
-      .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
-    originalPath: z.string().meta({
-      description: 'Path of the original on the server.',
-      exampleValue: '/var/lib/batch/input/contract.pdf',
-    }),
-    format: z.enum(JOB_FORMATS).meta({ description: 'Signature format.' }),
-    status: z.literal('Queued').meta({ description: 'State of it.' }),
+    jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
+    fileName: jobMembers.fileName,
+    originalPath: jobMembers.originalPath,
+    format: jobMembers.format,
+    status: z.literal('Queued').describe('State of it.'),
   })
   .meta({ id: 'UploadAccepted' });
 

@@ -1,58 +1,45 @@
 /** Input folders, and the actions of operators on them. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT } from './examples.ts';
 import { folderName, profileName } from './jobs.ts';
 import { operation } from './operation.ts';
 import { sharedQuery, single } from './requests.ts';
 
+const folderMembers = {
+  name: shown(folderName, 'Name of the input folder in the configuration.', 'invoices'),
+  path: shown(z.string(), 'Path of the folder on the server.', '/srv/in/invoices'),
+};
+
 export const folders = z
   .strictObject({
     folders: z
       .array(
         z.strictObject({
-          name: folderName.meta({
-            description: 'Name of the input folder in the configuration.',
-            exampleValue: 'invoices',
-          }),
-          path: z
-            .string()
-            .meta({ description: 'Path of the folder on the server.', exampleValue: '/srv/in/invoices' }),
-          exists: z.boolean().meta({ description: 'Whether the folder is on the disk.', exampleValue: true }),
-          status: z.enum(['Initializing', 'Running', 'Stopped']).meta({ description: 'State of it.' }),
+          ...folderMembers,
+          exists: shown(z.boolean(), 'Whether the folder is on the disk.', true),
+          status: z.enum(['Initializing', 'Running', 'Stopped']).describe('State of it.'),
           lastEnqueueAt: time
             .nullable()
-            .meta({ description: 'Time of the last file that became a job. Null: none since the start.' }),
-          lastError: z
-            .string()
-            .nullable()
-            .meta({ description: 'Last failure. Null: none.', exampleValue: 'EACCES: permission denied' }),
-          processedCount: z
-            .int()
-            .meta({ description: 'Files that became jobs since the start.', exampleValue: 412 }),
-          fileCount: z
-            .int()
-            .meta({ description: 'Files that wait in the folder, counted up to 50.', exampleValue: 12 }),
-          fileCountCapped: z
-            .boolean()
-            .meta({ description: 'Whether there are more files than were counted.' }),
-          profile: profileName.meta({
-            description: 'Signature profile. Null: any.',
-            exampleValue: 'contracts',
-          }),
+            .describe('Time of the last file that became a job. Null: none since the start.'),
+          lastError: shown(z.string().nullable(), 'Last failure. Null: none.', 'EACCES: permission denied'),
+          processedCount: shown(z.int(), 'Files that became jobs since the start.', 412),
+          fileCount: shown(z.int(), 'Files that wait in the folder, counted up to 50.', 12),
+          fileCountCapped: z.boolean().describe('Whether there are more files than were counted.'),
+          profile: shown(profileName, 'Signature profile. Null: any.', 'contracts'),
         }),
       )
-      .meta({ description: 'Result for each input folder.' }),
+      .describe('Result for each input folder.'),
   })
   .meta({ id: 'Folders' });
 
 const rescanCounts = {
-  scanned: z.int().meta({ description: 'Files that were looked at.', exampleValue: 3 }),
-  enqueued: z.int().meta({ description: 'Files that became jobs.', exampleValue: 1 }),
-  alreadyActive: z.int().meta({ description: 'Files that already have an active job.', exampleValue: 1 }),
-  ignored: z.int().meta({ description: 'Files that no profile accepts.', exampleValue: 1 }),
-  errors: z.int().meta({ description: 'Files that could not be read.', exampleValue: 0 }),
+  scanned: shown(z.int(), 'Files that were looked at.', 3),
+  enqueued: shown(z.int(), 'Files that became jobs.', 1),
+  alreadyActive: shown(z.int(), 'Files that already have an active job.', 1),
+  ignored: shown(z.int(), 'Files that no profile accepts.', 1),
+  errors: shown(z.int(), 'Files that could not be read.', 0),
 };
 
 export const rescan = z
@@ -60,36 +47,25 @@ export const rescan = z
     folders: z
       .array(
         z.strictObject({
-          name: folderName.meta({
-            description: 'Name of the input folder in the configuration.',
-            exampleValue: 'invoices',
-          }),
-          path: z
-            .string()
-            .meta({ description: 'Path of the folder on the server.', exampleValue: '/srv/in/invoices' }),
+          ...folderMembers,
           ...rescanCounts,
-          enqueuedFiles: z
-            .array(z.string())
-            .meta({ description: 'Names of the files that became jobs.', exampleValue: ['order.xml'] }),
+          enqueuedFiles: shown(z.array(z.string()), 'Names of the files that became jobs.', ['order.xml']),
         }),
       )
-      .meta({ description: 'Result for each input folder.' }),
+      .describe('Result for each input folder.'),
     totals: z
       .strictObject({
-        folders: z.int().meta({ description: 'Folders that were scanned.', exampleValue: 1 }),
+        folders: shown(z.int(), 'Folders that were scanned.', 1),
         ...rescanCounts,
       })
-      .meta({ description: 'Sums over all folders.' }),
+      .describe('Sums over all folders.'),
   })
   .meta({ id: 'Rescan' });
 
 export const cleanup = z
   .strictObject({
-    deleted: z.int().meta({ description: 'Jobs that were deleted. Their files stay.', exampleValue: 1280 }),
-    message: z.string().meta({
-      description: 'What happened, for people. The text may change.',
-      exampleValue: 'Verified and published.',
-    }),
+    deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
+    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
   })
   .meta({ id: 'Cleanup' });
 

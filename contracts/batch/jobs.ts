@@ -1,6 +1,6 @@
 /** Jobs. Source: docs/batch-values.md §0, §3 and §4. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operation } from './operation.ts';
@@ -18,35 +18,24 @@ export const givenJobId = single
 export const profileName = z.string().brand<'ProfileName'>();
 export const folderName = z.string().brand<'FolderName'>();
 
-const jobMembers = {
-  id: jobId.meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-  fileName: z
-    .string()
-    .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
-  originalPath: z.string().meta({
-    description: 'Path of the original on the server.',
-    exampleValue: '/var/lib/batch/input/contract.pdf',
-  }),
-  format: z.enum(JOB_FORMATS).meta({ description: 'Signature format.' }),
-  source: z.enum(JOB_SOURCES).meta({ description: 'How the file came in.' }),
-  status: z.enum(JOB_STATES).meta({ description: 'State of it.' }),
-  createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
-  updatedAt: time.meta({ description: 'Time of the last change, UTC.' }),
-  parentJobId: jobId.nullable().meta({
-    description: 'Job of which this is a retry. Null: none.',
-    exampleValue: JOB_ID,
-  }),
-  errorMessage: z.string().nullable().meta({
-    description: 'What ended the job, for people. Null: no error.',
-    exampleValue: 'The PDF has no header.',
-  }),
-  profileName: profileName.meta({ description: 'Signature profile of the job.', exampleValue: 'contracts' }),
-  folder: folderName
-    .nullable()
-    .meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
-  outputEncrypted: z
-    .boolean()
-    .meta({ description: 'Whether the published file is encrypted for its recipients.' }),
+export const jobMembers = {
+  id: shown(jobId, 'Identifier.', JOB_ID),
+  fileName: shown(z.string(), 'File name as the client or the folder had it.', 'contract.pdf'),
+  originalPath: shown(z.string(), 'Path of the original on the server.', '/var/lib/batch/input/contract.pdf'),
+  format: z.enum(JOB_FORMATS).describe('Signature format.'),
+  source: z.enum(JOB_SOURCES).describe('How the file came in.'),
+  status: z.enum(JOB_STATES).describe('State of it.'),
+  createdAt: time.describe('Time at which it was made, UTC.'),
+  updatedAt: time.describe('Time of the last change, UTC.'),
+  parentJobId: shown(jobId.nullable(), 'Job of which this is a retry. Null: none.', JOB_ID),
+  errorMessage: shown(
+    z.string().nullable(),
+    'What ended the job, for people. Null: no error.',
+    'The PDF has no header.',
+  ),
+  profileName: shown(profileName, 'Signature profile of the job.', 'contracts'),
+  folder: shown(folderName.nullable(), 'Input folder. Null: an upload.', 'invoices'),
+  outputEncrypted: z.boolean().describe('Whether the published file is encrypted for its recipients.'),
 };
 
 /** One job as lists show it. */
@@ -55,43 +44,45 @@ export type JobView = Value<typeof job>;
 
 /** Members that only one job alone has. */
 const detailMembers = {
-  errorCode: z
-    .string()
+  errorCode: shown(z.string().nullable(), 'Error that ended the job. Null: none, or any.', 'pdf.malformed'),
+  remoteDocumentId: shown(
+    z.string().nullable(),
+    'Id of the document on the remote portal. Null: signed here.',
+    JOB_ID,
+  ),
+  awaitingSignerSince: time
     .nullable()
-    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
-  remoteDocumentId: z.string().nullable().meta({
-    description: 'Id of the document on the remote portal. Null: signed here.',
-    exampleValue: JOB_ID,
-  }),
-  awaitingSignerSince: time.nullable().meta({
-    description: 'Time from which the job waits for a person on the remote portal. Null: it does not.',
-  }),
-  queuedAt: time.meta({ description: 'Time from which the job waited to be claimed.' }),
-  inputSha256: z.string().nullable().meta({
-    description: 'SHA-256 of the original, lower-case hex. Null: not yet read.',
-    exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  }),
-  outputSha256: z.string().nullable().meta({
-    description: 'SHA-256 of the output, lower-case hex. Null: none yet.',
-    exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  }),
-  outputFileName: z
-    .string()
-    .nullable()
-    .meta({ description: 'File name of the output. Null: none yet.', exampleValue: 'contract.signed.pdf' }),
+    .describe('Time from which the job waits for a person on the remote portal. Null: it does not.'),
+  queuedAt: time.describe('Time from which the job waited to be claimed.'),
+  inputSha256: shown(
+    z.string().nullable(),
+    'SHA-256 of the original, lower-case hex. Null: not yet read.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+  outputSha256: shown(
+    z.string().nullable(),
+    'SHA-256 of the output, lower-case hex. Null: none yet.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+  outputFileName: shown(
+    z.string().nullable(),
+    'File name of the output. Null: none yet.',
+    'contract.signed.pdf',
+  ),
   history: z
     .array(
       z.strictObject({
-        id: z.int().meta({ description: 'Number of the entry, from 1.', exampleValue: 1 }),
-        timestamp: time.meta({ description: 'Time of the event, UTC.' }),
-        status: z.enum(JOB_STATES).meta({ description: 'State of it.' }),
-        message: z.string().meta({
-          description: 'What happened, for people. The text may change.',
-          exampleValue: 'Verified and published.',
-        }),
+        id: shown(z.int(), 'Number of the entry, from 1.', 1),
+        timestamp: time.describe('Time of the event, UTC.'),
+        status: z.enum(JOB_STATES).describe('State of it.'),
+        message: shown(
+          z.string(),
+          'What happened, for people. The text may change.',
+          'Verified and published.',
+        ),
       }),
     )
-    .meta({ description: 'One entry for each transition, oldest first.' }),
+    .describe('One entry for each transition, oldest first.'),
 };
 
 export const jobDetail = z.strictObject({ ...jobMembers, ...detailMembers }).meta({ id: 'JobWithHistory' });
@@ -100,50 +91,41 @@ export type JobDetail = Value<typeof jobDetail>;
 const filter = {
   status: anyOf(JOB_STATES)
     .default([])
-    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
-  profile: single.optional().meta({ description: 'Only jobs of this profile.' }),
+    .describe('Any of these: repeated, or separated by commas; without regard to case.'),
+  profile: single.optional().describe('Only jobs of this profile.'),
   format: anyOf(JOB_FORMATS)
     .default([])
-    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
+    .describe('Any of these: repeated, or separated by commas; without regard to case.'),
   source: anyOf(JOB_SOURCES)
     .default([])
-    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
-  folder: single.optional().meta({ description: 'Name of an input folder, or `(upload)`. Absent: all.' }),
-  fileName: single.optional().meta({ description: 'Text that the file name must contain.' }),
-  createdFrom: moment.optional().meta({ description: 'Only jobs created at this time or later, ISO 8601.' }),
-  createdTo: moment.optional().meta({ description: 'Only jobs created at this time or earlier, ISO 8601.' }),
-  parentJobId: givenJobId.optional().meta({ description: 'Only retries of this job.' }),
+    .describe('Any of these: repeated, or separated by commas; without regard to case.'),
+  folder: single.optional().describe('Name of an input folder, or `(upload)`. Absent: all.'),
+  fileName: single.optional().describe('Text that the file name must contain.'),
+  createdFrom: moment.optional().describe('Only jobs created at this time or later, ISO 8601.'),
+  createdTo: moment.optional().describe('Only jobs created at this time or earlier, ISO 8601.'),
+  parentJobId: givenJobId.optional().describe('Only retries of this job.'),
 };
 
 export const jobFilter = z.object(filter);
 
 const retried = z
   .strictObject({
-    newJobId: jobId.meta({
-      description: 'The new job. Null: none was made.',
-      exampleValue: OTHER_ID,
-    }),
-    parentJobId: jobId.meta({
-      description: 'Job of which this is a retry. Null: none.',
-      exampleValue: JOB_ID,
-    }),
-    status: z.literal('Queued').meta({ description: 'State of it.' }),
+    newJobId: shown(jobId, 'The new job. Null: none was made.', OTHER_ID),
+    parentJobId: shown(jobId, 'Job of which this is a retry. Null: none.', JOB_ID),
+    status: z.literal('Queued').describe('State of it.'),
   })
   .meta({ id: 'Retry' });
 
 const canceled = z
   .strictObject({
-    jobId: jobId.meta({
-      description: 'Job this is about. Null: none.',
-      exampleValue: JOB_ID,
-    }),
-    status: z.literal('Canceled').meta({ description: 'State of it.' }),
+    jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
+    status: z.literal('Canceled').describe('State of it.'),
   })
   .meta({ id: 'Cancellation' });
 
 /** As text, because a malformed id is an unknown job. */
 export const jobParams = z.object({
-  id: z.string().meta({ description: 'Id of the job.', exampleValue: JOB_ID }),
+  id: shown(z.string(), 'Id of the job.', JOB_ID),
 });
 
 export const JOB_EXAMPLE = {

@@ -1,75 +1,68 @@
 /** E-mails of the portal, for operators. */
 import { z } from 'zod';
 import { MAIL_STATUSES } from '../deliveries.ts';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { oneOf, pageOf, paging, sharedVersion, single } from './requests.ts';
 
 const failure = {
-  code: z.string().meta({
-    description: 'Error in one word, for programs. It is never renamed. Null: no error.',
-    exampleValue: 'job.not-found',
-  }),
-  message: z.string().meta({
-    description: 'What happened, for people. The text may change.',
-    exampleValue: 'Verified and published.',
-  }),
+  code: shown(
+    z.string(),
+    'Error in one word, for programs. It is never renamed. Null: no error.',
+    'job.not-found',
+  ),
+  message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
 };
 
 const mail = z
   .strictObject({
-    id: z.string().meta({ description: 'Identifier.', exampleValue: '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e' }),
-    organizationId: z.string().meta({
-      description: 'Organization of the portal that sends the mail.',
-      exampleValue: '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-    }),
-    about: z.string().meta({
-      description: 'What the mail says: `pending`, `reminder`, `concluded` and so on.',
-      exampleValue: 'pending',
-    }),
-    to: z.string().meta({ description: 'Address of the recipient.', exampleValue: 'ana@example.com' }),
-    documentId: z.string().nullable().meta({
-      description: 'Document that the mail is about. Null: none.',
-      exampleValue: '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-    }),
-    status: z.enum(MAIL_STATUSES).meta({ description: 'State of it.' }),
-    tries: z.int().meta({ description: 'How often sending was tried.', exampleValue: 1 }),
-    createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
-    endedAt: time.nullable().meta({ description: 'Time of the end. Null: not ended.' }),
-    nextTryAt: time.nullable().meta({ description: 'Time of the next try. Null: none is planned.' }),
-    reply: z.string().nullable().meta({
-      description: 'What was said when the mail was taken.',
-      exampleValue: '250 2.0.0 Ok: queued as 4VdL2k3Z',
-    }),
-    lastError: z.strictObject(failure).nullable().meta({ description: 'Last failure. Null: none.' }),
-    hasText: z
-      .boolean()
-      .meta({ description: 'Whether it was written to a folder, where it can be read.', exampleValue: true }),
+    id: shown(z.string(), 'Identifier.', '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
+    organizationId: shown(
+      z.string(),
+      'Organization of the portal that sends the mail.',
+      '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
+    ),
+    about: shown(z.string(), 'What the mail says: `pending`, `reminder`, `concluded` and so on.', 'pending'),
+    to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
+    documentId: shown(
+      z.string().nullable(),
+      'Document that the mail is about. Null: none.',
+      '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
+    ),
+    status: z.enum(MAIL_STATUSES).describe('State of it.'),
+    tries: shown(z.int(), 'How often sending was tried.', 1),
+    createdAt: time.describe('Time at which it was made, UTC.'),
+    endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
+    nextTryAt: time.nullable().describe('Time of the next try. Null: none is planned.'),
+    reply: shown(
+      z.string().nullable(),
+      'What was said when the mail was taken.',
+      '250 2.0.0 Ok: queued as 4VdL2k3Z',
+    ),
+    lastError: z.strictObject(failure).nullable().describe('Last failure. Null: none.'),
+    hasText: shown(z.boolean(), 'Whether it was written to a folder, where it can be read.', true),
     textRemoved: z.boolean().describe('Whether it was, and its days in the folder are over.'),
   })
   .meta({ id: 'Mail' });
 
 const mailInMailbox = mail
   .extend({
-    subject: z
-      .string()
-      .nullable()
-      .meta({ description: 'Null when no file holds the mail.', exampleValue: 'Please sign: Contract' }),
+    subject: shown(z.string().nullable(), 'Null when no file holds the mail.', 'Please sign: Contract'),
   })
   .meta({ id: 'MailInMailbox' });
 
 const mailWithTries = mail
   .extend({
     failures: z
-      .array(z.strictObject({ at: time.meta({ description: 'Time of it, UTC.' }), ...failure }))
-      .meta({ description: 'Last failed tries, oldest first.' }),
+      .array(z.strictObject({ at: time.describe('Time of it, UTC.'), ...failure }))
+      .describe('Last failed tries, oldest first.'),
   })
   .meta({ id: 'MailWithTries' });
 
 export const resent = z
   .strictObject({
-    id: z.string().meta({ description: 'Identifier.', exampleValue: '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e' }),
+    id: shown(z.string(), 'Identifier.', '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
   })
   .meta({ id: 'Resent' });
 

@@ -1,6 +1,6 @@
 /** Retry, cancel or clear of every job that matches a filter, with its progress. Source: docs/decisions/0050-large-operations.md. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
@@ -24,45 +24,38 @@ function anyOf<Name extends string>(names: readonly Name[]) {
 }
 
 const filterMembers = {
-  status: anyOf(JOB_STATES).meta({ description: 'State of it.' }),
-  profile: text.nullish().meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
-  format: anyOf(JOB_FORMATS).meta({ description: 'Signature format.' }),
-  source: anyOf(JOB_SOURCES).meta({ description: 'How the file came in.' }),
-  folder: text.nullish().meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
-  fileName: text
-    .nullish()
-    .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
-  errorCode: text
-    .nullish()
-    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
-  parentJobId: z.guid({ error: 'must be the id of a job' }).toLowerCase().brand<'JobId'>().nullish().meta({
-    description: 'Job of which this is a retry. Null: none.',
-    exampleValue: JOB_ID,
-  }),
-  createdFrom: moment.nullish().meta({
-    description: 'Only jobs created at this time or later. Null: no bound.',
-    exampleValue: AT,
-  }),
-  createdTo: moment.nullish().meta({
-    description: 'Only jobs created at this time or earlier. Null: no bound.',
-    exampleValue: AT,
-  }),
+  status: anyOf(JOB_STATES).describe('State of it.'),
+  profile: shown(text.nullish(), 'Signature profile. Null: any.', 'contracts'),
+  format: anyOf(JOB_FORMATS).describe('Signature format.'),
+  source: anyOf(JOB_SOURCES).describe('How the file came in.'),
+  folder: shown(text.nullish(), 'Input folder. Null: an upload.', 'invoices'),
+  fileName: shown(text.nullish(), 'File name as the client or the folder had it.', 'contract.pdf'),
+  errorCode: shown(text.nullish(), 'Error that ended the job. Null: none, or any.', 'pdf.malformed'),
+  parentJobId: shown(
+    z.guid({ error: 'must be the id of a job' }).toLowerCase().brand<'JobId'>().nullish(),
+    'Job of which this is a retry. Null: none.',
+    JOB_ID,
+  ),
+  createdFrom: shown(moment.nullish(), 'Only jobs created at this time or later. Null: no bound.', AT),
+  createdTo: shown(moment.nullish(), 'Only jobs created at this time or earlier. Null: no bound.', AT),
 };
 
 const newOperation = z
   .strictObject({
     action: z
       .enum(OPERATION_ACTIONS, { error: `must be one of ${OPERATION_ACTIONS.join(', ')}` })
-      .meta({ description: 'Operation that each matching job goes through.' }),
-    filter: z.strictObject(filterMembers).default({}).meta({
-      description:
+      .describe('Operation that each matching job goes through.'),
+    filter: z
+      .strictObject(filterMembers)
+      .default({})
+      .describe(
         'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
-    }),
+      ),
     reason,
     dryRun: z
       .boolean({ error: 'must be true or false' })
       .default(false)
-      .meta({ description: 'Whether the jobs are counted and nothing is changed.' }),
+      .describe('Whether the jobs are counted and nothing is changed.'),
   })
   .meta({ id: 'NewOperation' });
 
@@ -70,62 +63,52 @@ const count = z.int().min(0);
 
 const largeOperation = z
   .strictObject({
-    id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-    action: z.enum(OPERATION_ACTIONS).meta({ description: 'Operation that each matching job goes through.' }),
-    state: z.enum(OPERATION_STATES).meta({ description: 'State of the machine.' }),
+    id: shown(z.guid(), 'Identifier.', JOB_ID),
+    action: z.enum(OPERATION_ACTIONS).describe('Operation that each matching job goes through.'),
+    state: z.enum(OPERATION_STATES).describe('State of the machine.'),
     filter: z
       .strictObject({
-        status: z.array(z.enum(JOB_STATES)).meta({ description: 'State of it.' }),
-        profile: z
-          .string()
-          .nullable()
-          .meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
-        format: z.array(z.enum(JOB_FORMATS)).meta({ description: 'Signature format.' }),
-        source: z.array(z.enum(JOB_SOURCES)).meta({ description: 'How the file came in.' }),
-        folder: z
-          .string()
-          .nullable()
-          .meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
-        fileName: z.string().nullable().meta({
-          description: 'File name as the client or the folder had it.',
-          exampleValue: 'contract.pdf',
-        }),
-        errorCode: z.string().nullable().meta({
-          description: 'Error that ended the job. Null: none, or any.',
-          exampleValue: 'pdf.malformed',
-        }),
-        parentJobId: jobId.nullable().meta({
-          description: 'Job of which this is a retry. Null: none.',
-          exampleValue: JOB_ID,
-        }),
-        createdFrom: time
-          .nullable()
-          .meta({ description: 'Only jobs created at this time or later. Null: no bound.' }),
-        createdTo: time.meta({ description: 'Only jobs created at this time or earlier. Null: no bound.' }),
+        status: z.array(z.enum(JOB_STATES)).describe('State of it.'),
+        profile: shown(z.string().nullable(), 'Signature profile. Null: any.', 'contracts'),
+        format: z.array(z.enum(JOB_FORMATS)).describe('Signature format.'),
+        source: z.array(z.enum(JOB_SOURCES)).describe('How the file came in.'),
+        folder: shown(z.string().nullable(), 'Input folder. Null: an upload.', 'invoices'),
+        fileName: shown(
+          z.string().nullable(),
+          'File name as the client or the folder had it.',
+          'contract.pdf',
+        ),
+        errorCode: shown(
+          z.string().nullable(),
+          'Error that ended the job. Null: none, or any.',
+          'pdf.malformed',
+        ),
+        parentJobId: shown(jobId.nullable(), 'Job of which this is a retry. Null: none.', JOB_ID),
+        createdFrom: time.nullable().describe('Only jobs created at this time or later. Null: no bound.'),
+        createdTo: time.describe('Only jobs created at this time or earlier. Null: no bound.'),
       })
-      .meta({
-        description:
-          'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
-      }),
-    reason: z.string().nullable().meta({
-      description: 'Why, as events and the history show it. Null: none was given.',
-      exampleValue: 'certificate change',
+      .describe(
+        'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
+      ),
+    reason: shown(
+      z.string().nullable(),
+      'Why, as events and the history show it. Null: none was given.',
+      'certificate change',
+    ),
+    matched: shown(count, 'Jobs that the filter found.', 12000),
+    done: shown(count, 'Jobs on which the action was carried out so far.', 2560),
+    skipped: shown(count, 'Jobs that could not be changed.', 3),
+    skippedByCode: shown(z.record(z.string(), count), 'Jobs that could not be changed, by error code.', {
+      'job.not-queued': 3,
     }),
-    matched: count.meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
-    done: count.meta({ description: 'Jobs on which the action was carried out so far.', exampleValue: 2560 }),
-    skipped: count.meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
-    skippedByCode: z.record(z.string(), count).meta({
-      description: 'Jobs that could not be changed, by error code.',
-      exampleValue: { 'job.not-queued': 3 },
-    }),
-    createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
-    updatedAt: time.meta({ description: 'Time of the last change, UTC.' }),
-    endedAt: time.nullable().meta({ description: 'Time of the end. Null: not ended.' }),
+    createdAt: time.describe('Time at which it was made, UTC.'),
+    updatedAt: time.describe('Time of the last change, UTC.'),
+    endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
   })
   .meta({ id: 'Operation' });
 
 const operationCount = z
-  .strictObject({ matched: count.meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }) })
+  .strictObject({ matched: shown(count, 'Jobs that the filter found.', 12000) })
   .meta({ id: 'OperationCount' });
 
 const operationParams = z.object({ id: z.string().max(64).describe('Id of the operation.') });

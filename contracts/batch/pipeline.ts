@@ -1,6 +1,6 @@
 /** Pausing and resuming the claiming of queued jobs. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT } from './examples.ts';
 import { operation } from './operation.ts';
@@ -8,36 +8,36 @@ import { reasonBody, sharedQuery } from './requests.ts';
 
 export const pipelineState = z
   .strictObject({
-    paused: z
-      .boolean()
-      .meta({ description: 'Whether no jobs are claimed because an operator paused the pipeline.' }),
-    pausedAtUtc: time.nullable().meta({ description: 'Time of the last pause. Null: never paused.' }),
-    resumedAtUtc: time.nullable().meta({ description: 'Time of the last resumption. Null: never resumed.' }),
-    pausedBy: z.enum(['system', 'operator']).meta({ description: 'Who paused the pipeline last.' }),
-    reason: z.string().nullable().meta({
-      description: 'Why, as events and the history show it. Null: none was given.',
-      exampleValue: 'certificate change',
-    }),
+    paused: z.boolean().describe('Whether no jobs are claimed because an operator paused the pipeline.'),
+    pausedAtUtc: time.nullable().describe('Time of the last pause. Null: never paused.'),
+    resumedAtUtc: time.nullable().describe('Time of the last resumption. Null: never resumed.'),
+    pausedBy: z.enum(['system', 'operator']).describe('Who paused the pipeline last.'),
+    reason: shown(
+      z.string().nullable(),
+      'Why, as events and the history show it. Null: none was given.',
+      'certificate change',
+    ),
     held: z
       .strictObject({
-        reason: z.string().meta({
-          description: 'Why, as events and the history show it. Null: none was given.',
-          exampleValue: 'certificate change',
-        }),
-        since: time.meta({ description: 'Time from which this holds or is counted.' }),
+        reason: shown(
+          z.string(),
+          'Why, as events and the history show it. Null: none was given.',
+          'certificate change',
+        ),
+        since: time.describe('Time from which this holds or is counted.'),
       })
       .nullable()
-      .meta({ description: 'Why no jobs are claimed although the pipeline runs. Null: jobs are claimed.' }),
-    maxConcurrency: z.int().meta({ description: 'Jobs that are signed at the same time.', exampleValue: 8 }),
-    jobsInFlight: z.int().meta({ description: 'Jobs in progress.', exampleValue: 2 }),
+      .describe('Why no jobs are claimed although the pipeline runs. Null: jobs are claimed.'),
+    maxConcurrency: shown(z.int(), 'Jobs that are signed at the same time.', 8),
+    jobsInFlight: shown(z.int(), 'Jobs in progress.', 2),
     jobsInFlightByFormat: z
       .strictObject({
-        pades: z.int().meta({ description: 'Jobs in the format PAdES.', exampleValue: 1 }),
-        cades: z.int().meta({ description: 'Jobs in the format CAdES.', exampleValue: 0 }),
-        xades: z.int().meta({ description: 'Jobs in the format XAdES.', exampleValue: 1 }),
-        total: z.int().meta({ description: 'Jobs of all formats.', exampleValue: 2 }),
+        pades: shown(z.int(), 'Jobs in the format PAdES.', 1),
+        cades: shown(z.int(), 'Jobs in the format CAdES.', 0),
+        xades: shown(z.int(), 'Jobs in the format XAdES.', 1),
+        total: shown(z.int(), 'Jobs of all formats.', 2),
       })
-      .meta({ description: 'Jobs in progress by signature format.' }),
+      .describe('Jobs in progress by signature format.'),
   })
   .meta({ id: 'PipelineState' });
 

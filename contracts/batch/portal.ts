@@ -1,6 +1,6 @@
 /** Activity of the portal, and the keys of its applications, for operators. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { MAX_INTERVALS, seriesQuery, sharedQuery } from './requests.ts';
@@ -14,8 +14,8 @@ const counts = (description: string) =>
 
 const portalActivity = z
   .strictObject({
-    since: time.meta({ description: 'Time from which this holds or is counted.' }),
-    intervalSeconds: z.number().meta({ description: 'Length of an interval, seconds.', exampleValue: 21600 }),
+    since: time.describe('Time from which this holds or is counted.'),
+    intervalSeconds: shown(z.number(), 'Length of an interval, seconds.', 21600),
     documents: z
       .strictObject({
         created: counts('Documents and envelopes that were created in each interval, oldest first.'),
@@ -35,11 +35,11 @@ const portalActivity = z
         failed: counts('E-mails that were given up after the last attempt.'),
       })
       .describe('E-mails by the interval in which they were created.'),
-    complete: z.boolean().meta({
-      description:
-        'False when not all of the window was read: `incomplete` names the counts that are too low.',
-      exampleValue: true,
-    }),
+    complete: shown(
+      z.boolean(),
+      'False when not all of the window was read: `incomplete` names the counts that are too low.',
+      true,
+    ),
     incomplete: z
       .array(z.enum(['documents', 'webhooks', 'mails']))
       .max(3)
@@ -82,7 +82,7 @@ const portalKeys = z
     items: z
       .array(
         z.strictObject({
-          id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
+          id: shown(z.guid(), 'Identifier.', JOB_ID),
           organization: z.string().meta({ description: 'Name of its organization.', examples: ['Acme'] }),
           application: z.string().meta({ description: 'Name of its application.', examples: ['billing'] }),
           role: z.string().meta({
@@ -90,18 +90,19 @@ const portalKeys = z
             examples: ['Normal'],
           }),
           limited: z.boolean().describe('True when scopes or folders limit the key.'),
-          createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
+          createdAt: time.describe('Time at which it was made, UTC.'),
           lastUsedAt: time.nullable().describe('Null for a key that was not used yet.'),
           expiresAt: time.nullable().describe('Null for a key that does not expire.'),
           expiry: z.enum(['never', 'later', 'soon', 'over']).describe('`soon`: within 30 days.'),
         }),
       )
       .max(MAX_KEYS)
-      .meta({ description: 'Entries of this page.' }),
-    complete: z.boolean().meta({
-      description: 'False when there are more than 1,000 organizations or more than 500 keys.',
-      exampleValue: true,
-    }),
+      .describe('Entries of this page.'),
+    complete: shown(
+      z.boolean(),
+      'False when there are more than 1,000 organizations or more than 500 keys.',
+      true,
+    ),
   })
   .meta({ id: 'PortalKeys' });
 

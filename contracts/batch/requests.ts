@@ -4,6 +4,7 @@
  * Source: docs/batch-values.md §2 and §3 (`GET /api/jobs`).
  */
 import { z } from 'zod';
+import { shown } from '../fields.ts';
 
 /** Maximum page size of lists. Source: docs/batch-values.md §0. */
 const MAX_PAGE_SIZE = 200;
@@ -30,9 +31,9 @@ export const paging = {
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     items: z.array(item).describe('Entries of this page.'),
-    page: z.int().meta({ description: 'Number of this page, from 1.', exampleValue: 1 }),
-    pageSize: z.int().meta({ description: 'Most entries of a page.', exampleValue: 50 }),
-    totalCount: z.int().meta({ description: 'Entries of the whole list.', exampleValue: 42 }),
+    page: shown(z.int(), 'Number of this page, from 1.', 1),
+    pageSize: shown(z.int(), 'Most entries of a page.', 50),
+    totalCount: shown(z.int(), 'Entries of the whole list.', 42),
   });
 }
 

@@ -1,63 +1,43 @@
 /** Threads, pool, store and nodes, for operators. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { sharedQuery } from './requests.ts';
 
 const quantiles = z.strictObject({
-  p50Ms: z
-    .number()
-    .meta({ description: 'Half of the values are at most this, milliseconds.', exampleValue: 3.9 }),
-  p99Ms: z
-    .number()
-    .meta({ description: '99 of 100 values are at most this, milliseconds.', exampleValue: 12.4 }),
-  maxMs: z.number().meta({ description: 'Greatest value, milliseconds.', exampleValue: 41 }),
+  p50Ms: shown(z.number(), 'Half of the values are at most this, milliseconds.', 3.9),
+  p99Ms: shown(z.number(), '99 of 100 values are at most this, milliseconds.', 12.4),
+  maxMs: shown(z.number(), 'Greatest value, milliseconds.', 41),
 });
 
 const stalled = z.strictObject({
-  task: z.string().meta({ description: 'Name of the task.', exampleValue: 'sign' }),
-  subject: z.string().meta({ description: 'Id of the job or document.', exampleValue: JOB_ID }),
-  state: z.enum(['computing', 'waiting']).meta({ description: 'State of the machine.' }),
-  runningMs: z
-    .number()
-    .meta({ description: 'Duration of the task so far, milliseconds.', exampleValue: 72000 }),
-  deadlineMs: z
-    .number()
-    .meta({ description: 'Time after which the task counts as stalled, milliseconds.', exampleValue: 60000 }),
+  task: shown(z.string(), 'Name of the task.', 'sign'),
+  subject: shown(z.string(), 'Id of the job or document.', JOB_ID),
+  state: z.enum(['computing', 'waiting']).describe('State of the machine.'),
+  runningMs: shown(z.number(), 'Duration of the task so far, milliseconds.', 72000),
+  deadlineMs: shown(z.number(), 'Time after which the task counts as stalled, milliseconds.', 60000),
 });
 
 const node = z
   .strictObject({
-    name: z.string().meta({ description: 'Name of the node.', exampleValue: 'node-1' }),
-    version: z.string().meta({ description: 'Version of the program on the node.', exampleValue: '1.4.0' }),
-    isThis: z.boolean().meta({ description: 'Whether this node has answered.' }),
-    startedAt: time.meta({ description: 'Time of the start, UTC.' }),
-    silentMs: z
-      .number()
-      .meta({ description: 'Time since its last heartbeat, milliseconds.', exampleValue: 412 }),
-    leaseMs: z.number().meta({
-      description: 'Time after which a silent node loses its work, milliseconds.',
-      exampleValue: 5000,
-    }),
-    session: z
-      .number()
-      .meta({ description: 'Fencing token of the node’s session with the store.', exampleValue: 17 }),
-    draining: z.boolean().meta({ description: 'Whether the node takes nothing new and will end.' }),
-    leases: z
-      .array(z.string())
-      .meta({ description: 'Tasks that this node alone does.', exampleValue: ['folders', 'history'] }),
-    effectsInFlight: z.number().meta({ description: 'Effects in progress.', exampleValue: 3 }),
-    lagMs: z.number().meta({
-      description:
-        'Age of the steps of other nodes that the node had read at its last heartbeat, milliseconds.',
-      exampleValue: 41,
-    }),
-    storeMs: z.number().meta({
-      description: 'Duration of its last read of them from the database, milliseconds.',
-      exampleValue: 0.9,
-    }),
+    name: shown(z.string(), 'Name of the node.', 'node-1'),
+    version: shown(z.string(), 'Version of the program on the node.', '1.4.0'),
+    isThis: z.boolean().describe('Whether this node has answered.'),
+    startedAt: time.describe('Time of the start, UTC.'),
+    silentMs: shown(z.number(), 'Time since its last heartbeat, milliseconds.', 412),
+    leaseMs: shown(z.number(), 'Time after which a silent node loses its work, milliseconds.', 5000),
+    session: shown(z.number(), 'Fencing token of the node’s session with the store.', 17),
+    draining: z.boolean().describe('Whether the node takes nothing new and will end.'),
+    leases: shown(z.array(z.string()), 'Tasks that this node alone does.', ['folders', 'history']),
+    effectsInFlight: shown(z.number(), 'Effects in progress.', 3),
+    lagMs: shown(
+      z.number(),
+      'Age of the steps of other nodes that the node had read at its last heartbeat, milliseconds.',
+      41,
+    ),
+    storeMs: shown(z.number(), 'Duration of its last read of them from the database, milliseconds.', 0.9),
   })
   .meta({ id: 'Node' });
 
@@ -69,37 +49,31 @@ const runtime = z
     nodes: z
       .array(node)
       .max(MAX_NODES)
-      .meta({ description: 'Nodes that share the store. Empty: one process has it to itself.' }),
-    eventLoopDelay: quantiles.meta({ description: 'Delay of the event loop of the thread.' }),
-    effectsInFlight: z.number().meta({ description: 'Effects in progress.', exampleValue: 3 }),
+      .describe('Nodes that share the store. Empty: one process has it to itself.'),
+    eventLoopDelay: quantiles.describe('Delay of the event loop of the thread.'),
+    effectsInFlight: shown(z.number(), 'Effects in progress.', 3),
     shards: z
       .array(
         z.strictObject({
-          shard: z.number().meta({ description: 'Number of the shard, from 0.', exampleValue: 0 }),
-          thread: z
-            .string()
-            .nullable()
-            .meta({ description: 'Thread of the shard or task. Null: it has ended.', exampleValue: 'main' }),
-          losses: z
-            .number()
-            .meta({ description: 'How often the thread of the shard ended.', exampleValue: 0 }),
+          shard: shown(z.number(), 'Number of the shard, from 0.', 0),
+          thread: shown(z.string().nullable(), 'Thread of the shard or task. Null: it has ended.', 'main'),
+          losses: shown(z.number(), 'How often the thread of the shard ended.', 0),
           lastLoss: z
             .strictObject({
-              at: time.meta({ description: 'Time of it, UTC.' }),
-              why: z.string().meta({ description: 'Cause, for people.', exampleValue: 'out of memory' }),
-              actor: z.string().nullable().meta({
-                description: 'Id of the actor.',
-                exampleValue: 'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-              }),
+              at: time.describe('Time of it, UTC.'),
+              why: shown(z.string(), 'Cause, for people.', 'out of memory'),
+              actor: shown(
+                z.string().nullable(),
+                'Id of the actor.',
+                'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
+              ),
             })
             .nullable()
-            .meta({ description: 'Last time that the thread of the shard ended. Null: never.' }),
-          awakeActors: z.number().meta({ description: 'Actors in memory.', exampleValue: 2 }),
-          deepestMailbox: z
-            .number()
-            .meta({ description: 'Most messages that wait for one actor.', exampleValue: 1 }),
-          commit: quantiles.meta({ description: 'Time to commit a step.' }),
-          eventLoopDelay: quantiles.meta({ description: 'Delay of the event loop of the thread.' }),
+            .describe('Last time that the thread of the shard ended. Null: never.'),
+          awakeActors: shown(z.number(), 'Actors in memory.', 2),
+          deepestMailbox: shown(z.number(), 'Most messages that wait for one actor.', 1),
+          commit: quantiles.describe('Time to commit a step.'),
+          eventLoopDelay: quantiles.describe('Delay of the event loop of the thread.'),
           utilisation: z.number().meta({
             description:
               'Share of time in which the event loop of the thread was busy, since the read before, 0 to 1.',
@@ -107,40 +81,29 @@ const runtime = z
           }),
         }),
       )
-      .meta({ description: 'Parts of the actors, each on one thread.' }),
+      .describe('Parts of the actors, each on one thread.'),
     pool: z
       .strictObject({
-        threads: z.number().meta({ description: 'Threads of the pool.', exampleValue: 2 }),
-        busy: z.number().meta({ description: 'Threads with a task.', exampleValue: 1 }),
-        waiting: z.number().meta({ description: 'Tasks that wait for a thread.', exampleValue: 0 }),
-        utilisation: z.number().meta({
-          description: 'Share of thread time spent working since the start, 0 to 1.',
-          exampleValue: 0.61,
-        }),
-        stalled: z
-          .array(stalled)
-          .max(100)
-          .meta({ description: 'Tasks that run for longer than their deadline.' }),
+        threads: shown(z.number(), 'Threads of the pool.', 2),
+        busy: shown(z.number(), 'Threads with a task.', 1),
+        waiting: shown(z.number(), 'Tasks that wait for a thread.', 0),
+        utilisation: shown(z.number(), 'Share of thread time spent working since the start, 0 to 1.', 0.61),
+        stalled: z.array(stalled).max(100).describe('Tasks that run for longer than their deadline.'),
       })
-      .meta({ description: 'Threads that sign, verify and render.' }),
+      .describe('Threads that sign, verify and render.'),
     store: z
       .strictObject({
-        engine: z.string().meta({ description: 'Kind of the store.', exampleValue: 'LMDB' }),
-        bytes: z
-          .number()
-          .nullable()
-          .meta({ description: 'Size of the store on the disk. Null: not known.', exampleValue: 1048576 }),
+        engine: shown(z.string(), 'Kind of the store.', 'LMDB'),
+        bytes: shown(z.number().nullable(), 'Size of the store on the disk. Null: not known.', 1048576),
       })
-      .meta({ description: 'Where actors are stored.' }),
+      .describe('Where actors are stored.'),
     memory: z
       .strictObject({
-        residentBytes: z
-          .number()
-          .meta({ description: 'Memory of the process, bytes.', exampleValue: 134217728 }),
-        heapBytes: z.number().meta({ description: 'JavaScript heap in use, bytes.', exampleValue: 50331648 }),
+        residentBytes: shown(z.number(), 'Memory of the process, bytes.', 134217728),
+        heapBytes: shown(z.number(), 'JavaScript heap in use, bytes.', 50331648),
       })
-      .meta({ description: 'Memory of the process.' }),
-    uptimeSeconds: z.number().meta({ description: 'Time since the start, seconds.', exampleValue: 3600 }),
+      .describe('Memory of the process.'),
+    uptimeSeconds: shown(z.number(), 'Time since the start, seconds.', 3600),
     eventLoopUtilisation: z.number().meta({
       description:
         'Share of time in which the event loop of the main thread was busy, since the read before, 0 to 1.',
@@ -150,18 +113,13 @@ const runtime = z
   .meta({ id: 'Runtime' });
 
 const nodeParams = z.object({
-  id: z
-    .string()
-    .regex(/^[!-~]{1,100}$/)
-    .meta({ description: 'Name of the node.', exampleValue: 'node-2' }),
+  id: shown(z.string().regex(/^[!-~]{1,100}$/), 'Name of the node.', 'node-2'),
 });
 
 const nodeDraining = z
   .strictObject({
-    name: z
-      .string()
-      .meta({ description: 'Name of it in the configuration or the program.', exampleValue: 'node-1' }),
-    draining: z.literal(true).meta({ description: 'Whether the node takes nothing new and will end.' }),
+    name: shown(z.string(), 'Name of it in the configuration or the program.', 'node-1'),
+    draining: z.literal(true).describe('Whether the node takes nothing new and will end.'),
   })
   .meta({ id: 'NodeDraining' });
 

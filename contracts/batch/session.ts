@@ -1,5 +1,6 @@
 /** Login and logout. Source: docs/batch-values.md §0, §1 row 4, §2, §3 and §10. */
 import { z } from 'zod';
+import { shown } from '../fields.ts';
 import { operation } from './operation.ts';
 
 /** Maximum length of a field of a small form. */
@@ -11,28 +12,21 @@ const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'];
 const formText = z.string().max(MAX_FIELD);
 
 const loginForm = z.object({
-  ApiKey: formText
-    .default('')
-    .meta({ description: 'The configured key.', exampleValue: 'the-configured-key' }),
-  Once: formText.optional().meta({
-    description: 'Token of a login link, in place of the key.',
-    exampleValue: 'b25jZS1sb2dpbi10b2tlbg',
-  }),
-  ReturnUrl: formText
-    .optional()
-    .meta({ description: 'Path to go to after the login.', exampleValue: '/jobs' }),
+  ApiKey: shown(formText.default(''), 'The configured key.', 'the-configured-key'),
+  Once: shown(formText.optional(), 'Token of a login link, in place of the key.', 'b25jZS1sb2dpbi10b2tlbg'),
+  ReturnUrl: shown(formText.optional(), 'Path to go to after the login.', '/jobs'),
 });
 
 const text = z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]).optional();
 
 /** `part=style` requests the stylesheet of the page. */
 const loginQuery = z.object({
-  error: text.meta({ description: 'Which text the page shows: `invalid` or `server`. Absent: none.' }),
-  ReturnUrl: text.meta({
-    description: 'Path to go to after the login. Anything but a path of this service counts as `/`.',
-  }),
-  part: text.meta({ description: 'Part of the page that a script asks for.' }),
-  once: text.meta({ description: 'Token of a login link. It is used up by the button of the page.' }),
+  error: text.describe('Which text the page shows: `invalid` or `server`. Absent: none.'),
+  ReturnUrl: text.describe(
+    'Path to go to after the login. Anything but a path of this service counts as `/`.',
+  ),
+  part: text.describe('Part of the page that a script asks for.'),
+  once: text.describe('Token of a login link. It is used up by the button of the page.'),
 });
 
 export const logIn = operation({

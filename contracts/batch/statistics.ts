@@ -1,6 +1,6 @@
 /** Signing profiles, throughput and failures. Source: docs/batch-values.md §15. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID } from './examples.ts';
 import { profileName } from './jobs.ts';
@@ -13,92 +13,69 @@ export const profiles = z
     profiles: z
       .array(
         z.strictObject({
-          name: profileName.meta({
-            description: 'Name of the profile in the configuration.',
-            exampleValue: 'contracts',
-          }),
-          format: z.enum(JOB_FORMATS).nullable().meta({ description: 'Signature format.' }),
+          name: shown(profileName, 'Name of the profile in the configuration.', 'contracts'),
+          format: z.enum(JOB_FORMATS).nullable().describe('Signature format.'),
           method: z
             .enum(['Local', 'RemoteSigner'])
-            .meta({ description: 'Whether a key of this service signs, or people on a remote portal.' }),
-          verify: z.boolean().meta({
-            description: 'Whether signed files are verified before they are published.',
-            exampleValue: true,
-          }),
-          encrypt: z.boolean().meta({ description: 'Whether outputs are encrypted.' }),
-          validateCertificate: z
-            .boolean()
-            .meta({ description: 'Whether certificates are checked before signing.', exampleValue: true }),
+            .describe('Whether a key of this service signs, or people on a remote portal.'),
+          verify: shown(z.boolean(), 'Whether signed files are verified before they are published.', true),
+          encrypt: z.boolean().describe('Whether outputs are encrypted.'),
+          validateCertificate: shown(z.boolean(), 'Whether certificates are checked before signing.', true),
           certificate: z
             .strictObject({
-              source: z.string().meta({ description: 'Where the key is kept.', exampleValue: 'Pfx' }),
-              subject: z.string().meta({
-                description: 'Distinguished name of the certificate.',
-                exampleValue: 'CN=Contracts, O=Example',
-              }),
-              thumbprint: z.string().meta({
-                description: 'SHA-1 of the certificate, upper-case hex.',
-                exampleValue: '5F1E2D3C4B5A69788796A5B4C3D2E1F001122334',
-              }),
-              notAfter: time.meta({
-                description: 'Last moment at which the certificate is valid.',
-                exampleValue: '2028-01-31T23:59:59.000Z',
-              }),
+              source: shown(z.string(), 'Where the key is kept.', 'Pfx'),
+              subject: shown(z.string(), 'Distinguished name of the certificate.', 'CN=Contracts, O=Example'),
+              thumbprint: shown(
+                z.string(),
+                'SHA-1 of the certificate, upper-case hex.',
+                '5F1E2D3C4B5A69788796A5B4C3D2E1F001122334',
+              ),
+              notAfter: shown(
+                time,
+                'Last moment at which the certificate is valid.',
+                '2028-01-31T23:59:59.000Z',
+              ),
             })
             .nullable()
-            .meta({ description: 'Certificate that signs. Null: the profile has none of its own.' }),
-          default: z
-            .boolean()
-            .meta({ description: 'Whether the profile signs uploads that name none.', exampleValue: true }),
+            .describe('Certificate that signs. Null: the profile has none of its own.'),
+          default: shown(z.boolean(), 'Whether the profile signs uploads that name none.', true),
         }),
       )
-      .meta({ description: 'Profiles in the order of the configuration.' }),
+      .describe('Profiles in the order of the configuration.'),
   })
   .meta({ id: 'Profiles' });
 
 const stageStatistics = z.strictObject({
-  count: z.int().meta({ description: 'Number of entries that were measured or found.', exampleValue: 3 }),
-  avgMs: z.number().nullable().meta({ description: 'Mean, milliseconds. Null: no job.', exampleValue: 4.2 }),
-  p50Ms: z
-    .number()
-    .nullable()
-    .meta({ description: 'Half of the values are at most this, milliseconds.', exampleValue: 3.9 }),
-  p95Ms: z
-    .number()
-    .nullable()
-    .meta({ description: '95 of 100 values are at most this, milliseconds.', exampleValue: 9.1 }),
-  maxMs: z.number().nullable().meta({ description: 'Greatest value, milliseconds.', exampleValue: 41 }),
+  count: shown(z.int(), 'Number of entries that were measured or found.', 3),
+  avgMs: shown(z.number().nullable(), 'Mean, milliseconds. Null: no job.', 4.2),
+  p50Ms: shown(z.number().nullable(), 'Half of the values are at most this, milliseconds.', 3.9),
+  p95Ms: shown(z.number().nullable(), '95 of 100 values are at most this, milliseconds.', 9.1),
+  maxMs: shown(z.number().nullable(), 'Greatest value, milliseconds.', 41),
 });
 
 export const statistics = z
   .strictObject({
-    since: time.meta({ description: 'Time from which this holds or is counted.' }),
-    completed: z.int().meta({ description: 'Jobs that were signed and published.', exampleValue: 1280 }),
-    failed: z.int().meta({ description: 'Jobs that failed.', exampleValue: 4 }),
-    canceled: z.int().meta({ description: 'Jobs that were canceled.', exampleValue: 1 }),
-    encrypted: z.int().meta({ description: 'Jobs whose output was encrypted.', exampleValue: 0 }),
+    since: time.describe('Time from which this holds or is counted.'),
+    completed: shown(z.int(), 'Jobs that were signed and published.', 1280),
+    failed: shown(z.int(), 'Jobs that failed.', 4),
+    canceled: shown(z.int(), 'Jobs that were canceled.', 1),
+    encrypted: shown(z.int(), 'Jobs whose output was encrypted.', 0),
     perStage: z
       .strictObject({
-        queueWait: stageStatistics.meta({ description: 'Time in the queue.' }),
-        sign: stageStatistics.meta({ description: 'Time for signing.' }),
-        verify: stageStatistics.meta({ description: 'Time for verifying the signed file.' }),
-        output: stageStatistics.meta({ description: 'Time for publishing the output.' }),
+        queueWait: stageStatistics.describe('Time in the queue.'),
+        sign: stageStatistics.describe('Time for signing.'),
+        verify: stageStatistics.describe('Time for verifying the signed file.'),
+        output: stageStatistics.describe('Time for publishing the output.'),
       })
-      .meta({ description: 'Durations of each stage of a job.' }),
+      .describe('Durations of each stage of a job.'),
     perMethod: z
       .strictObject({
-        Local: z.int().meta({ description: 'Jobs signed with a key of this service.', exampleValue: 1275 }),
-        RemoteSigner: z
-          .int()
-          .meta({ description: 'Jobs signed by people on a remote portal.', exampleValue: 5 }),
+        Local: shown(z.int(), 'Jobs signed with a key of this service.', 1275),
+        RemoteSigner: shown(z.int(), 'Jobs signed by people on a remote portal.', 5),
       })
-      .meta({ description: 'Completed jobs by signing method.' }),
-    throughputPerMinute: z
-      .number()
-      .meta({ description: 'Completed jobs of the last minute.', exampleValue: 62 }),
-    lifetimePerMinute: z
-      .number()
-      .meta({ description: 'Completed jobs per minute of the window.', exampleValue: 48.5 }),
+      .describe('Completed jobs by signing method.'),
+    throughputPerMinute: shown(z.number(), 'Completed jobs of the last minute.', 62),
+    lifetimePerMinute: shown(z.number(), 'Completed jobs per minute of the window.', 48.5),
   })
   .meta({ id: 'Statistics' });
 
@@ -107,34 +84,30 @@ const waits = z.array(z.number().nullable()).max(MAX_INTERVALS);
 
 const series = z
   .strictObject({
-    since: time.meta({ description: 'Time from which this holds or is counted.' }),
-    intervalSeconds: z.number().meta({ description: 'Length of an interval, seconds.', exampleValue: 21600 }),
-    completed: counts.meta({
-      description: 'Jobs that were completed in each interval, oldest first.',
-      exampleValue: [310, 402, 365, 203],
-    }),
-    failed: counts.meta({
-      description: 'Jobs that failed in each interval, oldest first.',
-      exampleValue: [1, 0, 3, 0],
-    }),
-    canceled: counts.meta({
-      description: 'Jobs that were canceled in each interval, oldest first.',
-      exampleValue: [0, 1, 0, 0],
-    }),
-    queueWaitMs: waits.meta({
-      description:
-        '95 of 100 jobs that were completed in each interval waited in the queue at most this, milliseconds, oldest first. Null: none was completed.',
-      exampleValue: [12.5, 40, 18, null],
-    }),
-    signMs: waits.meta({
-      description:
-        '95 of 100 jobs that were completed in each interval were signed within this, milliseconds, oldest first. Null: none was signed here.',
-      exampleValue: [38, 41.5, 37, null],
-    }),
-    oldestQueuedAt: time.nullable().meta({
-      description: 'Since when the job at the head of the queue has waited. Null: none waits.',
-      exampleValue: AT,
-    }),
+    since: time.describe('Time from which this holds or is counted.'),
+    intervalSeconds: shown(z.number(), 'Length of an interval, seconds.', 21600),
+    completed: shown(
+      counts,
+      'Jobs that were completed in each interval, oldest first.',
+      [310, 402, 365, 203],
+    ),
+    failed: shown(counts, 'Jobs that failed in each interval, oldest first.', [1, 0, 3, 0]),
+    canceled: shown(counts, 'Jobs that were canceled in each interval, oldest first.', [0, 1, 0, 0]),
+    queueWaitMs: shown(
+      waits,
+      '95 of 100 jobs that were completed in each interval waited in the queue at most this, milliseconds, oldest first. Null: none was completed.',
+      [12.5, 40, 18, null],
+    ),
+    signMs: shown(
+      waits,
+      '95 of 100 jobs that were completed in each interval were signed within this, milliseconds, oldest first. Null: none was signed here.',
+      [38, 41.5, 37, null],
+    ),
+    oldestQueuedAt: shown(
+      time.nullable(),
+      'Since when the job at the head of the queue has waited. Null: none waits.',
+      AT,
+    ),
   })
   .meta({ id: 'StatisticsSeries' });
 
@@ -143,40 +116,32 @@ const failures = z
     groups: z
       .array(
         z.strictObject({
-          errorCode: z.string().meta({
-            description: 'Error that ended the job. Null: none, or any.',
-            exampleValue: 'pdf.malformed',
-          }),
-          remedy: z.string().nullable().meta({
-            description: 'What usually ends the error. Null: not known.',
-            exampleValue: 'Save the file again with a PDF program.',
-          }),
-          count: z
-            .int()
-            .meta({ description: 'Number of entries that were measured or found.', exampleValue: 3 }),
-          oldestAt: time.meta({ description: 'Time of the oldest failure.' }),
-          newestAt: time.meta({ description: 'Time of the newest failure.' }),
+          errorCode: shown(z.string(), 'Error that ended the job. Null: none, or any.', 'pdf.malformed'),
+          remedy: shown(
+            z.string().nullable(),
+            'What usually ends the error. Null: not known.',
+            'Save the file again with a PDF program.',
+          ),
+          count: shown(z.int(), 'Number of entries that were measured or found.', 3),
+          oldestAt: time.describe('Time of the oldest failure.'),
+          newestAt: time.describe('Time of the newest failure.'),
           example: z
             .strictObject({
-              id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-              fileName: z.string().meta({
-                description: 'File name as the client or the folder had it.',
-                exampleValue: 'contract.pdf',
-              }),
-              message: z.string().nullable().meta({
-                description: 'What happened, for people. The text may change.',
-                exampleValue: 'Verified and published.',
-              }),
+              id: shown(z.guid(), 'Identifier.', JOB_ID),
+              fileName: shown(z.string(), 'File name as the client or the folder had it.', 'contract.pdf'),
+              message: shown(
+                z.string().nullable(),
+                'What happened, for people. The text may change.',
+                'Verified and published.',
+              ),
             })
-            .meta({ description: 'The newest job of the group.' }),
+            .describe('The newest job of the group.'),
         }),
       )
       .max(200)
-      .meta({ description: 'Failures by error, the most frequent first.' }),
-    examined: z
-      .int()
-      .meta({ description: 'Failed jobs that were read: the newest, at most 10,000.', exampleValue: 42 }),
-    complete: z.boolean().meta({ description: 'False when there are more failed jobs.', exampleValue: true }),
+      .describe('Failures by error, the most frequent first.'),
+    examined: shown(z.int(), 'Failed jobs that were read: the newest, at most 10,000.', 42),
+    complete: shown(z.boolean(), 'False when there are more failed jobs.', true),
   })
   .meta({ id: 'Failures' });
 

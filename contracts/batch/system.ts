@@ -1,43 +1,38 @@
 /** `/api/health`, `/api/ready` and `/api/whoami`. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import { AT } from './examples.ts';
 import { operation } from './operation.ts';
 import { HEALTH_STATUSES } from './words.ts';
 
 export const identity = z
   .strictObject({
-    operator: z.string().meta({
-      description: 'Name under which actions of this caller are recorded.',
-      exampleValue: 'operator',
-    }),
-    scheme: z.enum(['ApiKey', 'Cookie']).meta({ description: 'How the caller is authenticated.' }),
+    operator: shown(z.string(), 'Name under which actions of this caller are recorded.', 'operator'),
+    scheme: z.enum(['ApiKey', 'Cookie']).describe('How the caller is authenticated.'),
   })
   .meta({ id: 'Identity' });
 
 export const health = z
-  .strictObject({ status: z.literal('Healthy').meta({ description: 'State of it.' }) })
+  .strictObject({ status: z.literal('Healthy').describe('State of it.') })
   .meta({ id: 'Health' });
 
 export const readiness = z
   .strictObject({
-    status: z.enum(['Ready', 'NotReady']).meta({ description: 'State of it.' }),
-    checkedAtUtc: time.meta({ description: 'Time of the checks.' }),
+    status: z.enum(['Ready', 'NotReady']).describe('State of it.'),
+    checkedAtUtc: time.describe('Time of the checks.'),
     checks: z
       .array(
         z.strictObject({
-          name: z.string().meta({
-            description: 'Name of the check, also in metrics and `sealwright doctor`.',
-            exampleValue: 'database',
-          }),
-          status: z.enum(HEALTH_STATUSES).meta({ description: 'State of it.' }),
-          detail: z.string().nullable().meta({
-            description: 'Reasons and paths are shown to those who send the key.',
-            exampleValue: 'reachable (LMDB (/var/lib/batch/db))',
-          }),
+          name: shown(z.string(), 'Name of the check, also in metrics and `sealwright doctor`.', 'database'),
+          status: z.enum(HEALTH_STATUSES).describe('State of it.'),
+          detail: shown(
+            z.string().nullable(),
+            'Reasons and paths are shown to those who send the key.',
+            'reachable (LMDB (/var/lib/batch/db))',
+          ),
         }),
       )
-      .meta({ description: 'Result of each check, by name.' }),
+      .describe('Result of each check, by name.'),
   })
   .meta({ id: 'Readiness' });
 

@@ -1,6 +1,6 @@
 /** Validation of signed files: the JSON form of the report of ETSI TS 119 102-2. What is absent is null. */
 import { z } from 'zod';
-import { time as timestamp } from '../fields.ts';
+import { shown, time as timestamp } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT } from './examples.ts';
 import { PASSWORD_HEADER } from './files.ts';
@@ -245,11 +245,11 @@ const validateForm = z.object({
       description: 'Pades, Cades, Xades or Asic; left out, it is found out from the content.',
       examples: ['Pades'],
     }),
-  password: z.string().max(127).optional().meta({
-    description:
-      'Password of an encrypted PDF, for the form of the page; programs send the header X-Document-Password, which takes precedence.',
-    exampleValue: 'the-password',
-  }),
+  password: shown(
+    z.string().max(127).optional(),
+    'Password of an encrypted PDF, for the form of the page; programs send the header X-Document-Password, which takes precedence.',
+    'the-password',
+  ),
 });
 
 export const validatePage = operation({

@@ -1,7 +1,7 @@
 /** Calls of webhooks for the ends of jobs, and those of the portal, for operators. Source: docs/webhooks.md. */
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../deliveries.ts';
-import { time } from '../fields.ts';
+import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
@@ -13,75 +13,60 @@ const DELIVERY_ID = 'Id of the delivery, from `GET /api/webhooks/deliveries`.';
 
 const deliveryQuery = z.object({ status: oneOf(DELIVERY_STATUSES), ...paging, version: sharedVersion });
 
+const attempts = z
+  .array(
+    z.strictObject({
+      at: time.describe('Time of it, UTC.'),
+      url: shown(z.string(), 'Address of the receiver.', 'https://hooks.example.com/jobs'),
+      status: shown(z.int().nullable(), 'HTTP status of the receiver. Null: there was no answer.', 204),
+      milliseconds: shown(z.number(), 'Duration of the call.', 18),
+      error: shown(z.string().nullable(), 'Why it failed. Null: it did not.', 'connect ECONNREFUSED'),
+      response: shown(z.string().nullable(), 'First 1,000 characters of the answer. Null: none.', 'ok'),
+    }),
+  )
+  .describe('Calls that were made, oldest first; at most ten.');
+
 const webhookDelivery = z
   .strictObject({
-    id: z.string().meta({ description: 'Also the `webhook-id` of every attempt.', exampleValue: JOB_ID }),
-    url: z.string().nullable().meta({
-      description: 'Null when the configuration does not name the webhook any more.',
-      exampleValue: 'https://hooks.example.com/jobs',
-    }),
-    jobId: jobId.meta({
-      description: 'Job this is about. Null: none.',
-      exampleValue: JOB_ID,
-    }),
-    type: z.string().meta({ description: 'Type of the event.', exampleValue: 'JobCompleted' }),
-    status: z.enum(DELIVERY_STATUSES).meta({ description: 'State of it.' }),
-    createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
-    nextAttemptAt: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
-    body: z.string().meta({
-      description: 'What is sent, byte for byte.',
-      exampleValue: '{"type":"JobCompleted","data":{}}',
-    }),
-    attempts: z
-      .array(
-        z.strictObject({
-          at: time.meta({ description: 'Time of it, UTC.' }),
-          url: z.string().meta({
-            description: 'Address of the receiver.',
-            exampleValue: 'https://hooks.example.com/jobs',
-          }),
-          status: z.int().nullable().meta({
-            description: 'HTTP status of the receiver. Null: there was no answer.',
-            exampleValue: 204,
-          }),
-          milliseconds: z.number().meta({ description: 'Duration of the call.', exampleValue: 18 }),
-          error: z
-            .string()
-            .nullable()
-            .meta({ description: 'Why it failed. Null: it did not.', exampleValue: 'connect ECONNREFUSED' }),
-          response: z
-            .string()
-            .nullable()
-            .meta({ description: 'First 1,000 characters of the answer. Null: none.', exampleValue: 'ok' }),
-        }),
-      )
-      .meta({ description: 'Calls that were made, oldest first; at most ten.' }),
+    id: shown(z.string(), 'Also the `webhook-id` of every attempt.', JOB_ID),
+    url: shown(
+      z.string().nullable(),
+      'Null when the configuration does not name the webhook any more.',
+      'https://hooks.example.com/jobs',
+    ),
+    jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
+    type: shown(z.string(), 'Type of the event.', 'JobCompleted'),
+    status: z.enum(DELIVERY_STATUSES).describe('State of it.'),
+    createdAt: time.describe('Time at which it was made, UTC.'),
+    nextAttemptAt: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+    body: shown(z.string(), 'What is sent, byte for byte.', '{"type":"JobCompleted","data":{}}'),
+    attempts,
   })
   .meta({ id: 'WebhookDelivery' });
 
 const webhookReplay = z
   .strictObject({
-    count: z.int().min(0).meta({ description: 'Deliveries that are sent again.', exampleValue: 3 }),
-    complete: z
-      .boolean()
-      .meta({ description: 'False: there are more in the range. Ask again.', exampleValue: true }),
+    count: shown(z.int().min(0), 'Deliveries that are sent again.', 3),
+    complete: shown(z.boolean(), 'False: there are more in the range. Ask again.', true),
   })
   .meta({ id: 'WebhookReplay' });
 
 const replayBody = z
   .strictObject({
-    from: moment.nullish().meta({
-      description: 'First end of a job, included, ISO 8601. Absent: from the beginning.',
-      exampleValue: '2026-05-26T00:00:00Z',
-    }),
-    to: moment.nullish().meta({
-      description: 'Last end of a job, included, ISO 8601. Absent: up to now.',
-      exampleValue: '2026-05-27T00:00:00Z',
-    }),
+    from: shown(
+      moment.nullish(),
+      'First end of a job, included, ISO 8601. Absent: from the beginning.',
+      '2026-05-26T00:00:00Z',
+    ),
+    to: shown(
+      moment.nullish(),
+      'Last end of a job, included, ISO 8601. Absent: up to now.',
+      '2026-05-27T00:00:00Z',
+    ),
     failedOnly: z
       .boolean({ error: 'must be true or false' })
       .default(true)
-      .meta({ description: 'Whether only failed deliveries are sent again.' }),
+      .describe('Whether only failed deliveries are sent again.'),
   })
   .meta({ id: 'WebhookReplayRequest' });
 
@@ -162,66 +147,32 @@ const portalOrganizations = z
     items: z
       .array(
         z.strictObject({
-          id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-          name: z
-            .string()
-            .meta({ description: 'Name of it in the configuration or the program.', exampleValue: 'node-1' }),
-          pending: z.int().meta({ description: 'Events that wait for their call.', exampleValue: 1 }),
-          delivered: z
-            .int()
-            .meta({ description: 'Events that the receiver has accepted.', exampleValue: 12 }),
-          failed: z.int().meta({ description: 'Jobs that failed.', exampleValue: 4 }),
+          id: shown(z.guid(), 'Identifier.', JOB_ID),
+          name: shown(z.string(), 'Name of it in the configuration or the program.', 'node-1'),
+          pending: shown(z.int(), 'Events that wait for their call.', 1),
+          delivered: shown(z.int(), 'Events that the receiver has accepted.', 12),
+          failed: shown(z.int(), 'Jobs that failed.', 4),
         }),
       )
       .max(MAX_ORGANIZATIONS)
-      .meta({ description: 'Entries of this page.' }),
+      .describe('Entries of this page.'),
   })
   .meta({ id: 'PortalWebhookOrganizations' });
 
 const portalDelivery = z.strictObject({
-  id: z.string().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
-  webhookId: z.guid().meta({ description: 'Webhook that is called.', exampleValue: JOB_ID }),
-  documentId: z.guid().nullable().meta({
-    description: 'Document that the mail is about. Null: none.',
-    exampleValue: JOB_ID,
-  }),
-  type: z.string().meta({ description: 'Type of the event.', exampleValue: 'JobCompleted' }),
-  sequence: z
-    .int()
-    .meta({ description: 'Number of the event among those of its document, from 1.', exampleValue: 3 }),
-  status: z.enum(DELIVERY_STATUSES).meta({ description: 'State of it.' }),
-  createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
-  nextAttemptAt: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
-  attempts: z
-    .array(
-      z.strictObject({
-        at: time.meta({ description: 'Time of it, UTC.' }),
-        url: z
-          .string()
-          .meta({ description: 'Address of the receiver.', exampleValue: 'https://hooks.example.com/jobs' }),
-        status: z.int().nullable().meta({
-          description: 'HTTP status of the receiver. Null: there was no answer.',
-          exampleValue: 204,
-        }),
-        milliseconds: z.number().meta({ description: 'Duration of the call.', exampleValue: 18 }),
-        error: z
-          .string()
-          .nullable()
-          .meta({ description: 'Why it failed. Null: it did not.', exampleValue: 'connect ECONNREFUSED' }),
-        response: z
-          .string()
-          .nullable()
-          .meta({ description: 'First 1,000 characters of the answer. Null: none.', exampleValue: 'ok' }),
-      }),
-    )
-    .meta({ description: 'Calls that were made, oldest first; at most ten.' }),
+  id: shown(z.string(), 'Identifier.', JOB_ID),
+  webhookId: shown(z.guid(), 'Webhook that is called.', JOB_ID),
+  documentId: shown(z.guid().nullable(), 'Document that the mail is about. Null: none.', JOB_ID),
+  type: shown(z.string(), 'Type of the event.', 'JobCompleted'),
+  sequence: shown(z.int(), 'Number of the event among those of its document, from 1.', 3),
+  status: z.enum(DELIVERY_STATUSES).describe('State of it.'),
+  createdAt: time.describe('Time at which it was made, UTC.'),
+  nextAttemptAt: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+  attempts,
 });
 
 const organizationParams = z.object({
-  organizationId: z
-    .string()
-    .max(64)
-    .meta({ description: 'Organization of the portal.', exampleValue: JOB_ID }),
+  organizationId: shown(z.string().max(64), 'Organization of the portal.', JOB_ID),
 });
 
 const deliveryParams = organizationParams.extend({ id: z.string().max(100).describe(DELIVERY_ID) });

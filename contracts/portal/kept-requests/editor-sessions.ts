@@ -20,15 +20,15 @@ const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS
 const newEditorSession = members({
   draftId: maybeUuid.describe('The draft to edit. Absent: a new draft is made of `files`.'),
   files: list(newFile, { most: MAX_FILES }).nullish().describe('Uploads of a new draft.'),
-  returnUrl: textUpTo(2000)
-    .refine((given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol), {
-      error: 'must be an address that begins with https:// or http://',
-    })
-    .nullish()
-    .meta({
-      description: 'Page that the editor opens when its session ends; not used in a frame.',
-      exampleValue: 'https://app.example.com/contracts',
-    }),
+  returnUrl: shown(
+    textUpTo(2000)
+      .refine((given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol), {
+        error: 'must be an address that begins with https:// or http://',
+      })
+      .nullish(),
+    'Page that the editor opens when its session ends; not used in a frame.',
+    'https://app.example.com/contracts',
+  ),
 }).meta({ id: 'NewEditorSession' });
 
 const link = z
