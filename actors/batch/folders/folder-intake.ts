@@ -33,13 +33,7 @@ export class FolderIntake {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
     if (endedWithSameContent(rows, file)) return 'declined';
-    // A create request could run after that job has failed and create a second job for the same content.
-    if (isOwned(rows)) return 'active';
-    const outcome = await this.maker.create(this.#job(folder, file, 'watcher'));
-    if (!outcome.accepted && outcome.reason === 'taken') return 'active';
-    accepted(outcome, refusedJob);
-    await this.#removeProcessedPath(rows, file);
-    return 'enqueued';
+    return (await this.#create(rows, folder, file, 'watcher')) === undefined ? 'active' : 'enqueued';
   }
 
   /**
@@ -48,15 +42,21 @@ export class FolderIntake {
    */
   async enqueueByRescan(folder: FolderOfFile, file: Candidate): Promise<JobView | undefined> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
-    const rows = await this.#rowsOf(file);
-    // Most files of a rescan have a job: a read costs a tenth of a rejected create.
+    const created = await this.#create(await this.#rowsOf(file), folder, file, 'rescan');
+    await created?.durable;
+    return created && jobView(created.actor);
+  }
+
+  /** Undefined when an active job owns the path. */
+  async #create(rows: readonly Row[], folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan') {
+    // A create request could run after that job has failed and create a second job for the same content. And most files
+    // of a rescan have a job: a read costs a tenth of a rejected create.
     if (isOwned(rows)) return undefined;
-    const outcome = await this.maker.create(this.#job(folder, file, 'rescan'));
+    const outcome = await this.maker.create(this.#job(folder, file, by));
     if (!outcome.accepted && outcome.reason === 'taken') return undefined;
-    const { actor, durable } = accepted(outcome, refusedJob);
-    await this.#removeProcessedPath(rows, file);
-    await durable;
-    return jobView(actor);
+    const created = accepted(outcome, refusedJob);
+    if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.system, pathKey(file.path));
+    return created;
   }
 
   /** The input of a job for a file. `by` is part of its first history entry. */
@@ -83,10 +83,6 @@ export class FolderIntake {
   /** Reads the rows of the path: its newest job first, then the record of a cleared one. */
   #rowsOf(file: Candidate): Promise<readonly Row[]> {
     return this.runtime.store.rows({ view: 'paths', prefix: [pathKey(file.path)], limit: 2 });
-  }
-
-  async #removeProcessedPath(rows: readonly Row[], file: Candidate): Promise<void> {
-    if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.system, pathKey(file.path));
   }
 }
 
