@@ -26,13 +26,14 @@ export function coSignedForm(
   { choices, form }: Pick<WorkerProfileRuntime, 'choices' | 'form'>,
 ): CoSignedForm | undefined {
   if (choices.coSign !== true || format === 'Pades') return undefined;
-  const head = headOf(path);
+  const head = fileHeader(path);
   const found = formatOfHeader(head);
   if (found === 'Asic') return form.container && head.includes(CONTAINER_TYPE) ? 'Asic' : undefined;
   return found === 'Cades' && format === 'Cades' && form.container === undefined ? 'Cades' : undefined;
 }
 
-function headOf(path: string): Buffer {
+/** First bytes of a file, for format detection. */
+export function fileHeader(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
     const head = Buffer.alloc(HEADER_BYTES);

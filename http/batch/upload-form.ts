@@ -10,18 +10,15 @@ import { Refusal } from '../../machines/refusals.ts';
 import {
   type ByteSink,
   type FormErrors,
+  type FormHandler,
+  type FormHead,
   type FormPart,
   NOWHERE,
   type PartTarget,
   readUpload,
 } from '../core/body/upload.ts';
 
-export interface UploadRules<Sink extends ByteSink> {
-  readonly contentType: string;
-  /** As sent by the client; empty when absent. */
-  readonly contentLength: string;
-  /** Maximum size of the file, bytes. */
-  readonly maxBytes: number;
+export interface UploadRules<Sink extends ByteSink> extends FormHead {
   /** Names of the form fields to read; others are ignored. */
   readonly fields: readonly string[];
   /** Name of the parts that `several` asks about. @default 'file' */
@@ -64,19 +61,10 @@ export function readUploadForm<Sink extends ByteSink>(
   body: AsyncIterable<Buffer>,
   rules: UploadRules<Sink>,
 ): Promise<Upload<Sink>> {
-  const form = new UploadForm(rules);
-  return readUpload(body, {
-    contentType: rules.contentType,
-    contentLength: rules.contentLength,
-    maxBytes: rules.maxBytes,
-    maxFieldBytes: FIELD_BYTES,
-    errors: ERRORS,
-    startPart: (part, fields) => form.startPart(part, fields),
-    finish: (fields) => form.finish(fields),
-  });
+  return readUpload(body, { ...rules, maxFieldBytes: FIELD_BYTES, errors: ERRORS }, new UploadForm(rules));
 }
 
-class UploadForm<Sink extends ByteSink> {
+class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
   readonly #rules: UploadRules<Sink>;
   #sink: Sink | undefined;
   #fileName = '';

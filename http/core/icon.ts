@@ -1,7 +1,6 @@
 /** Icon of all pages. */
-import { z } from 'zod';
 import { asset, assetReply } from './asset.ts';
-import { type AnyRoute, route } from './router.ts';
+import { type AnyRoute, PLAIN_GET, route } from './router.ts';
 
 /** A disc with a check mark. */
 export const ICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#1b5fb4"/>
@@ -12,24 +11,13 @@ export const ICON = asset('image/svg+xml', ICON_SVG);
 
 /** `/favicon.ico`, which browsers request by themselves. */
 export const FAVICON_ROUTE: AnyRoute = route({
-  method: 'GET',
+  ...PLAIN_GET,
   path: '/favicon.ico',
   group: 'Pages',
   summary: 'The icon of the pages, as SVG.',
   description: 'Open to anyone, because browsers request it for every page, without credentials.',
   auth: 'anonymous',
-  rate: 'none',
-  bodyPolicy: 'none',
   headers: ['if-none-match'],
-  params: z.object({}),
-  query: z.object({}),
-  body: z.unknown(),
-  invalidInput: {
-    params: 'route.not-found',
-    query: 'validation.filter-invalid',
-    body: 'validation.body-invalid',
-  },
   responses: { 200: 'asset' },
-  refusals: [],
   handle: ({ header }) => assetReply(ICON, header('if-none-match')),
 });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { Refusal } from '../../machines/refusals.ts';
 import { type Asset, asset, assetReply } from './asset.ts';
 import { ICON } from './icon.ts';
-import { type AnyRoute, route } from './router.ts';
+import { type AnyRoute, PLAIN_GET, route } from './router.ts';
 
 /** Media types of the bundles. */
 const TYPES: { readonly [extension: string]: string } = {
@@ -55,26 +55,17 @@ export function assetRoutes(
   };
   return [
     route({
-      method: 'GET',
+      ...PLAIN_GET,
       path: `${at.prefix}/{name}`,
       group: at.group,
       summary: 'A script or style of the pages.',
       description:
         'Loaded by the pages. A browser that has it asks with `If-None-Match` whether it has changed.',
       auth: at.auth,
-      rate: 'none',
-      bodyPolicy: 'none',
       headers: ['if-none-match'],
       params: z.object({
         name: z.string().describe('Name of the file, as the page has it.'),
       }),
-      query: z.object({}),
-      body: z.unknown(),
-      invalidInput: {
-        params: 'route.not-found',
-        query: 'validation.filter-invalid',
-        body: 'validation.body-invalid',
-      },
       responses: { 200: 'asset' },
       refusals: ['route.not-found'],
       handle({ params, header }) {

@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0192-contracts.md.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Content, Method, OperationExamples } from '../../contracts/operation.ts';
 import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
@@ -149,6 +149,23 @@ export interface Route<
 /** A route with erased types; the dispatcher validates by its schemas before it calls `handle`. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of routes holds requests of all types.
 export type AnyRoute = Route<any, any, any, any, string>;
+
+/** Members of routes of pages and their parts: they take no input, and have no rate limit. */
+export const PLAIN_GET = {
+  method: 'GET',
+  rate: 'none',
+  bodyPolicy: 'none',
+  headers: [],
+  params: z.object({}),
+  query: z.object({}),
+  body: z.unknown(),
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
+  refusals: [],
+} as const;
 
 /** Binds the schemas of a batch service route to the request type of its handler. */
 export function route<Params, Query, Body>(definition: Route<Params, Query, Body>): AnyRoute {

@@ -2,11 +2,11 @@
 import { describeFailure } from '@sealwright/runtime/core';
 import { countPdfPages, formatOfHeader, trySigning } from '@sealwright/signatures';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
+import { fileHeader } from '../co-sign.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 import { formatParameters, levelOf } from './signature-parameters.ts';
-import { fileHeader } from './signed-format.ts';
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 

@@ -1,18 +1,7 @@
 /** Detects the format of a signed file from its content, else from its declared type. */
 
-import { closeSync, openSync, readSync } from 'node:fs';
-import { formatOfHeader, HEADER_BYTES, type ValidationReport } from '@sealwright/signatures';
-
-/** First bytes of a file, for format detection. */
-export function fileHeader(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(HEADER_BYTES);
-    return head.subarray(0, readSync(file, head, 0, HEADER_BYTES, 0));
-  } finally {
-    closeSync(file);
-  }
-}
+import { formatOfHeader, type ValidationReport } from '@sealwright/signatures';
+import { fileHeader } from '../co-sign.ts';
 
 /** Undefined for a file without a signature format in content or declared type. */
 export function signedFormat(

@@ -28,14 +28,21 @@ export interface FormErrors {
   fieldTooLong(name: string, maxBytes: number): Error;
 }
 
-export interface FormRules<Upload> {
+/** Type and length of a form as its request states them, and the limit of the file. */
+export interface FormHead {
   readonly contentType: string;
   /** As sent by the client; empty when absent. */
   readonly contentLength: string;
   /** Maximum size of the file, bytes. */
   readonly maxBytes: number;
+}
+
+interface FormRules extends FormHead {
   readonly maxFieldBytes: number;
   readonly errors: FormErrors;
+}
+
+export interface FormHandler<Upload> {
   /** Called when a part begins, with the complete fields before it. */
   startPart(part: FormPart, fields: ReadonlyMap<string, string>): PartTarget | Promise<PartTarget>;
   /** Called at the end of the form; returns the upload or throws. */
@@ -47,15 +54,16 @@ const FORM_BYTES = 64 * 1024;
 
 /**
  * Reads the form. The last sink is complete but not yet accepted when this resolves, and discarded when it rejects.
- * Rejects with the given errors and with those of `startPart`, `finish` and the sink.
+ * Rejects with the given errors and with those of `form` and the sink.
  */
 export async function readUpload<Upload>(
   body: AsyncIterable<Buffer>,
-  rules: FormRules<Upload>,
+  rules: FormRules,
+  form: FormHandler<Upload>,
 ): Promise<Upload> {
   const { contentType, contentLength, maxBytes, errors } = rules;
   if (Number(contentLength) > maxBytes + FORM_BYTES) throw errors.tooLarge(maxBytes);
-  const parts = new PartReader(rules);
+  const parts = new PartReader(rules, form);
   try {
     const boundary = multipartBoundary(contentType);
     if (boundary === undefined) throw errors.notMultipart();
@@ -70,7 +78,7 @@ export async function readUpload<Upload>(
       }
     }
     reader.finish();
-    return rules.finish(parts.fields);
+    return form.finish(parts.fields);
   } catch (error) {
     await parts.abort();
     throw error instanceof MultipartError ? errors.malformed(error.message) : error;
@@ -78,7 +86,8 @@ export async function readUpload<Upload>(
 }
 
 class PartReader {
-  readonly #rules: FormRules<unknown>;
+  readonly #rules: FormRules;
+  readonly #form: FormHandler<unknown>;
   readonly fields = new Map<string, string>();
   #target: PartTarget = NOWHERE;
   #sink: ByteSink | undefined;
@@ -86,8 +95,9 @@ class PartReader {
   #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(rules: FormRules<unknown>) {
+  constructor(rules: FormRules, form: FormHandler<unknown>) {
     this.#rules = rules;
+    this.#form = form;
   }
 
   read(event: MultipartEvent): Promise<void> | undefined {
@@ -107,7 +117,7 @@ class PartReader {
     this.#target = NOWHERE;
     this.#chunks = [];
     this.#length = 0;
-    this.#target = await this.#rules.startPart(part, this.fields);
+    this.#target = await this.#form.startPart(part, this.fields);
     if (this.#target.to === 'file') this.#sink = this.#target.sink;
   }
 

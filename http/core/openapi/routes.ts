@@ -6,29 +6,12 @@
 import { z } from 'zod';
 import type { LinkGroup } from '../../../web/pages/batch/layout.tsx';
 import { cachedJson, type JsonReply, page } from '../reply.ts';
-import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
+import { type AnyRoute, type AuthPolicy, PLAIN_GET, route } from '../router.ts';
 import { type ApiDescription, describeApi } from './document.ts';
 import { referencePage } from './reference-page.ts';
 
 const DOCUMENT_PATH = '/openapi/v1.json';
 const REFERENCE_PATH = '/scalar/v1';
-
-const COMMON = {
-  method: 'GET',
-  group: 'Description',
-  rate: 'none',
-  bodyPolicy: 'none',
-  headers: [],
-  params: z.object({}),
-  query: z.object({}),
-  body: z.unknown(),
-  invalidInput: {
-    params: 'route.not-found',
-    query: 'validation.filter-invalid',
-    body: 'validation.body-invalid',
-  },
-  refusals: [],
-} as const;
 
 const documentShape = z
   .looseObject({ openapi: z.literal('3.1.1').describe('Version of the specification.') })
@@ -68,7 +51,8 @@ export function withReference(
   const all: readonly AnyRoute[] = [
     ...routes,
     route({
-      ...COMMON,
+      ...PLAIN_GET,
+      group: 'Description',
       path: DOCUMENT_PATH,
       summary: 'This interface as an OpenAPI document.',
       description: 'Built from the route table of the running service.',
@@ -78,7 +62,8 @@ export function withReference(
       handle: () => describe().document,
     }),
     route({
-      ...COMMON,
+      ...PLAIN_GET,
+      group: 'Description',
       path: REFERENCE_PATH,
       summary: 'This interface as a page to read, search and try.',
       description: 'Loads nothing from other hosts.',

@@ -9,18 +9,15 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ByteSink,
   type FormErrors,
+  type FormHandler,
+  type FormHead,
   type FormPart,
   NOWHERE,
   type PartTarget,
   readUpload,
 } from '../../core/body/upload.ts';
 
-export interface UploadRules {
-  readonly contentType: string;
-  /** As sent by the client; empty when absent. */
-  readonly contentLength: string;
-  /** Maximum size of the file, bytes. */
-  readonly maxBytes: number;
+export interface UploadRules extends FormHead {
   open(): Promise<BlobSink>;
   /** Receives the bytes of the file; a `restart` precedes those of a file that replaces an earlier candidate. */
   readonly watch?: { update(bytes: Buffer): void; restart(): void } | undefined;
@@ -51,19 +48,10 @@ const ERRORS: FormErrors = {
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
 export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFormat> {
-  const form = new UploadForm(rules);
-  return readUpload(body, {
-    contentType: rules.contentType,
-    contentLength: rules.contentLength,
-    maxBytes: rules.maxBytes,
-    maxFieldBytes: MAX_FORM_TEXT,
-    errors: ERRORS,
-    startPart: (part, fields) => form.startPart(part, fields),
-    finish: (fields) => form.finish(fields),
-  });
+  return readUpload(body, { ...rules, maxFieldBytes: MAX_FORM_TEXT, errors: ERRORS }, new UploadForm(rules));
 }
 
-class UploadForm {
+class UploadForm implements FormHandler<UploadedFormat> {
   readonly #rules: UploadRules;
   #sink: BlobSink | undefined;
   #file: FormPart | undefined;

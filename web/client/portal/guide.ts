@@ -6,7 +6,7 @@
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { counted, filled } from '../../pages/portal/texts.ts';
 import { createElement, findElement, requireElement } from '../dom.ts';
-import { leadToActions } from './outcome.ts';
+import { type Control, controlOf, leadToActions } from './outcome.ts';
 import type { ShownPdf } from './pdf-view.ts';
 
 /** Width of a thumbnail, CSS pixels. */
@@ -14,7 +14,6 @@ const THUMBNAIL_WIDTH = 72;
 /** A page is seen when this part of it, or of the window, was visible. */
 const SEEN_SHARE = 0.5;
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 type Words = SigningData['words'];
 
 interface Step {
@@ -255,16 +254,6 @@ function startThumbnails(shown: ShownPdf, words: Words, seen: ReadonlySet<number
     drawer.observe(button);
   }
   return name;
-}
-
-/** The control of the form for a field. */
-function controlOf(index: string): Control | undefined {
-  const element = findElement(`#field-${index}`);
-  const isControl =
-    element instanceof HTMLInputElement ||
-    element instanceof HTMLSelectElement ||
-    element instanceof HTMLTextAreaElement;
-  return isControl ? element : undefined;
 }
 
 function textOf(control: Control): string {

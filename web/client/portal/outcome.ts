@@ -99,7 +99,7 @@ export async function withStatus(
 /** Most bytes of a file. */
 const MAX_FILE_BYTES = 4_000_000;
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+export type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** Names a control that is missing or wrong, and says how. */
 interface Fault {
@@ -153,7 +153,8 @@ function faultOf(control: Control, words: SigningData['words']): string {
   return words.fieldInvalid;
 }
 
-function controlOf(index: number): Control | undefined {
+/** The control of the form for a field. */
+export function controlOf(index: number | string): Control | undefined {
   const element = findElement(`#field-${index}`);
   const isControl =
     element instanceof HTMLInputElement ||
