@@ -2,17 +2,20 @@
  * Builds the batch service from store, actors, pool, pipeline and folders, and defines their start and stop order.
  * Source: docs/batch-values.md §7.
  */
-
-import type { Step } from '@sealwright/runtime';
+import { type Clock, Retryable, type Step } from '@sealwright/runtime';
+import type { ValidationReport } from '@sealwright/signatures';
+import type { ProfileView } from '../../contracts/batch/statistics.ts';
 import type { JobState } from '../../machines/batch/job-context.ts';
+import { Refusal } from '../../machines/refusals.ts';
 import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
 import { OrderNumbers } from '../shared/order-numbers.ts';
-import { Profiles } from '../shared/profiles.ts';
+import { type Profile, Profiles } from '../shared/profiles.ts';
 import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
+import { uploadName } from '../shared/storage-layout.ts';
 import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
 import { FolderService } from './folders/folder-control.ts';
@@ -39,7 +42,7 @@ import { JobUploads } from './jobs/job-uploads.ts';
 import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
-import { Uploads } from './jobs/uploads.ts';
+import { type Upload, Uploads } from './jobs/uploads.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
@@ -47,12 +50,91 @@ import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
 import { RemotePoll } from './pipeline/remote-poll.ts';
 import { StorageMonitor, storageFolders } from './pipeline/storage-monitor.ts';
-import { ProfileViews } from './profile-views.ts';
 import { recover, recoveryEvent } from './recovery.ts';
 import { definitions } from './registry.ts';
 import { RemoteSigning } from './remote/remote-signing.ts';
-import { FileValidations } from './validations.ts';
 import { JobWebhooks } from './webhooks/job-webhooks.ts';
+
+/** Validates uploaded files: writes them under a temporary name, validates them in the pool and removes them. */
+class FileValidations {
+  constructor(
+    private readonly uploads: Pick<Uploads, 'open'>,
+    private readonly pool: Pick<SigningPool, 'run'>,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** Refusals: `job.path-too-long`. */
+  open(fileName: string): Promise<Upload> {
+    return this.uploads.open(fileName, false);
+  }
+
+  /**
+   * Resolves with the report, and its XML form of ETSI TS 119 102-2. The caller aborts the upload afterwards. Refusals:
+   * `upload.format-unsupported` for a file that cannot be read, `service.busy`.
+   */
+  async validate(
+    upload: Upload,
+    {
+      fileName,
+      files,
+      format,
+      password,
+    }: {
+      readonly fileName: string;
+      /** Files in the upload: the signed file, then the content of a detached signature. */
+      readonly files: readonly { readonly name: string; readonly length: number }[];
+      readonly format: ValidationReport['format'] | undefined;
+      /** Opens the file when it is an encrypted PDF; never stored. */
+      readonly password?: string | undefined;
+    },
+  ): Promise<{ readonly report: ValidationReport; readonly xml: string }> {
+    const { pool, clock } = this;
+    const answer = await pool.run({
+      task: 'validate',
+      documentId: 'validation',
+      path: uploadName(upload.path),
+      fileName,
+      ...(files.length > 1 && { files }),
+      format: format ?? null,
+      ...(password !== undefined && { password }),
+      at: clock.now(),
+    });
+    if (answer.ok) return answer.result;
+    if (answer.code.startsWith('pool.')) throw new Retryable('service.busy', answer.message);
+    throw new Refusal('upload.format-unsupported', answer.message, { errors: { file: [answer.message] } });
+  }
+}
+
+/** API views of the signing profiles. Source: docs/batch-values.md §15. */
+class ProfileViews {
+  readonly #profiles: Profiles;
+
+  constructor(profiles: Profiles) {
+    this.#profiles = profiles;
+  }
+
+  /** In the order of the configuration. */
+  list(): readonly ProfileView[] {
+    const unnamed = this.#profiles.find(undefined)?.name;
+    return this.#profiles.all.map((profile) => ({
+      name: profile.name,
+      format: profile.format ?? null,
+      method: profile.method,
+      verify: profile.verify,
+      encrypt: profile.encrypt,
+      validateCertificate: profile.method === 'Local' && profile.validateCertificate === true,
+      certificate: certificateOf(profile),
+      default: profile.name === unnamed,
+    }));
+  }
+}
+
+/** The certificate of a local profile; null for a remote one, whose participants bring their own. */
+function certificateOf(profile: Profile): ProfileView['certificate'] {
+  if (profile.method !== 'Local' || profile.facts === undefined) return null;
+  const { source, subject, thumbprint, notAfter } = profile.facts;
+  return { source, subject, thumbprint, notAfter };
+}
 
 /** Interval at which a stop checks for jobs in flight, milliseconds. */
 const DRAIN_CHECK_MS = 20;

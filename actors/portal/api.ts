@@ -4,9 +4,7 @@
  *
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
-
-import type { Tenants } from './api/callers.ts';
-import type { IdempotentRequests } from './api/repeatable-requests.ts';
+import type { IdempotentRequests, Tenants } from './api/callers.ts';
 import type { BrandingService } from './branding/branding.ts';
 import type { DocumentEdits } from './documents/document-edits.ts';
 import type { DocumentExports } from './documents/document-export.ts';
@@ -35,7 +33,6 @@ import type { Deliveries } from './webhooks/deliveries.ts';
 export type * from './api/activity.ts';
 export * from './api/callers.ts';
 export type * from './api/documents.ts';
-export type * from './api/repeatable-requests.ts';
 export * from './api/signing.ts';
 export type { BrandingService } from './branding/branding.ts';
 export type { DocumentEdits } from './documents/document-edits.ts';

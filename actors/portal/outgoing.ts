@@ -2,7 +2,6 @@
  * Builds the outgoing services of the portal, e-mails and webhook calls, with their effect handlers and queries. Their
  * actors are defined in `registry.ts`.
  */
-
 import type { EffectHandler } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
@@ -11,16 +10,12 @@ import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
 import { brandingOf } from './branding/branding.ts';
 import { FOLDER } from './folders/folders.ts';
-import { createMailHandler } from './mail/create-mail.ts';
 import type { Mailer } from './mail/mail-port.ts';
 import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
-import { Mails } from './mail/mails.ts';
-import { reportMailHandler } from './mail/report-mail.ts';
-import { sendMailHandler } from './mail/send-mail.ts';
-import { testMailSender } from './mail/test-mail.ts';
+import { createMailHandler, Mails, reportMailHandler } from './mail/mails.ts';
+import { sendMailHandler, testMailSender } from './mail/send-mail.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
-import { callWebhookHandler } from './webhooks/call-webhook.ts';
-import { Deliveries } from './webhooks/deliveries.ts';
+import { callWebhookHandler, Deliveries } from './webhooks/deliveries.ts';
 import { publishEventsHandler } from './webhooks/publish-events.ts';
 import type { PayloadLookups } from './webhooks/webhook-payloads.ts';
 import { WebhookRegistry } from './webhooks/webhooks.ts';

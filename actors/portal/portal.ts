@@ -3,7 +3,6 @@
  *
  * Shares runtime and store with the batch service (`services.ts`).
  */
-
 import { Fatal } from '@sealwright/runtime';
 import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
@@ -49,8 +48,7 @@ import { portalDefinitions } from './registry.ts';
 import { DescribedFiles } from './renditions/described-files.ts';
 import { Renditions } from './renditions/renditions.ts';
 import { Activity } from './reports/activity.ts';
-import { makeReportHandler } from './reports/make-report.ts';
-import { Reports } from './reports/reports.ts';
+import { makeReportHandler, Reports } from './reports/reports.ts';
 import { Tickets } from './shared/tickets.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';

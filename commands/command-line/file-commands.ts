@@ -1,9 +1,18 @@
 /** Commands that work on files: `verify`, `extend` and `decrypt`. */
-import type { ExtendOptions, VerifyOptions } from '@sealwright/signatures/command-line';
+import { readFileSync, statSync } from 'node:fs';
+import { type Clock, describeFailure } from '@sealwright/runtime/core';
+import type {
+  CollectOnline,
+  CompareIndependently,
+  ExtendOptions,
+  VerifyOptions,
+} from '@sealwright/signatures/command-line';
 import { Option } from 'commander';
-import type { DecryptOptions } from '../decrypt.ts';
+import { escapeControls } from '../../logging.ts';
+import type { LoadedSettings } from '../../settings.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { collect, type Format, parseCount, parseFormat, parseTime } from '../option-values.ts';
+import type { Terminal } from '../terminal.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** Options of `verify` as they come from the command line. */
@@ -62,17 +71,53 @@ async function verify(
   const { validateFile } = await import('@sealwright/signatures');
   const { format, content, at = clock.now() } = options;
   const { online, allowPrivate } = options;
-  const askOnline = online
-    ? (await import('../verify/verify-online.ts')).collectOnline(clock, allowPrivate, load())
-    : undefined;
-  const compare = options.independent
-    ? (await import('../verify/verify-independently.ts')).compareIndependently(at)
-    : undefined;
+  const askOnline = online ? await collectOnline(clock, allowPrivate, load()) : undefined;
+  const compare = options.independent ? compareIndependently(at) : undefined;
   const password = options.passwordEnv === undefined ? undefined : env[options.passwordEnv];
   const { readOwnTrust } = await import('../verify/own-trust.ts');
   const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
   const wanted = { ...options, program: 'sealwright', own, format, content, at, password };
   return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
+}
+
+/**
+ * Network access of `verify --online`. Asks as the service does: issuers come from the hosts of `Signing:Trust:AiaHosts`
+ * alone.
+ * @param allowPrivate certificates may name addresses that are not public
+ */
+async function collectOnline(
+  clock: Clock,
+  allowPrivate: boolean,
+  loaded: LoadedSettings,
+): Promise<CollectOnline> {
+  const { createAuthorityTransport, evidenceOver, NO_TRUST } = await import('../../actors/index.ts');
+  const { ownIssuerHosts } = await import('../verify/own-trust.ts');
+  const issuerHosts = ownIssuerHosts(loaded);
+  const transport = createAuthorityTransport({ clock, allowPrivate, issuerHosts });
+  return ({ anchors, intermediates = [] }) =>
+    evidenceOver(transport, { ...NO_TRUST, roots: anchors, intermediates, issuerHosts }, clock);
+}
+
+/**
+ * `verify --independent`: the second implementation's verdict on a file, compared with the engine's.
+ * @param at time of validation, milliseconds since the epoch
+ */
+export function compareIndependently(at: number): CompareIndependently {
+  return async ({ format, signatures }, path, content) => {
+    const { compareReports, MAX_COMPARED_BYTES, verifyIndependently } = await import(
+      '../../independent/index.ts'
+    );
+    const paths = content === undefined ? [path] : [path, content];
+    if (paths.reduce((sum, one) => sum + statSync(one).size, 0) > MAX_COMPARED_BYTES)
+      return { verdict: 'not-comparable', details: [`The file is longer than ${MAX_COMPARED_BYTES} bytes.`] };
+    const report = await verifyIndependently({
+      format,
+      bytes: readFileSync(path),
+      ...(content !== undefined && { content: readFileSync(content) }),
+      at,
+    });
+    return compareReports(signatures, report);
+  };
 }
 
 export function addExtend(line: CommandLine): void {
@@ -131,10 +176,48 @@ export function addDecrypt({ program, terminal, env, action }: CommandLine): voi
       'after',
       '\nExit codes: 0 success, 1 not an encrypted file or truncated, 2 wrong password or salt, 3 usage or a file that is not available.',
     )
-    .action(
-      action(async (options: DecryptOptions) => {
-        const { decrypt } = await import('../decrypt.ts');
-        return decrypt(options, env, terminal);
-      }),
-    );
+    .action(action((options: DecryptOptions) => decrypt(options, env, terminal)));
+}
+
+interface DecryptOptions {
+  /** Name of the environment variable with the password. */
+  readonly passwordEnv: string;
+  readonly saltB64: string;
+  readonly iterations: number;
+  readonly in: string;
+  readonly out: string;
+}
+
+/** Exit codes of this command; they are older than those of the other commands and differ. */
+const DECRYPT_EXIT = { good: 0, malformed: 1, wrongTag: 2, usage: 3 } as const;
+
+/**
+ * Takes a published file out of its encryption envelope, on any machine that knows password, salt and iterations. Writes
+ * the decrypted file under a name that is free; on any failure there is none. Source: docs/batch-values.md §9.
+ */
+async function decrypt(
+  options: DecryptOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<(typeof DECRYPT_EXIT)[keyof typeof DECRYPT_EXIT]> {
+  const { decryptFile, EnvelopeError, envelopeKey } = await import('@sealwright/signatures');
+  const refuse = (text: string, exit: 1 | 2 | 3 = DECRYPT_EXIT.usage) => {
+    terminal.err(`sealwright decrypt: ${escapeControls(text)}\n`);
+    return exit;
+  };
+  const password = env[options.passwordEnv];
+  if (password === undefined || password === '')
+    return refuse(`the environment variable ${options.passwordEnv} is not set.`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(options.saltB64) || options.saltB64.length % 4 !== 0)
+    return refuse('--salt-b64 must be Base64.');
+  try {
+    const key = await envelopeKey(password, Buffer.from(options.saltB64, 'base64'), options.iterations);
+    decryptFile({ input: options.in, output: options.out, key });
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) return refuse(describeFailure(error).message);
+    const { malformed, wrongTag } = DECRYPT_EXIT;
+    return refuse(`${options.in}: ${error.message}`, error.code === 'envelope.tag' ? wrongTag : malformed);
+  }
+  terminal.out(`${escapeControls(options.out)}\n`);
+  return DECRYPT_EXIT.good;
 }

@@ -4,22 +4,111 @@
  * Source: docs/operations.md.
  */
 import { readFileSync } from 'node:fs';
+import type { Clock } from '@sealwright/runtime';
 import { systemClock, systemIds } from '@sealwright/runtime/core';
-import { Argument, Command, CommanderError } from 'commander';
-import { createDescriptorSink } from '../../logging.ts';
-import { openLogging } from '../../service/service-log.ts';
-import type { AcceptedSettings } from '../../settings.ts';
-import { isSettingArgument, loadSettings } from '../../settings.ts';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import {
+  createDescriptorSink,
+  createFileSink,
+  createLogging,
+  type LineSink,
+  type Logging,
+} from '../../logging.ts';
+import { type AcceptedSettings, isSettingArgument, loadSettings, type Settings } from '../../settings.ts';
+import type { BenchOptions } from '../bench.ts';
 import { printProblems } from '../check-config.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { describeOption } from '../option-values.ts';
+import { collect, describeOption, parseCount, parseSeconds } from '../option-values.ts';
 import { runService, serviceManager } from '../serve.ts';
 import type { Terminal } from '../terminal.ts';
-import { addBench } from './bench-command.ts';
 import { type CommandLine, SETTINGS_HELP } from './command-line.ts';
 import { addDecrypt, addExtend, addVerify } from './file-commands.ts';
 import { addActors, addCheckConfig, addDoctor, addHealth, addServe, addTry } from './service-commands.ts';
 import { addBackup, addJobs, addKeys, addStore, addVerifyHistory } from './store-commands.ts';
+
+/**
+ * Creates the log of the service. Source: docs/batch-values.md §12. Files are opened with the first line. When they cannot be written the service continues: that is reported once on
+ * the console, or on standard error where the log is kept off the console, and once again when they can.
+ * @param parts.err writes to standard error
+ */
+function openLogging(
+  { logging, secrets }: Pick<Settings, 'logging' | 'secrets'>,
+  parts: { readonly clock: Clock; readonly console: LineSink; readonly err: (text: string) => void },
+): Logging {
+  const { file, logLevel } = logging;
+  const onTrouble = (why: string | undefined) => {
+    if (why === undefined) {
+      log.info('Log files can be written again.');
+      return;
+    }
+    const text = 'Log files cannot be written; this is tried again until it works.';
+    log.warn(text, { Path: file.path, Because: why });
+    if (!file.writeToConsole) parts.err(`sealwright: ${text} (${file.path}: ${why})\n`);
+  };
+  const log = createLogging({
+    clock: parts.clock,
+    level: logLevel.default,
+    secrets,
+    sinks: [
+      ...(file.writeToConsole ? [parts.console] : []),
+      ...(file.enabled
+        ? [
+            createFileSink({
+              path: file.path,
+              interval: file.rollingInterval,
+              sizeLimit: file.fileSizeLimitBytes,
+              retained: file.retainedFileCountLimit,
+              ...(file.retainedDays > 0 && { maxAge: file.retainedDays * 86_400_000 }),
+              least: file.minimumLevel,
+              clock: parts.clock,
+              onFailure: onTrouble,
+            }),
+          ]
+        : []),
+    ],
+  });
+  return log;
+}
+
+const BENCH_HELP = `
+Each figure is printed beside its limit, measured in the same run; docs/benchmarks.md explains both.
+Exit codes: 0 success, 1 an output does not verify or a benchmark failed, 2 usage, 3 a file or folder is not available.`;
+
+/** `sealwright bench` as the command line has it. */
+function addBench(line: CommandLine): void {
+  line.program
+    .command('bench')
+    .description('measure the program, and the limits of this machine beside it')
+    .argument('[bench...]', 'benchmarks; an unknown name lists all (default: all, or those of the profiles)')
+    .option(
+      '--profile <profile>',
+      'benchmarks of engine, batch, portal, runtime or http; may be repeated',
+      collect,
+      [],
+    )
+    .addOption(
+      new Option('--store <store>', 'postgres measures the server of SEALWRIGHT_POSTGRES_URL').choices([
+        'lmdb',
+        'postgres',
+      ]),
+    )
+    .option('--seconds <number>', 'seconds for each measurement, after a warm-up (default: 1)', parseSeconds)
+    .option('--quick', 'few cases with small numbers, 0.2 s each: checks that the benchmarks run', false)
+    .option('--only <words>', 'cases with all these words, such as "Pades B"; may be repeated', collect, [])
+    .option('--folder <folder>', 'folder on the disk to measure', '.')
+    .option('--documents <number>', 'stored documents while lists are measured (default: 100000)', parseCount)
+    .option('--files <number>', 'files in an input folder (default: 5000)', parseCount)
+    .option('--json <file>', 'write the result to this file')
+    .option('--compare <files...>', 'compare two written results instead, the earlier one first')
+    .option('--damage', 'damage one output, to prove that the run then fails', false)
+    .addHelpText('after', BENCH_HELP)
+    .action(
+      line.action(async (names: string[], options: BenchOptions) => {
+        const { benchCommand } = await import('../bench.ts');
+        return benchCommand(names, options, line);
+      }),
+    );
+}
 
 const SHELLS = ['bash', 'zsh'] as const;
 type Shell = (typeof SHELLS)[number];

@@ -1,8 +1,9 @@
 /** Commands about the service: those that run it, check it, or ask the running one. */
-import type { AcceptedSettings } from '../../settings.ts';
+import type { AcceptedSettings, Settings } from '../../settings.ts';
 import type { ActorsOptions } from '../actors.ts';
 import { checkConfig } from '../check-config.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
 import { addConfiguredCommand, type CommandLine, configDir, SETTINGS_HELP } from './command-line.ts';
 
 /** @param serve runs the service until it is stopped */
@@ -45,11 +46,27 @@ export function addDoctor(line: CommandLine): void {
 export function addHealth({ program, terminal, configured }: CommandLine): void {
   const text = 'check that the service of this configuration runs; for health checks of containers';
   addConfiguredCommand(program, 'health', text).action(
-    configured(async ({ settings }) => {
-      const { healthCommand } = await import('../health.ts');
-      return healthCommand(settings, terminal);
-    }),
+    configured(({ settings }) => healthCommand(settings, terminal)),
   );
+}
+
+/**
+ * Asks the service that runs on this machine whether it is up; finds its address by what it wrote beside the lock of its
+ * store. 0 when `GET /api/health` of the service answers 200, 1 when it does not. Without the batch API it asks the portal.
+ * Source: docs/operations.md; docs/batch-values.md §13.
+ */
+async function healthCommand(settings: Settings, terminal: Terminal): Promise<ExitCode> {
+  const { findService, NoService } = await import('../local-service.ts');
+  const api = settings.batch.enabled ? 'batch' : 'portal';
+  try {
+    await findService(settings, api, true);
+    return EXIT.good;
+  } catch (error) {
+    if (!(error instanceof NoService)) throw error;
+    const key = api === 'batch' ? 'Batch:Url' : 'Portal:Url';
+    terminal.err(`The service at ${error.url} (${key}) ${error.message}\n`);
+    return EXIT.failed;
+  }
 }
 
 export function addActors({ program, terminal, configured }: CommandLine): void {

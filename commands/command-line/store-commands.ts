@@ -2,9 +2,12 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
+import type { Settings } from '../../settings.ts';
+import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import type { KeyRole, KeysArguments } from '../keys.ts';
 import { collect } from '../option-values.ts';
 import type { CopyOptions } from '../store-copy.ts';
+import type { Terminal } from '../terminal.ts';
 import { addConfiguredCommand, type CommandLine } from './command-line.ts';
 
 /** The filters of `GET /api/jobs`, as options take them. */
@@ -144,9 +147,41 @@ export function addJobs({ program, terminal, configured }: CommandLine): void {
   for (const name of JOB_FILTERS)
     exporting.option(`--${name} <value>`, `filter; see ${name} of GET /api/jobs`);
   exporting.action(
-    configured(async ({ settings }, { configDir: _, ...filter }: Readonly<Record<string, string>>) => {
-      const { exportCommand } = await import('../jobs-export.ts');
-      return exportCommand(settings, filter, terminal);
-    }),
+    configured(({ settings }, { configDir: _, ...filter }: Readonly<Record<string, string>>) =>
+      exportCommand(settings, filter, terminal),
+    ),
   );
+}
+
+/**
+ * Prints every job as one line of JSON, as `GET /api/jobs/{id}` shows it, with the proof of its history: the lines as they
+ * are hashed, and the way from the newest sealed one to a signed checkpoint.
+ * Source: docs/batch-values.md §13; docs/decisions/0053-tamper-evident-history.md.
+ * @param filter the query parameters of `GET /api/jobs`, as text
+ */
+async function exportCommand(
+  settings: Settings,
+  filter: Readonly<Record<string, string>>,
+  terminal: Pick<Terminal, 'out' | 'err'>,
+): Promise<ExitCode> {
+  const { exportJobs } = await import('../../actors/index.ts');
+  const { encodeJob, readJobFilter } = await import('../../http/index.ts');
+  const { openReader } = await import('../../service/open-store.ts');
+  try {
+    const wanted = readJobFilter(filter);
+    const store = await openReader(settings);
+    try {
+      for await (const { job, journal, proof } of exportJobs(store, wanted)) {
+        const historyProof = { lines: journal, sealed: proof ?? null };
+        terminal.out(`${JSON.stringify({ ...Object(encodeJob(job)), historyProof })}\n`);
+      }
+    } finally {
+      await store.close();
+    }
+    return EXIT.good;
+  } catch (error) {
+    terminal.err(`sealwright jobs export: ${error instanceof Error ? error.message : String(error)}\n`);
+    const { code } = error as { code?: unknown };
+    return code === 'validation.filter-invalid' ? EXIT.refused : exitCodeOf(error);
+  }
 }

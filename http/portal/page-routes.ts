@@ -2,7 +2,6 @@
  * Pages of the portal for people: signing, checking, placing marks; their assets; and the widget for other sites.
  * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
-
 import type { PortalService } from '../../actors/portal/api.ts';
 import type { AnyRoute } from '../core/router.ts';
 import type { HttpProcess } from '../core/server.ts';
@@ -11,14 +10,12 @@ import { brandingPageRoutes } from './account/branding-pages.ts';
 import { organizationPageRoutes } from './account/organization-page.ts';
 import { signInRoutes } from './account/sign-in-pages.ts';
 import { userPageRoutes } from './account/user-pages.ts';
-import { brandingAssetRoutes } from './pages/branding-assets.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { homePageRoutes } from './pages/home-page.ts';
 import { marksRoutes } from './pages/marks-page.ts';
-import { portalAssetRoutes } from './pages/portal-assets.ts';
+import { brandingAssetRoutes, portalAssetRoutes, widgetRoutes } from './pages/portal-assets.ts';
 import { signingRoutes } from './pages/signing-page.ts';
 import { validationPageRoutes } from './pages/validation-page.ts';
-import { widgetRoutes } from './pages/widget.ts';
 import { senderRoutes } from './sender/sender-pages.ts';
 import { templatePageRoutes } from './sender/template-pages.ts';
 

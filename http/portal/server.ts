@@ -1,6 +1,8 @@
 /**
  * The portal's listener.
  */
+
+import { z } from 'zod';
 import type { PortalService } from '../../actors/portal/api.ts';
 import type { RateWindow } from '../core/access/rate-limit.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';
@@ -8,6 +10,7 @@ import { FAVICON_ROUTE } from '../core/icon.ts';
 import type { HttpServer } from '../core/listener.ts';
 import { withReference } from '../core/openapi/routes.ts';
 import { assetNames, assetRoutes } from '../core/page-assets.ts';
+import { healthy } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
@@ -15,10 +18,9 @@ import { createPortalAccessCheck } from './access-check.ts';
 import { portalConventions } from './conventions.ts';
 import { createBodyReading } from './input/body-reading.ts';
 import { portalApi } from './reference.ts';
-import { brandingRoutes } from './routes/branding.ts';
+import { portalRoute } from './route.ts';
 import { contentRoutes } from './routes/content.ts';
-import { documentListRoutes } from './routes/document-list.ts';
-import { documentOperationRoutes } from './routes/document-operations.ts';
+import { documentListRoutes, documentOperationRoutes } from './routes/document-list.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
 import {
@@ -29,16 +31,36 @@ import {
   savedFlowRoutes,
   templateRoutes,
 } from './routes/kept-requests.ts';
-import { mailRoutes } from './routes/mails.ts';
-import { notificationRoutes } from './routes/notifications.ts';
-import { organizationRoutes } from './routes/organizations.ts';
+import { mailRoutes, notificationRoutes } from './routes/mails.ts';
+import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { signatureRoutes } from './routes/signatures.ts';
-import { systemRoutes } from './routes/system.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
+
+/** `/api/health`, an additional route. */
+function systemRoutes(runId: string | undefined): readonly AnyRoute[] {
+  const answer = healthy(runId);
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/health',
+      group: 'System',
+      summary: 'Reports that the process is running.',
+      description:
+        'For process supervisors and load balancers: it does not report whether work can be done. Needs no key.',
+      auth: 'anonymous',
+      exemptFromLoadShedding: true,
+      exemptFromEntryRules: true,
+      answerHeaders: ['X-Run-Id'],
+      responses: { 200: z.strictObject({ status: z.literal('Healthy').describe('Current state.') }) },
+      refusals: [],
+      handle: () => answer,
+    }),
+  ];
+}
 
 export interface PortalServerDependencies extends HttpProcess {
   readonly service: PortalService;

@@ -6,16 +6,49 @@
  * Totals are exact: from counters for state, profile and format, else by counting. Pages of lists come from
  * `job-columns.ts` where that table is complete: counting rows takes about 3 µs per row.
  */
-
-import type { ActorStore, Row } from '@sealwright/runtime';
+import { type ActorStore, contextOf, type JournalLine, type Row } from '@sealwright/runtime';
+import { type HistoryProof, HistoryProofs } from '@sealwright/runtime/history';
+import type { JobDetail } from '../../../contracts/batch/jobs.ts';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import { JobCounts } from '../job-records/job-counts.ts';
 import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
+import { jobDetail } from '../job-records/job-view.ts';
+import { JOB } from '../job-records/kinds.ts';
 import { foldName, type JobColumns, type JobFilter, NO_FOLDER } from './job-columns.ts';
+
+/** Exports all jobs of a store for reports. */
+interface ExportedJob {
+  readonly job: JobDetail;
+  /** Entries of the hash chain of its history. */
+  readonly journal: readonly JournalLine[];
+  /** Proof of its history; undefined while no checkpoint covers it. */
+  readonly proof: HistoryProof | undefined;
+}
+
+/**
+ * Yields the matching jobs with their history, newest first. Works while the service runs: jobs cleared meanwhile are
+ * left out.
+ */
+export async function* exportJobs(
+  store: Pick<ActorStore, 'load' | 'journal' | 'rows' | 'counters'>,
+  filter: JobFilter,
+): AsyncGenerator<ExportedJob> {
+  const counts = new JobCounts(await store.counters('jobs/'));
+  const proofs = new HistoryProofs(store);
+  for await (const id of matchingJobs(store, counts, filter)) {
+    const address = { kind: JOB, id };
+    const actor = await store.load(address);
+    const context = actor && contextOf(JOB, actor);
+    if (actor === undefined || context === undefined) continue;
+    const journal = await store.journal(address);
+    const job = jobDetail({ id, state: actor.state, context }, journal);
+    yield { job, journal, proof: await proofs.of(address) };
+  }
+}
 
 export interface JobQuery extends JobFilter {
   /** From 1. */

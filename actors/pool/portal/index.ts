@@ -1,20 +1,143 @@
 /** Maps the portal's task names to implementations; the type requires all of them. */
-
-import { pictureFault, pictureFaultIn } from '@sealwright/signatures';
-import type { PictureTask, PortalResults, PortalTask } from '../portal-tasks.ts';
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { describeFailure } from '@sealwright/runtime/core';
+import {
+  composePdf,
+  countPdfSignatures,
+  pictureFault,
+  pictureFaultIn,
+  ZipWriter,
+} from '@sealwright/signatures';
+import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
+import type {
+  MergeTask,
+  PictureTask,
+  PortalResults,
+  PortalTask,
+  StoreTask,
+  ZipTask,
+} from '../portal-tasks.ts';
+import { TaskFailure } from '../task-failure.ts';
 import { applyServiceSignature } from './apply-service-signature.ts';
-import { beginParticipantSigning } from './begin-signing.ts';
 import { checkSignatures } from './check.ts';
 import { describe } from './describe.ts';
-import { finishParticipantSigning } from './finish-signing.ts';
 import { fill, readGeneration } from './generation.ts';
 import { inspect } from './inspect.ts';
-import { merge } from './merge.ts';
+import { beginParticipantSigning, finishParticipantSigning } from './participant-signing.ts';
+import { beginSync, placeOutput, syncFile } from './place-output.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 import { render } from './render.ts';
-import { storeBytes } from './store-bytes.ts';
 import { findTextTags } from './text-tags.ts';
-import { zipFiles } from './zip-files.ts';
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** Writes files into a ZIP file. Stores the members as they are: signed PDFs and signatures hardly shrink. */
+function zipFiles({ members, at, output }: ZipTask): PortalResults['portal.zip'] {
+  const file = openSync(output, 'wx');
+  try {
+    const writer = new ZipWriter(
+      {
+        write(...parts) {
+          for (const part of parts)
+            for (let done = 0; done < part.length; ) done += writeSync(file, part, done);
+        },
+      },
+      at,
+    );
+    for (const { name, path } of members) {
+      let size = 0;
+      let checksum = 0;
+      for (const piece of piecesOf(path)) {
+        size += piece.length;
+        checksum = crc32(piece, checksum);
+      }
+      writer.add({ name, size, crc32: checksum }, piecesOf(path));
+    }
+    writer.finish();
+    return { members: members.length };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Pieces in one buffer: each is valid until the next is read. */
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    for (;;) {
+      const length = readSync(file, buffer, 0, buffer.length, null);
+      if (length === 0) return;
+      yield buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** For the service and its group. */
+const FILE_MODE = 0o640;
+
+/** Stores a small upload: hashes, writes, places and inspects it in one task. Resolves when the file is durable under the name of its content. */
+async function storeBytes(
+  task: StoreTask,
+  thread: PortalTaskContext,
+): Promise<PortalResults['portal.store']> {
+  const { bytes, output } = task;
+  const blob = { sha256: hash('sha256', bytes), length: bytes.length };
+  const md5 = hash('md5', bytes, 'base64');
+  try {
+    writeFileSync(output, bytes, { mode: FILE_MODE });
+    const synced = beginSync(task, thread);
+    const format = formatOf(task, thread);
+    await placeOutput(task, blob, thread, synced);
+    return { blob, md5, ...(format !== undefined && { format }) };
+  } catch (error) {
+    rmSync(output, { force: true });
+    throw error;
+  }
+}
+
+/** Undefined: it is not to be inspected, or cannot be signed; the reason is found when a document is made of it. */
+function formatOf(task: StoreTask, thread: PortalTaskContext): DocumentFormat | undefined {
+  if (task.inspect === undefined) return undefined;
+  const { documentId, output: path } = task;
+  const whole = { documentId, path, forceCades: false, xades: [], countPagesTo: 0 } as const;
+  try {
+    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread).format;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Merges the files of an envelope into one document.
+ * @throws {TaskFailure} `document.unreadable` for a file that cannot be merged, naming it; `document.too-large` above
+ * the limits of one document
+ */
+function merge(task: MergeTask): PortalResults['portal.merge'] {
+  const { files, title, at, maxBytes, output } = task;
+  rmSync(output, { force: true });
+  const parts = files.map(({ path, title: outline }) => ({ path, outline }));
+  try {
+    const { pages, pagesOfParts } = composePdf({ output, parts, title, at, maxBytes });
+    syncFile(output);
+    return {
+      output: { sha256: fileDigest(output), length: statSync(output).size },
+      pages,
+      pagesOfFiles: pagesOfParts,
+      signaturesOfFiles: files.map(({ path }) => countPdfSignatures(path)),
+    };
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code === 'input.too-large') throw new TaskFailure('document.too-large', message);
+    if (code.startsWith('pdf.')) throw new TaskFailure('document.unreadable', message);
+    throw error;
+  }
+}
 
 /** Checks a picture of a signature whose faults only its samples or the document show. */
 function checkPicture({ picture, pdf }: PictureTask): PortalResults['portal.picture'] {

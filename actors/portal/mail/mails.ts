@@ -4,7 +4,6 @@
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
-
 import {
   type ActorSystem,
   type ActorView,
@@ -12,7 +11,9 @@ import {
   defineActor,
   durable,
   durableIfAccepted,
+  type EffectHandler,
   Fatal,
+  Retryable,
   type Row,
 } from '@sealwright/runtime';
 import { MAIL_STATUSES, type MailStatus } from '../../../contracts/deliveries.ts';
@@ -20,6 +21,7 @@ import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Mail, MailDetail } from '../../../contracts/portal/mails.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
+import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import {
   MAIL_BACKOFF,
   MAIL_ENDED,
@@ -27,11 +29,84 @@ import {
   type MailContext,
   type MailInput,
   mailMachine,
+  type ReportMailEffect,
 } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
+import { documentAddress } from '../document-records/document-index.ts';
+import { derivedId } from '../shared/effect-ids.ts';
 import type { Mailer } from './mail-port.ts';
+
+/** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
+export function reportMailHandler(): EffectHandler<ReportMailEffect> {
+  return {
+    after: 'durable',
+    async run({ content, isDelivered, answer }, { key }, { system }) {
+      if (content.about === 'sign-in') return null;
+      const items =
+        content.about === 'pending-list'
+          ? content.documents
+          : [{ document: content.document, flowActionId: content.flowActionId, userId: content.userId }];
+      const { name, email } = content.to;
+      for (const [index, { document, flowActionId, userId }] of items.entries()) {
+        const sent = system.send(
+          documentAddress(document.id),
+          {
+            type: 'RECORD',
+            action: actionOf(content.about, isDelivered),
+            principal: { by: name ?? email, userId, ipAddress: null, userAgent: null },
+            detail: `${content.about}: ${answer}`,
+            flowActionId,
+            emailAddress: email,
+          },
+          { id: `${key}/${index}` },
+        );
+        await durable(sent, ({ reason }) =>
+          reason === 'stopped'
+            ? new Retryable('document.stopped', `The document ${document.id} takes no messages.`)
+            : undefined,
+        );
+      }
+      return null;
+    },
+  };
+}
+
+function actionOf(about: ReportMailEffect['content']['about'], isDelivered: boolean): TrailAction {
+  if (!isDelivered) return 'mail-refused';
+  return about === 'code' ? 'code-sent' : 'mail-delivered';
+}
+
+/** Asked for by documents. */
+interface CreateMailEffect {
+  readonly do: 'notify';
+  readonly notices: readonly MailRequest[];
+}
+
+/**
+ * Creates one mail actor per notice of a document; each is sent and retried on its own. Needs no step, since a repetition does no harm: each mail has an id of its own. Waits until the step is durable: a
+ * power cut must not undo a step that a mail reports.
+ */
+export function createMailHandler(): EffectHandler<CreateMailEffect> {
+  return {
+    after: 'durable',
+    async run({ notices }, { key }, { system, clock }) {
+      const at = clock.now();
+      await Promise.all(
+        notices.map((content, index) =>
+          createMail(system, derivedId('notice', key, index), {
+            organizationId: content.document.organizationId,
+            content,
+            at,
+          }),
+        ),
+      );
+      return null;
+    },
+  };
+}
 
 export const MAIL = actorKind<typeof mailMachine>('mail');
 

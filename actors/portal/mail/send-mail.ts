@@ -1,15 +1,44 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
-
 import { describeFailure, type EffectHandler, Fatal, isRetryable } from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
-import { type CodeLookup, type MailLinks, renderMail } from './mail-rendering.ts';
-import { MAIL } from './mails.ts';
+import { type CodeLookup, type MailLinks, renderMail, testMail } from './mail-rendering.ts';
+import { MAIL, type TestMailSender } from './mails.ts';
+
+/** Maximum time that a person waits for the answer, milliseconds. */
+const TIMEOUT_MS = 20_000;
+
+/** Sends a test mail and waits for the answer of the relay; tries once, and stores nothing. */
+export function testMailSender(
+  { clock, ids }: Pick<ServiceRuntime, 'clock' | 'ids'>,
+  mailer: Pick<Mailer, 'send'>,
+  profileOf: MailProfileLookup,
+  sender: string,
+): TestMailSender {
+  return async (organization, to) => {
+    const late = new AbortController();
+    const cancel = clock.after(TIMEOUT_MS, () => late.abort());
+    try {
+      const profile = await profileOf(organization);
+      if (profile === undefined)
+        throw new MailFailure('mail.organization', 'The organization is gone.', true);
+      const body = testMail(profile, to.name);
+      const mail = addressed(ids.uuid(), body, { to, profile, sender, date: clock.now() });
+      return { isAccepted: true, code: null, answer: oneLine(await mailer.send(mail, late.signal), 500) };
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      return { isAccepted: false, code, answer: oneLine(message, 500) };
+    } finally {
+      cancel();
+    }
+  };
+}
 
 /** Mails on their way at once, of all organizations and of one. */
 const CONCURRENCY = 8;

@@ -4,8 +4,17 @@
  *
  * Source: docs/portal-values.md §0, §20.
  */
-
-import { durable, type MessageOf, type Refused } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  buildRuntime,
+  type Clock,
+  durable,
+  type Ids,
+  type Log,
+  type MessageOf,
+  type Refused,
+  type Step,
+} from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
@@ -30,8 +39,35 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
+import {
+  ORGANIZATION,
+  ORGANIZATION_ROW,
+  ORGANIZATIONS_COUNTER,
+  organizationDefinition,
+  organizationName,
+} from './organizations.ts';
 import { secretDigest } from './tenants.ts';
+import { portalUserDefinition, UserDirectory } from './users.ts';
+
+/**
+ * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
+ * pending work of others waits for the next start.
+ */
+export function administrationOf(parts: {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly onCommitted: (step: Step) => void;
+}): { readonly administration: Administration; readonly users: UserDirectory } {
+  const definitions = [organizationDefinition, portalUserDefinition];
+  const { system, store } = buildRuntime({ ...parts, definitions, handlers: {} });
+  const { clock, ids } = parts;
+  return {
+    administration: new Administration({ system, store, clock, ids }),
+    users: new UserDirectory({ system, store, clock, ids }),
+  };
+}
 
 /** Bytes of a secret; 64 hex digits. Source: docs/portal-values.md §1 row 12. */
 const SECRET_BYTES = 32;

@@ -4,13 +4,14 @@
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
-
 import {
   type ActorAddress,
   type ActorView,
   actorKind,
   defineActor,
   durableIfAccepted,
+  type EffectHandler,
+  Fatal,
   type Row,
 } from '@sealwright/runtime';
 import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
@@ -18,6 +19,7 @@ import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
 import {
   type Attempt,
+  type AttemptedMessage,
   DELIVERY_QUEUE_ENDED,
   type Delivery,
   nextDue,
@@ -25,15 +27,61 @@ import {
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
+  type CallWebhookEffect,
   type WebhookQueueContext,
   type WebhookQueueInput,
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
+import {
+  attemptWebhook,
+  notAttempted,
+  WEBHOOK_TIME_LIMIT_MS,
+} from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import type { RegisteredWebhook, WebhookRegistry } from './webhooks.ts';
+
+/** Calls at once, of all webhooks and of one. A receiver that does not answer takes no more than its own. */
+const CONCURRENCY = 64;
+const CONCURRENCY_PER_ORGANIZATION = 8;
+
+/** Makes one attempt for the delivery that is next in a delivery queue. */
+export function callWebhookHandler(
+  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  registry: WebhookRegistry,
+  caller: WebhookCaller,
+): EffectHandler<CallWebhookEffect> {
+  const nothingTried = (id: string, outcome: AttemptedMessage['outcome'], error: string) =>
+    notAttempted(id, outcome, error, clock.now());
+  return {
+    after: 'durable',
+    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
+    partitioning: {
+      atOnce: CONCURRENCY,
+      perPartition: CONCURRENCY_PER_ORGANIZATION,
+      partitionOf: ({ webhookId }) => webhookId,
+    },
+    async run({ organizationId, webhookId, deliveryId }, { actor, signal }): Promise<AttemptedMessage> {
+      const queue = (await system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
+      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+      const webhook = await registry.open(organizationId, webhookId);
+      if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');
+      if (webhook.disabled) return nothingTried(deliveryId, 'gone', 'The webhook is disabled.');
+      const { attempt, outcome, retryAfter } = await attemptWebhook(webhook, delivery, {
+        caller,
+        clock,
+        signal,
+      });
+      if (outcome === 'gone')
+        await registry.disable(organizationId, webhookId, 'The receiver answered with HTTP status 410.');
+      return { type: 'ATTEMPTED', id: deliveryId, outcome, attempt, retryAfter };
+    },
+    // Such as a secret that was sealed under another key: it may be replaced, so the delivery is tried again.
+    failed: ({ deliveryId }, { code, message }) => nothingTried(deliveryId, 'failed', `${code}: ${message}`),
+  };
+}
 
 export const WEBHOOK_DELIVERY_QUEUE = actorKind<
   typeof webhookDeliveryMachine,

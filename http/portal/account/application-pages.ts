@@ -6,9 +6,12 @@
 import { z } from 'zod';
 import {
   type Administration,
+  type ApplicationView,
   callerName,
   type Folders,
+  type FolderView,
   type SignedInUser,
+  type Tenant,
 } from '../../../actors/portal/api.ts';
 import { KEY_SCOPES } from '../../../contracts/portal/operation.ts';
 import { APPLICATION_ROLES, MAX_KEY_FOLDERS } from '../../../contracts/portal/organizations.ts';
@@ -20,12 +23,67 @@ import {
   applicationPage,
   applicationsPage,
   FOLDER_FIELD,
+  type KeyFolders,
 } from '../../../web/pages/portal/applications-view.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationId, folderId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
-import { keyFolders } from './key-folders.ts';
 import { doneNotice, doneReply, orNotice } from './outcomes.ts';
+
+/** Folders offered; an organization may have more. */
+const MAX_OFFERED = 200;
+
+/**
+ * The folders that a new key can be restricted to, and the names of those of the keys of an application.
+ * @param application its keys may have folders that are not among the offered ones
+ */
+async function keyFolders(
+  folders: Folders,
+  tenant: Tenant,
+  { keys }: Pick<ApplicationView, 'keys'>,
+): Promise<KeyFolders> {
+  const { items, totalCount } = await folders.list(tenant, {
+    limit: MAX_OFFERED,
+    offset: 0,
+    order: 'Desc',
+  });
+  const known = new Map(items.map((folder) => [String(folder.id), folder]));
+  const named = new Set(keys.flatMap((key) => key.folderIds ?? []));
+  for (const id of named) {
+    const folder = known.has(id) ? undefined : await found(folders, tenant, id);
+    if (folder !== undefined) known.set(id, folder);
+  }
+  const names = new Map([...known].map(([id, folder]) => [id, pathOf(folder, known)]));
+  const offered = items
+    .map(({ id }) => ({ id, name: names.get(id) ?? '' }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { offered, names, hasMore: totalCount > items.length };
+}
+
+/** Undefined: the folder was removed. */
+async function found(folders: Folders, tenant: Tenant, id: string): Promise<FolderView | undefined> {
+  try {
+    return await folders.get(tenant, folderId(id));
+  } catch (error) {
+    if (error instanceof PortalRefusal && error.code === 'FolderNotFound') return undefined;
+    throw error;
+  }
+}
+
+/** Names of the folder and of those around it, outermost first. */
+function pathOf(folder: FolderView, known: ReadonlyMap<string, FolderView>): string {
+  const names = [folder.name];
+  let parent = folder.parentId;
+  while (parent !== null && names.length < MAX_NAMES) {
+    const around = known.get(parent);
+    if (around === undefined) break;
+    names.unshift(around.name);
+    parent = around.parentId;
+  }
+  return names.join(' / ');
+}
+
+const MAX_NAMES = 8;
 
 const PATH = '/organization/applications';
 

@@ -9,15 +9,87 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
+import type { BrandingService } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { ASSETS } from '../../../web/pages/portal/page-frame.tsx';
+import { ASSETS, BRANDING } from '../../../web/pages/portal/page-frame.tsx';
 import { type Asset, asset, assetReply } from '../../core/asset.ts';
 import { ICON_SVG } from '../../core/icon.ts';
-import { assetNames, PAGE_ASSETS } from '../../core/page-assets.ts';
+import { assetNames, PAGE_ASSETS, readAsset } from '../../core/page-assets.ts';
 import type { AssetReply, EmptyReply, ReplyHeaders } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
 import { DECODER_HEADERS, KEY_HEADERS } from './page-policy.ts';
+
+/**
+ * `/widget.js`: the script with which other sites embed the signing page. A classic script and not a module, so that
+ * it works in any page; see docs/embedding.md.
+ */
+export function widgetRoutes(): readonly AnyRoute[] {
+  const widget = readAsset('portal', 'widget.js');
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/widget.js',
+      group: 'Pages',
+      summary: 'The script with which other applications show the signing page or the editor.',
+      description: 'Shows the page of an `embedUrl` in a frame, and passes its messages on.',
+      auth: 'anonymous',
+      headers: ['if-none-match'],
+      responses: { 200: 'asset' },
+      refusals: [],
+      handle({ header }) {
+        const reply = assetReply(widget, header('if-none-match'));
+        // Cross-origin isolated sites load only resources that permit it.
+        return {
+          ...reply,
+          headers: [...(reply.headers ?? []), ['Cross-Origin-Resource-Policy', 'cross-origin']],
+        };
+      },
+    }),
+  ];
+}
+
+const params = z.object({ id: z.string() });
+
+/** Logo and stylesheet of an organization's pages. Nobody needs a key: both are shown to everybody who gets a link. */
+export function brandingAssetRoutes(
+  branding: Pick<BrandingService, 'logo' | 'stylesheet'>,
+): readonly AnyRoute[] {
+  /** @param read returns the asset of an organization; undefined where it has none */
+  const route = (
+    name: string,
+    what: string,
+    summary: string,
+    read: (id: string) => Promise<ReturnType<typeof asset> | undefined>,
+  ) =>
+    portalRoute({
+      method: 'GET',
+      path: `${BRANDING}/{id}/${name}`,
+      group: 'Pages',
+      summary,
+      description: `Part of the pages that everybody with a link sees, so it needs no key. 404 without ${what}.`,
+      auth: 'anonymous',
+      headers: ['if-none-match'],
+      params,
+      responses: { 200: 'asset' },
+      refusals: ['NotFound'],
+      async handle({ params: { id }, header }) {
+        const found = await read(id);
+        if (found === undefined) throw new PortalRefusal('NotFound');
+        return assetReply(found, header('if-none-match'));
+      },
+    });
+  return [
+    route('logo', 'a logo', 'The logo on the pages of an organization.', async (id) => {
+      const logo = await branding.logo(id);
+      return logo && asset(logo.contentType, logo.bytes);
+    }),
+    route('colors.css', 'colors', 'The colors of the pages of an organization.', async (id) => {
+      const rules = await branding.stylesheet(id);
+      return rules === undefined ? undefined : asset('text/css; charset=utf-8', rules);
+    }),
+  ];
+}
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const TYPES: { readonly [extension: string]: string } = {

@@ -1,6 +1,13 @@
 /** The list of documents, and the same list as a CSV file. Source: RFC 4180. */
-import type { DocumentExports, DocumentService } from '../../../actors/portal/api.ts';
-import { exportDocuments, listDocuments } from '../../../contracts/portal/document-lists.ts';
+import type { DocumentExports, DocumentOperations, DocumentService } from '../../../actors/portal/api.ts';
+import {
+  cancelDocumentOperation,
+  exportDocuments,
+  getDocumentOperation,
+  listDocumentOperations,
+  listDocuments,
+  operateDocuments,
+} from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { contentDisposition } from '../../core/file-reply.ts';
@@ -8,6 +15,22 @@ import type { StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
+
+/** `/api/documents/operations`: cancels, deletes or reminds every document that a filter finds. */
+export function documentOperationRoutes(operations: DocumentOperations): readonly AnyRoute[] {
+  return [
+    handle(operateDocuments, async ({ tenant, body }) =>
+      body.dryRun === true
+        ? { matchedCount: await operations.count(tenant, body) }
+        : operations.start(tenant, body),
+    ),
+    handle(listDocumentOperations, async ({ tenant, query }) =>
+      pageReply(await operations.list(tenant, query)),
+    ),
+    handle(getDocumentOperation, ({ tenant, params }) => operations.get(tenant, params.id)),
+    handle(cancelDocumentOperation, ({ tenant, params }) => operations.cancel(tenant, params.id)),
+  ];
+}
 
 export function documentListRoutes(
   documents: DocumentService,

@@ -1,10 +1,31 @@
 /** Delivery of e-mails. */
-import type { DocumentService, Mails } from '../../../actors/portal/api.ts';
+import type { DocumentService, Mails, PendingReminders } from '../../../actors/portal/api.ts';
 import { documentMails, getMail, listMails, type Mail, retryMail } from '../../../contracts/portal/mails.ts';
+import {
+  notifyPending,
+  remindParticipant,
+  scheduleReminders,
+} from '../../../contracts/portal/notifications.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
-import { documentId } from '../input/ids.ts';
+import { documentId, flowActionId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
+
+/** Reminders by e-mail. */
+export function notificationRoutes(
+  documents: DocumentService,
+  pending: PendingReminders,
+): readonly AnyRoute[] {
+  return [
+    handle(remindParticipant, ({ tenant, body }) =>
+      documents.remind(tenant, documentId(body.documentId), flowActionId(body.flowActionId)),
+    ),
+    handle(scheduleReminders, ({ tenant, params, body }) =>
+      documents.setReminders(tenant, documentId(params.id), body),
+    ),
+    handle(notifyPending, ({ tenant, body }) => pending.notify(tenant, body.emails)),
+  ];
+}
 
 export function mailRoutes(mails: Mails, documents: Pick<DocumentService, 'get'>): readonly AnyRoute[] {
   return [

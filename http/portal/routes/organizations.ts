@@ -1,5 +1,12 @@
 /** Organizations: the own one, and with an administration key all of them with their applications and keys. */
-import type { Administration, Deliveries } from '../../../actors/portal/api.ts';
+import type { Administration, BrandingService, Deliveries } from '../../../actors/portal/api.ts';
+import {
+  getBranding,
+  previewMail,
+  removeLogo,
+  replaceBranding,
+  setLogo,
+} from '../../../contracts/portal/branding.ts';
 import {
   changeOrganization,
   createApplication,
@@ -16,6 +23,32 @@ import { applicationId, organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { requireOwn } from './webhooks.ts';
+
+/** Branding of the key's organization. */
+export function brandingRoutes(branding: BrandingService): readonly AnyRoute[] {
+  return [
+    handle(getBranding, ({ tenant, params }) => {
+      requireOwn(tenant, params.id);
+      return branding.get(tenant);
+    }),
+    handle(replaceBranding, ({ tenant, params, body }) => {
+      requireOwn(tenant, params.id);
+      return branding.replace(tenant, body);
+    }),
+    handle(setLogo, ({ tenant, params, body }) => {
+      requireOwn(tenant, params.id);
+      return branding.setLogo(tenant, body.bytes);
+    }),
+    handle(removeLogo, ({ tenant, params }) => {
+      requireOwn(tenant, params.id);
+      return branding.setLogo(tenant, null);
+    }),
+    handle(previewMail, ({ tenant, params, body }) => {
+      requireOwn(tenant, params.id);
+      return branding.preview(tenant, body);
+    }),
+  ];
+}
 
 export function organizationRoutes(
   administration: Administration,

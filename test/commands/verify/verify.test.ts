@@ -5,7 +5,7 @@ import { verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { signXades } from '#crypto/xades/sign.js';
-import { compareIndependently } from '../../../commands/verify/verify-independently.ts';
+import { compareIndependently } from '../../../commands/command-line/file-commands.ts';
 import { pki } from '../../pki/pki.ts';
 import { freshFolder, run, start } from '../program.ts';
 

@@ -4,13 +4,13 @@ import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
-import { brandingRoutes } from '../../../http/portal/routes/branding.ts';
 import { documentRoutes } from '../../../http/portal/routes/documents.ts';
 import {
   draftRoutes,
   editorSessionRoutes,
   templateRoutes,
 } from '../../../http/portal/routes/kept-requests.ts';
+import { brandingRoutes } from '../../../http/portal/routes/organizations.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';

@@ -1,5 +1,4 @@
 /** A runtime with mails, a stub in the place of documents, and simulated time. */
-
 import {
   type ActorAddress,
   type ActorStore,
@@ -11,10 +10,13 @@ import {
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
-import { createMailHandler } from '../../../../actors/portal/mail/create-mail.ts';
 import type { Mailer } from '../../../../actors/portal/mail/mail-port.ts';
-import { Mails, mailDefinition } from '../../../../actors/portal/mail/mails.ts';
-import { reportMailHandler } from '../../../../actors/portal/mail/report-mail.ts';
+import {
+  createMailHandler,
+  Mails,
+  mailDefinition,
+  reportMailHandler,
+} from '../../../../actors/portal/mail/mails.ts';
 import { type MailProfile, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
 import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';

@@ -1,6 +1,6 @@
 import { isPublicAddress } from '@sealwright/signatures/http';
 import test from 'ava';
-import { parseWebhookUrl } from '../../../../actors/portal/webhooks/webhook-addresses.ts';
+import { parseWebhookUrl } from '../../../../actors/portal/webhooks/webhooks.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { startReceiver } from './receiver.ts';
 import { flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';

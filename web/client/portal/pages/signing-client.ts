@@ -1,19 +1,88 @@
 /** Starts the signing page: displays the document, and enables the forms. */
-
 import type { SigningData } from '../../../pages/portal/page-data.ts';
-import { findElement, reloadWhenRestored, requireElement, sessionDraft } from '../../dom.ts';
+import {
+  below,
+  delay,
+  findElement,
+  parseHtml,
+  reloadWhenRestored,
+  requireElement,
+  sessionDraft,
+} from '../../dom.ts';
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
 import { startDock } from '../guide.ts';
 import type { PageSize } from '../initials.ts';
-import { startMenu } from '../menu.ts';
 import { showFinished, showMissing, withStatus } from '../outcome.ts';
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
 import { post } from '../requests.ts';
-import { showReturnLink } from '../return-link.ts';
+
+/** Usual maximum time for adding a signature to a long document. */
+const MAX_POLLS = 20;
+/** Interval between attempts, milliseconds. */
+const POLL_INTERVAL_MS = 1_500;
+
+/**
+ * Updates the page after a participant has acted: progress and pending participants. The data comes from the page that the
+ * server renders now. On errors the page stays unchanged. Resolves with true when nothing is left to do.
+ */
+async function showReturnLink({ self }: Pick<SigningData, 'self'>): Promise<boolean> {
+  for (let look = 1; look <= MAX_POLLS; look += 1) {
+    const now = await currentPage(self).catch(() => undefined);
+    if (now === undefined) return false;
+    const state = findElement('#state', HTMLElement, now);
+    if (state === undefined) return false;
+    saveFile(now, state);
+    if (state.dataset['state'] !== 'processing') return true;
+    await new Promise<void>((resolve) => delay(POLL_INTERVAL_MS, resolve));
+  }
+  return false;
+}
+
+async function currentPage(address: string) {
+  const answer = await fetch(below(address), { credentials: 'omit' });
+  return answer.ok ? parseHtml(await answer.text()) : undefined;
+}
+
+function saveFile(now: ParentNode, state: HTMLElement): void {
+  requireElement('#actions-title').textContent = now.querySelector('h1')?.textContent ?? '';
+  document.title = now.querySelector('title')?.textContent ?? document.title;
+  requireElement('#afterwards').replaceChildren(...state.childNodes);
+  const people = now.querySelector('.participants');
+  const shown = findElement('.participants');
+  if (people !== null) shown?.replaceChildren(...people.childNodes);
+}
+
+/** The menu of the signing page's bar: what is needed seldom. */
+function startMenu(): void {
+  const menu = findElement('#more', HTMLDetailsElement);
+  const pages = findElement('#thumbnails');
+  if (menu === undefined) return;
+  const close = () => {
+    menu.open = false;
+    pages?.removeAttribute('data-open');
+  };
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Node && !menu.contains(target) && pages?.contains(target) !== true) close();
+  });
+  document.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape' || (!menu.open && pages?.hasAttribute('data-open') !== true)) return;
+    close();
+    menu.querySelector('summary')?.focus();
+  });
+  findElement('#thumbnails-open')?.addEventListener('click', () => {
+    pages?.toggleAttribute('data-open');
+    menu.open = false;
+  });
+  findElement('#refuse-link')?.addEventListener('click', () => {
+    close();
+    const refusing = findElement('#refusing', HTMLDetailsElement);
+    if (refusing !== undefined) refusing.open = true;
+  });
+}
 
 const data = pageData<SigningData>();
 const { words } = data;

@@ -1,7 +1,9 @@
-/** First of two steps: validates a participant's certificate and returns the hash its key signs. */
-
+/**
+ * Signatures of participants whose keys are elsewhere, in two steps: the first validates the certificate and returns the
+ * hash that its key signs, the second embeds the signature value.
+ */
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
 import {
   type BegunSigning,
@@ -12,22 +14,56 @@ import {
   completeChain,
   type EvidenceSource,
   externalSigner,
+  finishSigning,
   holderIdentifiers,
+  joinCadesSigners,
   readCertificate,
   type SignatureLevel,
   type SigningServices,
   UNPROVEN,
 } from '@sealwright/signatures';
 import type { CertificateType } from '../../../contracts/portal/words.ts';
+import { removeIfPresent } from '../../shared/files/directories.ts';
 import type {
   BeginSigningTask,
   CertificateRequirements,
   CertificateVerdict,
+  FinishSigningTask,
   PortalResults,
 } from '../portal-tasks.ts';
+import { passesFinalCheck } from './check.ts';
+import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 import { issuerSource, revocationSource } from './revocation-answers.ts';
 import { type FormatParameters, formatParameters, invisible, levelOf } from './signature-parameters.ts';
+
+export async function finishParticipantSigning(
+  task: FinishSigningTask,
+  thread: PortalTaskContext,
+): Promise<PortalResults['portal.finish']> {
+  const { format, input, signatures, output } = task;
+  const { services } = profileOf(thread, task.profile);
+  const state = readFileSync(task.state, 'utf8');
+  const value = Buffer.from(task.value, 'base64');
+  // A detached signature was made without the existing ones and is merged with them afterwards.
+  const joins = format === 'Cades' && signatures !== null;
+  const single = joins ? `${output}.single` : output;
+  removeIfPresent(output);
+  removeIfPresent(single);
+  const signed = await finishSigning({ format, input, output: single, state, value, sync: false }, services);
+  thread.faults.atSync('portal.finish.signed');
+  try {
+    const made = joins
+      ? joinCadesSigners({ input: signatures, added: single, content: input, output }).output
+      : signed.output;
+    const synced = beginSync(task, thread);
+    const isChecked = await passesFinalCheck(task, task.check?.certificate ?? '', thread);
+    await placeOutput(task, made, thread, synced);
+    return { output: made, isChecked };
+  } finally {
+    if (joins) rmSync(single, { force: true });
+  }
+}
 
 type Result = PortalResults['portal.begin'];
 
