@@ -15,7 +15,7 @@ import { createHistory, type History, type HistoryOptions } from './history/hist
 import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
-import { Portal, type PortalOptions } from './portal/portal.ts';
+import { type Portal, type PortalOptions, planPortal } from './portal/portal.ts';
 import { ACTOR_KINDS, shardModule } from './shard-module.ts';
 import { createStorageFolders } from './shared/files/storage-folders.ts';
 import { Singletons } from './shared/singletons.ts';
@@ -92,7 +92,7 @@ export class Services {
     const system = new DeferredSystem();
     const common: ServiceRuntime = { system, store, clock, ids, log, faults };
     const batchPlan = await planBatch(options.batch, common, pool, observer);
-    const portalPlan = options.portal && (await Portal.plan(options.portal, common, pool));
+    const portalPlan = options.portal && (await planPortal(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
     const planOf = new Map(
@@ -144,7 +144,7 @@ export class Services {
     opened = batch;
     if (store.nodes !== undefined && history !== undefined)
       await singletons.run('history', () => history.start());
-    const portal = await portalPlan?.open(runtime);
+    const portal = await portalPlan?.open();
     return new Services(common, pool, runtime, batch, portal, history, singletons);
   }
 

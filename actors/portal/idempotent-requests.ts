@@ -11,7 +11,7 @@ import { actorKind, defineActor, durableIfAccepted, Retryable } from '@sealwrigh
 import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import type { IdempotentRequests, RepeatableRequest, Tenant } from './api.ts';
+import type { IdempotentRequests, RepeatableRequest, Tenant } from './api/callers.ts';
 import '../shared/request-faults.ts';
 
 const IDEMPOTENT_REQUEST = actorKind<typeof idempotentRequestMachine>('idempotent-request');

@@ -4,7 +4,7 @@
  * Shares runtime and store with the batch service (`services.ts`).
  */
 import { Fatal } from '@sealwright/runtime';
-import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
+import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
@@ -13,7 +13,6 @@ import { type Profile, Profiles } from '../shared/profiles.ts';
 import { portalKeys, SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
 import type { TrustOptions } from '../shared/trust.ts';
-import type { IdempotentRequests, OperatorActivity, PortalService } from './api.ts';
 import { BrandingService } from './branding/branding.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
@@ -41,9 +40,8 @@ import { Generations } from './generation/generations.ts';
 import { Templates } from './generation/templates.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
 import type { Mailer } from './mail/mail-port.ts';
-import type { Mails } from './mail/mails.ts';
 import { SigningLinks } from './mail/signing-links.ts';
-import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { createOutgoing } from './outgoing.ts';
 import { portalDefinitions } from './registry.ts';
 import { DescribedFiles } from './renditions/described-files.ts';
 import { Renditions } from './renditions/renditions.ts';
@@ -60,7 +58,7 @@ import { SigningPages } from './signing/signing-pages.ts';
 import { Signing } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
-import { OperatorKeyList, type OperatorKeys } from './tenants/operator-keys.ts';
+import { OperatorKeyList } from './tenants/operator-keys.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserDirectory } from './tenants/users.ts';
@@ -71,7 +69,6 @@ import { Blobs } from './uploads/blobs.ts';
 import { InspectedUploads } from './uploads/inspected-uploads.ts';
 import { SegmentedUploads } from './uploads/segmented-uploads.ts';
 import { Uploads } from './uploads/uploads.ts';
-import type { Deliveries } from './webhooks/deliveries.ts';
 import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
 
 export interface PortalOptions {
@@ -107,292 +104,214 @@ export interface PortalOptions {
   readonly webhooks: { readonly allowPrivate: boolean; readonly concludedDelay: number };
 }
 
-type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
-  readonly operatorWebhooks: OperatorDeliveries;
-  readonly operatorKeys: OperatorKeys;
-  readonly activity: OperatorActivity;
-  readonly outgoing: Outgoing;
-  readonly sweeping: BlobSweeping;
-  readonly singletons: Singletons;
-};
+/** The portal, opened. */
+export type Portal = Awaited<ReturnType<Awaited<ReturnType<typeof planPortal>>['open']>>;
 
-export class Portal implements PortalService, HostedService {
-  readonly tenants: TenantDirectory;
-  readonly uploads: Uploads;
-  readonly documents: DocumentService;
-  readonly documentEdits: DocumentEdits;
-  readonly documentExports: DocumentExports;
-  readonly pendingReminders: PendingReminders;
-  readonly documentOperations: DocumentOperations;
-  readonly documentPackages: DocumentPackages;
-  readonly signing: Signing;
-  readonly signingPages: SigningPages;
-  readonly validation: Validation;
-  readonly folders: Folders;
-  readonly drafts: Drafts;
-  readonly editorSessions: EditorSessionService;
-  readonly templates: Templates;
-  readonly savedFlows: SavedFlowService;
-  readonly marksSessions: MarksSessionService;
-  readonly generations: Generations;
-  readonly webhooks: Deliveries;
-  readonly mails: Mails;
-  readonly administration: Administration;
-  readonly branding: BrandingService;
-  readonly reports: Reports;
-  readonly users: UserDirectory;
-  readonly signIn: UserSignIn;
-  readonly operatorWebhooks: OperatorDeliveries;
-  readonly operatorKeys: OperatorKeys;
-  readonly activity: OperatorActivity;
-  readonly idempotency: IdempotentRequests;
-  readonly #components: PortalComponents;
-
-  private constructor(made: PortalComponents) {
-    this.#components = made;
-    this.tenants = made.tenants;
-    this.uploads = made.uploads;
-    this.documents = made.documents;
-    this.documentEdits = made.documentEdits;
-    this.documentExports = made.documentExports;
-    this.pendingReminders = made.pendingReminders;
-    this.documentOperations = made.documentOperations;
-    this.documentPackages = made.documentPackages;
-    this.signing = made.signing;
-    this.signingPages = made.signingPages;
-    this.validation = made.validation;
-    this.folders = made.folders;
-    this.drafts = made.drafts;
-    this.editorSessions = made.editorSessions;
-    this.templates = made.templates;
-    this.savedFlows = made.savedFlows;
-    this.marksSessions = made.marksSessions;
-    this.generations = made.generations;
-    this.webhooks = made.webhooks;
-    this.mails = made.mails;
-    this.administration = made.administration;
-    this.branding = made.branding;
-    this.reports = made.reports;
-    this.users = made.users;
-    this.signIn = made.signIn;
-    this.operatorWebhooks = made.operatorWebhooks;
-    this.operatorKeys = made.operatorKeys;
-    this.activity = made.activity;
-    this.idempotency = made.idempotency;
-  }
-
-  /** Builds the service; the runtime it works on is created from the plan. */
-  static async plan(
-    options: PortalOptions,
-    runtime: ServiceRuntime,
-    pool: SigningPool,
-  ): Promise<ServicePlan<Portal>> {
-    const { system, store, clock, ids, log, faults } = runtime;
-    const { publicUrl } = options;
-    const sealProfile = serviceProfileOf(options);
-    const canTimestamp = options.profiles.some(
-      (profile) =>
-        profile.method === 'Local' &&
-        profile.name === sealProfile &&
-        profile.choices?.timestamp !== undefined,
-    );
-    const keys = portalKeys(options.secret);
-    const disk = new DiskSync();
-    const blobs = new Blobs(
-      options.root,
+/** Builds the service; the runtime it works on is created from the plan. */
+export async function planPortal(options: PortalOptions, runtime: ServiceRuntime, pool: SigningPool) {
+  const { system, store, clock, ids, log, faults } = runtime;
+  const { publicUrl } = options;
+  const sealProfile = serviceProfileOf(options);
+  const canTimestamp = options.profiles.some(
+    (profile) =>
+      profile.method === 'Local' && profile.name === sealProfile && profile.choices?.timestamp !== undefined,
+  );
+  const keys = portalKeys(options.secret);
+  const disk = new DiskSync();
+  const blobs = new Blobs(
+    options.root,
+    runtime,
+    disk,
+    storeInPool(pool, { profile: sealProfile, clock }),
+    store.nodes !== undefined,
+  );
+  const tickets = new Tickets(keys.tickets);
+  const codeFor = codesFrom(keys.codes);
+  const links = new SigningLinks(tickets, clock, publicUrl);
+  const watch = new DocumentWatch(clock);
+  const certificates = new CertificateChecks(
+    runtime,
+    new Profiles(options.profiles),
+    options.trust,
+    'tenant',
+  );
+  const languageOf = languagesOf(system);
+  const tellParticipants = options.notifyParticipants.concluded;
+  const sealing = {
+    ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
+    onSigned: options.onSigned,
+  };
+  const outgoing = createOutgoing(
+    { ...options.webhooks, sender: options.sender },
+    runtime,
+    new SecretBox(keys.sealing, ids),
+    links,
+    codeFor,
+    options.mailer,
+  );
+  const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
+  const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
+  const tenants = new TenantDirectory(runtime);
+  const administration = new Administration(runtime);
+  const folders = new Folders(runtime);
+  const reports = new Reports(runtime, blobs, tickets);
+  const segmented = new SegmentedUploads(options.root, runtime, disk, blobs, tickets);
+  const maxBytes = options.uploadMaxBytes;
+  const inspected = new InspectedUploads(clock);
+  const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
+  const directory = new DocumentDirectory(runtime);
+  const plans = { ids, identifiers: options.identifiers };
+  const files = new DocumentFiles(
+    uploads,
+    pool,
+    blobs,
+    clock,
+    maxBytes * 20,
+    sealProfile,
+    signedFileRule(system),
+    inspected,
+  );
+  const { mails, webhooks } = outgoing;
+  const described = new DescribedFiles(pool, blobs, clock, sealProfile);
+  const renditions = new Renditions(
+    directory,
+    described,
+    pool,
+    blobs,
+    tickets,
+    clock,
+    publicUrl,
+    languageOf,
+    new DocumentHistory(store),
+  );
+  const creation = new DocumentCreation(
+    runtime,
+    order,
+    files,
+    folders,
+    plans,
+    remindersOf(system),
+    canTimestamp,
+  );
+  const sweeping = new BlobSweeping(runtime, blobs, segmented);
+  const documents = new DocumentService(runtime, directory, creation, folders, renditions, links);
+  const documentEdits = new DocumentEdits(
+    runtime,
+    directory,
+    files,
+    plans,
+    options.notifyParticipants.newVersion,
+  );
+  const signing = new Signing(
+    runtime,
+    blobs,
+    pool,
+    directory,
+    watch,
+    links,
+    new SigningCodes(runtime, codeFor),
+    uploads,
+    new CertificateSigning(
       runtime,
-      disk,
-      storeInPool(pool, { profile: sealProfile, clock }),
-      store.nodes !== undefined,
-    );
-    const tickets = new Tickets(keys.tickets);
-    const codeFor = codesFrom(keys.codes);
-    const links = new SigningLinks(tickets, clock, publicUrl);
-    const watch = new DocumentWatch(clock);
-    const certificates = new CertificateChecks(
-      runtime,
-      new Profiles(options.profiles),
-      options.trust,
-      'tenant',
-    );
-    const languageOf = languagesOf(system);
-    const tellParticipants = options.notifyParticipants.concluded;
-    const sealing = {
-      ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
-      onSigned: options.onSigned,
-    };
-    const outgoing = createOutgoing(
-      { ...options.webhooks, sender: options.sender },
-      runtime,
-      new SecretBox(keys.sealing, ids),
-      links,
-      codeFor,
-      options.mailer,
-    );
-    const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
-    const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
-    const tenants = new TenantDirectory(runtime);
-    const administration = new Administration(runtime);
-    const folders = new Folders(runtime);
-    const reports = new Reports(runtime, blobs, tickets);
-    const segmented = new SegmentedUploads(options.root, runtime, disk, blobs, tickets);
-    const maxBytes = options.uploadMaxBytes;
-    const inspected = new InspectedUploads(clock);
-    const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
-    const directory = new DocumentDirectory(runtime);
-    const plans = { ids, identifiers: options.identifiers };
-    const files = new DocumentFiles(
-      uploads,
       pool,
       blobs,
-      clock,
-      maxBytes * 20,
-      sealProfile,
-      signedFileRule(system),
-      inspected,
-    );
-    const { mails, webhooks } = outgoing;
-    const described = new DescribedFiles(pool, blobs, clock, sealProfile);
-    const renditions = new Renditions(
-      directory,
-      described,
-      pool,
-      blobs,
-      tickets,
-      clock,
-      publicUrl,
-      languageOf,
-      new DocumentHistory(store),
-    );
-    const creation = new DocumentCreation(
-      runtime,
-      order,
-      files,
-      folders,
-      plans,
-      remindersOf(system),
-      canTimestamp,
-    );
-    const sweeping = new BlobSweeping(runtime, blobs, segmented);
-    const documents = new DocumentService(runtime, directory, creation, folders, renditions, links);
-    const documentEdits = new DocumentEdits(
-      runtime,
-      directory,
-      files,
-      plans,
-      options.notifyParticipants.newVersion,
-    );
-    const signing = new Signing(
-      runtime,
-      blobs,
-      pool,
       directory,
       watch,
-      links,
-      new SigningCodes(runtime, codeFor),
+      tickets,
       uploads,
-      new CertificateSigning(
-        runtime,
-        pool,
-        blobs,
-        directory,
-        watch,
-        tickets,
-        uploads,
-        sealProfile,
-        options.allowUnproven ?? false,
-        languageOf,
-      ),
-      new FieldUploads(uploads),
-    );
-    const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
-    const drafts = new Drafts(runtime, uploads, creation);
-    const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
-    const portal = new Portal({
-      ...{
-        tenants,
-        administration,
-        uploads,
-        documents,
-        documentEdits,
-        signing,
-        folders,
-        mails,
-        webhooks,
-        outgoing,
-      },
-      reports,
-      branding: new BrandingService(system, languageOf),
-      documentPackages: new DocumentPackages(documents, pool, blobs, clock),
-      signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions),
-      documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
-      pendingReminders: new PendingReminders(store, directory, mails),
-      documentOperations: new DocumentOperations(runtime),
-      users: new UserDirectory(runtime),
-      operatorWebhooks,
-      activity: new Activity(store, clock, () => operatorWebhooks.organizationIds()),
-      operatorKeys: new OperatorKeyList(administration),
-      signIn: new UserSignIn(runtime, links, options.userSessionHours * 3_600_000),
-      idempotency: new IdempotentRequestService(runtime),
-      sweeping,
-      singletons: new Singletons(runtime),
-      validation: new Validation(runtime, directory, described, uploads),
-      drafts,
-      editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl),
-      templates: new Templates(runtime, order, uploads, directory, creation, generations),
-      savedFlows: new SavedFlowService(runtime, creation),
-      generations,
-      marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
-    });
-    const observers = [watch, tenants, folders, reports, outgoing.registry];
-    return {
-      definitions: portalDefinitions,
-      handlers: {
-        applySignature: applySignatureHandler(sealing),
-        conclude: concludeDocumentHandler(sealing),
-        ...outgoing.handlers,
-        emptyFolder: emptyFolderHandler(store, faults, documentsIn, DOCUMENT),
-        operateDocuments: operateDocumentsHandler(store),
-        cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
-        confirmDraft: confirmDraftHandler({ store }),
-        makeReport: makeReportHandler(store, blobs, faults),
-        forgetFiles: removeFilesHandler(store, sweeping),
-        forgetParticipantUploads: forgetParticipantUploadsHandler(store, sweeping),
-        generateDocuments: generateDocumentsHandler(blobs, pool, uploads, creation),
-      },
-      observe(step) {
-        for (const observer of observers) observer.observe(step);
-      },
-      async open() {
-        await blobs.ready();
-        await bootstrapTenants(administration, options.tenants, outgoing.registry);
-        return portal;
-      },
-    };
-  }
+      sealProfile,
+      options.allowUnproven ?? false,
+      languageOf,
+    ),
+    new FieldUploads(uploads),
+  );
+  const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
+  const drafts = new Drafts(runtime, uploads, creation);
+  const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
+  const users = new UserDirectory(runtime);
+  const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000);
+  const singletons = new Singletons(runtime);
+  const portal = {
+    ...{
+      tenants,
+      administration,
+      uploads,
+      documents,
+      documentEdits,
+      signing,
+      folders,
+      mails,
+      webhooks,
+      users,
+      signIn,
+    },
+    reports,
+    branding: new BrandingService(system, languageOf),
+    documentPackages: new DocumentPackages(documents, pool, blobs, clock),
+    signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions),
+    documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
+    pendingReminders: new PendingReminders(store, directory, mails),
+    documentOperations: new DocumentOperations(runtime),
+    operatorWebhooks,
+    activity: new Activity(store, clock, () => operatorWebhooks.organizationIds()),
+    operatorKeys: new OperatorKeyList(administration),
+    idempotency: new IdempotentRequestService(runtime),
+    validation: new Validation(runtime, directory, described, uploads),
+    drafts,
+    editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl),
+    templates: new Templates(runtime, order, uploads, directory, creation, generations),
+    savedFlows: new SavedFlowService(runtime, creation),
+    generations,
+    marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 
-  /**
-   * A link by which the first administrator of an organization signs in, for the terminal of a start; makes the user if
-   * nobody administers it. Undefined for an unknown organization.
-   */
-  async firstAdministratorLink(organization: string): Promise<string | undefined> {
-    const found = await this.administration.findOrganization(organization);
-    if (found === undefined) return undefined;
-    const user = await this.users.firstAdministrator(found.id);
-    return this.signIn.linkFor(user.id);
-  }
+    /**
+     * A link by which the first administrator of an organization signs in, for the terminal of a start; makes the user if
+     * nobody administers it. Undefined for an unknown organization.
+     */
+    async firstAdministratorLink(organization: string): Promise<string | undefined> {
+      const found = await administration.findOrganization(organization);
+      if (found === undefined) return undefined;
+      const user = await users.firstAdministrator(found.id);
+      return signIn.linkFor(user.id);
+    },
 
-  async start(): Promise<void> {
-    await this.#components.singletons.run('files', () => this.#components.sweeping.start());
-  }
+    async start(): Promise<void> {
+      await singletons.run('files', () => sweeping.start());
+    },
 
-  async drain(): Promise<void> {
-    this.signIn.close();
-    await this.#components.singletons.stop();
-    await this.#components.sweeping.stop();
-    await this.#components.singletons.release();
-    this.#components.outgoing.close();
-  }
+    async drain(): Promise<void> {
+      signIn.close();
+      await singletons.stop();
+      await sweeping.stop();
+      await singletons.release();
+      outgoing.close();
+    },
+  };
+  const observers = [watch, tenants, folders, reports, outgoing.registry];
+  return {
+    definitions: portalDefinitions,
+    handlers: {
+      applySignature: applySignatureHandler(sealing),
+      conclude: concludeDocumentHandler(sealing),
+      ...outgoing.handlers,
+      emptyFolder: emptyFolderHandler(store, faults, documentsIn, DOCUMENT),
+      operateDocuments: operateDocumentsHandler(store),
+      cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
+      confirmDraft: confirmDraftHandler({ store }),
+      makeReport: makeReportHandler(store, blobs, faults),
+      forgetFiles: removeFilesHandler(store, sweeping),
+      forgetParticipantUploads: forgetParticipantUploadsHandler(store, sweeping),
+      generateDocuments: generateDocumentsHandler(blobs, pool, uploads, creation),
+    },
+    observe(step) {
+      for (const observer of observers) observer.observe(step);
+    },
+    async open() {
+      await blobs.ready();
+      await bootstrapTenants(administration, options.tenants, outgoing.registry);
+      return portal;
+    },
+  } satisfies ServicePlan;
 }
 
 /** @throws {Fatal} `portal.no-seal`: no profile signs here, or the one that is named does not */

@@ -237,7 +237,6 @@ export const MAX_IMPORTS = 25;
 /** Files that put a service together, which import each of its parts. */
 export const COMPOSITIONS = [
   'actors/batch/batch.ts',
-  'actors/portal/api.ts',
   'actors/portal/portal.ts',
   'http/batch/server.ts',
   'http/portal/server.ts',

@@ -20,7 +20,7 @@ import { poolOptions } from '../../../../actors/pool/pool-options.ts';
 import type { CreateDocuments, SigningAccess, Tenant } from '../../../../actors/portal/api.ts';
 import type { DocumentService } from '../../../../actors/portal/documents/documents.ts';
 import type { OutgoingMail } from '../../../../actors/portal/mail/mail-port.ts';
-import { type Portal, Portal as PortalClass, type PortalOptions } from '../../../../actors/portal/portal.ts';
+import { type Portal, type PortalOptions, planPortal } from '../../../../actors/portal/portal.ts';
 import type { Profile, SigningChoices } from '../../../../actors/shared/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { NewFile, NewFlowAction } from '../../../../contracts/portal/flow.ts';
@@ -128,7 +128,7 @@ export async function portalFixture(
   const mails: OutgoingMail[] = [];
   const events: DocumentEvent[] = [];
   const system = new DeferredSystem();
-  const plan = await PortalClass.plan(
+  const plan = await planPortal(
     {
       root: join(root, 'portal'),
       profiles: [profile],
@@ -172,11 +172,11 @@ export async function portalFixture(
       // Events are read from steps, also where no webhook needs them.
       announce: { ...(plan.handlers['announce'] as EffectHandler), isNeeded: () => true },
     },
-    onCommitted: (step, isOwn) => {
+    onCommitted: (step) => {
       for (const { effect } of step.effects) {
         if (effect.do === 'announce') events.push(...(effect['events'] as unknown as DocumentEvent[]));
       }
-      plan.observe(step, isOwn);
+      plan.observe(step);
     },
     ...(SHARDS > 1 && {
       shards: {
@@ -187,7 +187,7 @@ export async function portalFixture(
       },
     }),
   });
-  const portal = await plan.open(runtime);
+  const portal = await plan.open();
   runtime.start();
   await portal.start();
   const tenant = await portal.tenants.identify(`App|${'s'.repeat(64)}`);
