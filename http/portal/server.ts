@@ -1,9 +1,16 @@
 /**
  * The portal's listener.
  */
-
 import { z } from 'zod';
-import type { PortalService } from '../../actors/portal/api.ts';
+import type { PortalService, Reports, Validation } from '../../actors/portal/api.ts';
+import { countDocuments, getReport, reportDocuments } from '../../contracts/portal/reports.ts';
+import {
+  getValidationReport,
+  validateByKey,
+  validateDocument,
+  validateUpload,
+} from '../../contracts/portal/signing/validation.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { RateWindow } from '../core/access/rate-limit.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
@@ -16,7 +23,9 @@ import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
 import { createPortalAccessCheck } from './access-check.ts';
 import { portalConventions } from './conventions.ts';
+import { handle } from './handle.ts';
 import { createBodyReading } from './input/body-reading.ts';
+import { documentId } from './input/ids.ts';
 import { portalApi } from './reference.ts';
 import { portalRoute } from './route.ts';
 import { contentRoutes } from './routes/content.ts';
@@ -33,12 +42,37 @@ import {
 } from './routes/kept-requests.ts';
 import { mailRoutes, notificationRoutes } from './routes/mails.ts';
 import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
-import { reportRoutes } from './routes/reports.ts';
-import { signatureRoutes } from './routes/signatures.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
+import { storedFileReply } from './stored-file.ts';
+
+/** Validation by key and of signed files. */
+function signatureRoutes(validation: Validation): readonly AnyRoute[] {
+  return [
+    handle(validateByKey, ({ tenant, params }) => validation.byKey(tenant, params.key)),
+    handle(validateDocument, ({ tenant, params }) => validation.byDocument(tenant, documentId(params.id))),
+    handle(getValidationReport, async ({ tenant, params }) => {
+      const body = await validation.reportOf(tenant, documentId(params.id));
+      const contentType = 'application/xml; charset=utf-8';
+      return { kind: 'asset', status: 200, contentType, body, headers: [] };
+    }),
+    handle(validateUpload, ({ tenant, body }) => validation.ofUpload(tenant, body.fileId, body.mimeType)),
+  ];
+}
+
+/** Monitoring reports. */
+function reportRoutes(reports: Reports): readonly AnyRoute[] {
+  return [
+    handle(reportDocuments, ({ body }) => reports.documents(body)),
+    handle(countDocuments, ({ body }) => reports.totals(body)),
+    handle(getReport, async ({ params, query, header }) => {
+      if (query.access_ticket === undefined) throw new PortalRefusal('NotFound');
+      return storedFileReply(await reports.file(params.id.toLowerCase(), query.access_ticket), header);
+    }),
+  ];
+}
 
 /** `/api/health`, an additional route. */
 function systemRoutes(runId: string | undefined): readonly AnyRoute[] {

@@ -1,22 +1,37 @@
-/** Maps the portal's task names to implementations; the type requires all of them. */
+/** The portal's tasks by name; the type requires all of them. Short ones are here. */
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { describeFailure } from '@sealwright/runtime/core';
 import {
+  type ComposeRequest,
   composePdf,
   countPdfSignatures,
+  isPicture,
   pictureFault,
   pictureFaultIn,
   ZipWriter,
 } from '@sealwright/signatures';
 import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
+import { manifestPages } from '../../shared/rendition/rendition-manifest.ts';
+import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';
+import { footerItems, markItems, type Pictures, tagItems } from '../../shared/rendition/rendition-pages.ts';
 import type {
   MergeTask,
   PictureTask,
   PortalResults,
   PortalTask,
+  RenderTask,
   StoreTask,
   ZipTask,
 } from '../portal-tasks.ts';
@@ -29,8 +44,57 @@ import { inspect } from './inspect.ts';
 import { beginParticipantSigning, finishParticipantSigning } from './participant-signing.ts';
 import { beginSync, placeOutput, syncFile } from './place-output.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
-import { render } from './render.ts';
 import { findTextTags } from './text-tags.ts';
+
+/**
+ * Renders a version of a document: its pages with marks and tags, the manifest, or both.
+ * @throws {TaskFailure} `document.unreadable` when the pages of the file cannot be drawn on
+ */
+function render({ model, original, images, output }: RenderTask): PortalResults['portal.render'] {
+  rmSync(output, { force: true });
+  const pictures = new Map(images.map(({ sha256, path }) => [sha256, readFileSync(path)] as const));
+  for (const [sha256, bytes] of pictures) if (!isPicture(bytes)) pictures.delete(sha256);
+  const { name } = model.document;
+  try {
+    composePdf({ output, parts: partsOf(model, original, pictures), title: name, at: model.at });
+    syncFile(output);
+    return { output: { sha256: fileDigest(output), length: statSync(output).size } };
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code.startsWith('pdf.') || code === 'input.too-large') {
+      throw new TaskFailure('document.unreadable', message);
+    }
+    throw error;
+  }
+}
+
+/** @param original null for a document without pages */
+function partsOf(
+  model: RenditionModel,
+  original: string | null,
+  pictures: Pictures,
+): ComposeRequest['parts'] {
+  const manifest = { pages: manifestPages(model) };
+  if (original === null || model.type === 'SignaturesManifest') return [manifest];
+  switch (model.type) {
+    case 'PrinterFriendlyVersion':
+      return [
+        {
+          path: original,
+          draw: (page) => [...markItems(model, page, pictures), ...footerItems(model, page)],
+        },
+        manifest,
+      ];
+    case 'SigningTags':
+      return [{ path: original, draw: (page) => tagItems(model, page) }];
+    case 'OriginalWithMarks':
+      return [{ path: original, draw: (page) => markItems(model, page, pictures) }];
+    case 'SignatureMarks': {
+      const visible = { ...model, marks: model.marks.filter(({ type }) => type !== 'AuthenticationStamp') };
+      return [{ path: original, blank: true, draw: (page) => markItems(visible, page, pictures) }];
+    }
+  }
+}
 
 const PIECE_BYTES = 1024 * 1024;
 

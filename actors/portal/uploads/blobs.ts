@@ -7,22 +7,53 @@
  *
  * Source: docs/architecture.md.
  */
-
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, Retryable } from '@sealwright/runtime';
+import { type ActorStore, type Clock, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { PdfInspection } from '../../pool/portal-tasks.ts';
+import type { PoolReply } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
+
+const PDF = 'application/pdf';
+
+/**
+ * Stores small files in the pool, whose threads write, sync and rename a file without a way to this thread and back.
+ * The task rejects with a `Retryable` `storage.unavailable`.
+ * @param inspection what a PDF is inspected with while it is stored; missing: it is not inspected
+ */
+export function storeInPool(
+  pool: Pick<SigningPool, 'run'>,
+  inspection?: { readonly profile: string; readonly clock: Pick<Clock, 'now'> },
+): SmallFileStore {
+  return async ({ bytes, output, blobs, file }) => {
+    const store = (inspect?: PdfInspection): Promise<PoolReply<'portal.store'>> => {
+      const task = { task: 'portal.store', documentId: '', bytes, output, blobs } as const;
+      return pool.run({ ...task, ...(inspect && { inspect }) }, { bytes: bytes.length });
+    };
+    let answer: PoolReply<'portal.store'>;
+    if (inspection === undefined || file?.contentType !== PDF) answer = await store();
+    else {
+      const { profile, clock } = inspection;
+      answer = await store({ profile, at: clock.now(), contentType: PDF, fileName: file.name });
+      // A file that blocks or ends a thread can be stored; its inspection fails when a document is made of it.
+      if (!answer.ok && answer.code.startsWith('pool.')) answer = await store();
+    }
+    if (answer.ok) return answer.result;
+    throw new Retryable('storage.unavailable', `The portal's folder cannot be used (${answer.code}).`);
+  };
+}
 
 /** For the service and its group. */
 const FOLDER_MODE = 0o750;

@@ -15,11 +15,11 @@ import test, { type ExecutionContext } from 'ava';
 import { openSource } from '#crypto/core/files.js';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
-import { storeInPool } from '../../../../actors/portal/uploads/blob-store-task.ts';
 import {
   Blobs,
   blobCounters,
   type StoredBlob,
+  storeInPool,
   UNCOUNTED_GRACE,
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
