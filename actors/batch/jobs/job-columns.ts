@@ -101,15 +101,19 @@ export class JobColumns {
 
   /** One page; undefined while the table is incomplete. */
   async page(filter: ListFilter, scan: Omit<ColumnScan, 'chosen' | 'among'>): Promise<JobPage | undefined> {
-    if (this.#state === 'none') this.#building = this.#build();
+    if (this.#state === 'none' && this.#counts.count() <= MAX_JOBS) this.#building = this.#build();
     // A page whose total is known reads few rows: it does not wait.
     if (scan.total === undefined) await this.#building;
     if (this.#state !== 'ready' || this.#table.size !== this.#counts.count()) return undefined;
     return this.#table.page(filter, scan);
   }
 
+  /** Never rejects: nobody may wait for it, and where the store fails, reading the rows says so. */
   async #build(): Promise<void> {
     this.#state = 'building';
+    const table = this.#table;
+    // After a reset, another one may be building.
+    const isWanted = (): boolean => this.#state === 'building' && this.#table === table;
     try {
       const ranges = this.#counts
         .profiles()
@@ -118,26 +122,20 @@ export class JobColumns {
         ranges.map((range) => new OrderedRows(this.#store, { ...range, newestFirst: false })),
         false,
       );
-      for (let taken = 1; this.#state === 'building'; taken += 1) {
+      for (let taken = 1; ; taken += 1) {
         const row = await merged.next();
+        if (!isWanted()) return;
         if (row === undefined) break;
         const [profile, state, order] = row.key as [string, JobState, number];
         this.#apply(order, { ...jobRowOf(row.value), profile, state });
         if (taken % ROWS_PER_TURN === 0) await nextTurn();
       }
-      if (!this.#isBuilding()) return;
       this.#state = 'ready';
       for (const [order, facts] of this.#seen) this.#apply(order, facts);
-    } catch (error) {
-      this.#forget('none');
-      throw error;
-    } finally {
       this.#seen = new Map();
+    } catch {
+      if (isWanted()) this.#forget('none');
     }
-  }
-
-  #isBuilding(): boolean {
-    return this.#state === 'building';
   }
 
   #apply(order: number, facts: Facts | undefined): void {
@@ -148,6 +146,7 @@ export class JobColumns {
 
   #forget(state: 'none' | 'too-many'): void {
     this.#table = new JobTable();
+    this.#seen = new Map();
     this.#state = state;
   }
 }
@@ -205,6 +204,8 @@ class Names {
   add(order: number, name: string): void {
     let segment = this.#segments.at(-1);
     if (segment === undefined || segment.orders.length >= SEGMENT_SIZE) {
+      // A text that was appended to keeps all its parts, at three times the size.
+      if (segment) segment.text = Buffer.from(segment.text).toString();
       segment = { orders: [], starts: [], text: '' };
       this.#segments.push(segment);
     }

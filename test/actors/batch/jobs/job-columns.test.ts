@@ -12,10 +12,14 @@ const JOBS = 2_000;
 
 class CountingStore extends MemoryStore {
   read = 0;
+  isDown = false;
+  onRead: () => void = () => {};
 
   override async rows(query: RowQuery): Promise<readonly Row[]> {
+    if (this.isDown) throw new Error('The store is down.');
     const rows = await super.rows(query);
     this.read += rows.length;
+    this.onRead();
     return rows;
   }
 }
@@ -117,6 +121,40 @@ test('a job that is seen while the table is built counts as it was seen last', a
   t.deepEqual(completed, { orders: [1_990], totalCount: 1 });
   const all = await columns.page({ statuses: ['Queued'] }, { offset: 0, limit: 5 });
   t.deepEqual(all, { orders: [6_000, 1_998, 1_996, 1_994, 1_988], totalCount: JOBS / 2 - 1 });
+});
+
+test('a table that is forgotten while it is built is built again, from rows read since then', async (t) => {
+  const { store, counts, columns } = await manyJobs();
+  const all = () => columns.page({ statuses: [] }, { offset: 0, limit: 1 });
+  let again: Promise<unknown> | undefined;
+  store.onRead = () => {
+    if (store.read < 0.9 * JOBS || again !== undefined) return;
+    columns.reset();
+    again = all();
+    columns.observe(jobStep(6_000, 'new.pdf', { basedOn: 0 }));
+    counts.move({ 'jobs/Queued/default/Pades': 1 });
+  };
+  await all();
+  await again;
+  t.deepEqual(await all(), { orders: [6_000], totalCount: JOBS + 1 });
+});
+
+test('a table that cannot be built fails nothing, and the next list builds it', async (t) => {
+  const { store, counts, columns, search } = await manyJobs();
+  store.isDown = true;
+  t.is(await columns.page({ statuses: [] }, { offset: 0, limit: 3, total: JOBS }), undefined);
+  await t.throwsAsync(search('Größe'), { message: 'The store is down.' });
+  store.isDown = false;
+  t.is((await search('Größe')).totalCount, 5);
+  store.read = 0;
+  t.is((await search('Größe')).totalCount, 5);
+  t.is(store.read, 5);
+
+  const many = new JobColumns(store, new JobCounts({ 'jobs/Queued/default/Pades': 6_000_001 }));
+  store.read = 0;
+  t.is(await many.page({ statuses: [] }, { offset: 0, limit: 3 }), undefined);
+  t.is(store.read, 0, 'nothing is built for more jobs than it can have');
+  t.is(counts.count(), JOBS);
 });
 
 test('removed jobs free their room, and jobs of other nodes that arrive late stand in their place', async (t) => {
