@@ -80,15 +80,25 @@ export function topSignatures({ signatures }: DocumentMap): SignatureNode[] {
   return signatures.filter(({ parent }) => !isCounterSignature(parent));
 }
 
-/** True for a CounterSignature in its defined position; elsewhere, the element name hides no signature. */
+/** True for a CounterSignature where `signatureReport` finds it; elsewhere, the element name hides no signature. */
 function isCounterSignature(holder: SignatureNode | undefined): boolean {
-  return (
-    holder !== undefined &&
-    is(holder, XADES, 'CounterSignature') &&
-    holder.parent?.local === 'UnsignedSignatureProperties' &&
-    holder.parent.parent?.parent?.local === 'QualifyingProperties'
-  );
+  let node = holder;
+  return PLACE_OF_COUNTERS.every(([namespace, local]) => {
+    const isThere = node !== undefined && is(node, namespace, local);
+    node = node?.parent;
+    return isThere;
+  });
 }
+
+/** From the inside out (EN 319 132-1 §5.2.7.2). */
+const PLACE_OF_COUNTERS = [
+  [XADES, 'CounterSignature'],
+  [XADES, 'UnsignedSignatureProperties'],
+  [XADES, 'UnsignedProperties'],
+  [XADES, 'QualifyingProperties'],
+  [DS, 'Object'],
+  [DS, 'Signature'],
+] as const;
 
 function unseen({ unseen: count }: DocumentMap): Finding {
   return {

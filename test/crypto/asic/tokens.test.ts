@@ -140,8 +140,24 @@ test.serial('a counter-signer may sign another file of the container', async (t)
   };
   const honest = countered([plain('order.xml', ORDER)]);
   t.is(await verdictOf(honest), 'TOTAL-PASSED');
+  const properties = (mark: '' | '/', names: readonly string[]): string =>
+    names.map((name) => `<${mark}xades:${name}>`).join('');
+  const outside = [
+    'CompleteCertificateRefs',
+    'QualifyingProperties',
+    'UnsignedProperties',
+    'UnsignedSignatureProperties',
+  ];
+  /** The counter-signature in a property that has none. */
+  const elsewhere = Buffer.from(
+    honest
+      .toString()
+      .replace('<xades:CounterSignature>', `${properties('', outside)}$&`)
+      .replace('</xades:CounterSignature>', `$&${properties('/', outside.toReversed())}`),
+  );
   for (const [name, found] of [
     ['another file', await verdictOf(honest, Buffer.from('<order/>'))],
+    ['another file, the signature elsewhere', await verdictOf(elsewhere, Buffer.from('<order/>'))],
     ['a file of nobody', await verdictOf(honest, ORDER, [{ name: 'more.txt', bytes: REPORT }])],
     ['no reference', await verdictOf(countered([]))],
     ['another digest', await verdictOf(countered([plain('order.xml', REPORT)]))],
