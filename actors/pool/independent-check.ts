@@ -15,6 +15,7 @@ import {
   MAX_COMPARED_BYTES,
   verifyIndependently,
 } from '../../independent/index.ts';
+import { coSignedForm } from './co-sign.ts';
 import { isContainer as isZip } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';
 import type { OutputCheck } from './verify-output.ts';
@@ -36,8 +37,11 @@ export async function checkIndependently(
   const isContainer = isExtended ? isZip(path) : profile.form.container !== undefined;
   const after = await reportOf(isContainer ? 'Asic' : format, path, isDetached ? stagedPath : undefined, at);
   const before = new Set<string>();
-  // PDF and XML keep earlier signatures; CMS covers the whole input.
-  const keepsEarlier = isExtended || (format !== 'Cades' && !isContainer);
+  // PDF and XML keep earlier signatures, as do files that get another one; other CMS covers the whole input.
+  const keepsEarlier =
+    isExtended ||
+    coSignedForm(stagedPath, format, profile) !== undefined ||
+    (format !== 'Cades' && !isContainer);
   if (keepsEarlier && after.signatures.length > 1) {
     const earlier = await reportOf(isContainer ? 'Asic' : format, stagedPath, undefined, at);
     for (const { value } of earlier.signatures) if (value !== undefined) before.add(value);

@@ -2,10 +2,15 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addAsicSignature } from '@sealwright/signatures';
 import test from 'ava';
 import { NO_OBSERVER } from '../../../actors/batch/observer.ts';
+import { checkIndependently } from '../../../actors/pool/independent-check.ts';
+import { PLAIN_FORM } from '../../../actors/shared/file-names.ts';
+import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { samplePdf } from '../../../bench/samples.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
+import { file, made, remade, replacing } from '../../crypto/asic/container-harness.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { reached } from '../../project/waiting.ts';
@@ -80,4 +85,35 @@ test('a real disagreement fails the job, publishes nothing, and keeps original, 
   t.is(report.signatures[0].verdict, 'invalid');
   t.like(report.engine, { isValid: true, errors: [] });
   t.like(report.engine.signatures, [{ indication: 'TOTAL-PASSED', errors: [] }]);
+});
+
+test('a signature that was invalid in a container before another one is added is no disagreement', async (t) => {
+  const damaged = replacing('META-INF/signature001.p7s', (bytes) => {
+    const last = bytes.length - 1;
+    return Buffer.concat([bytes.subarray(0, last), Buffer.from([(bytes[last] ?? 0) ^ 1])]);
+  });
+  const stagedPath = remade(await made('E', 'Cades'), damaged);
+  const path = file(undefined, 'asice');
+  const signer = pki().signer('p-256');
+  await addAsicSignature({ input: stagedPath, output: path, signer, at: Date.now() });
+  const profile = {
+    name: 'one',
+    signer,
+    choices: { coSign: true },
+    form: { ...PLAIN_FORM, container: 'E' },
+    verify: true,
+    verifyIndependently: true,
+    compareContent: true,
+    anchors: [],
+    services: {},
+  } as const;
+  const check = { format: 'Cades', path, fileName: 'a.asice', stagedPath, content: null } as const;
+  const { verdict } = await checkIndependently({
+    ...check,
+    profile,
+    trust: NO_TRUST,
+    remote: false,
+    at: Date.now(),
+  });
+  t.is(verdict, 'agrees');
 });

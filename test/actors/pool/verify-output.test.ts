@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SignFileRequest, signFile, signFileAtLevel } from '@sealwright/signatures';
+import {
+  addCadesSignerAtLevel,
+  type SignFileRequest,
+  signFile,
+  signFileAtLevel,
+} from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import { type OutputCheck, verifyOutput } from '../../../actors/pool/verify-output.ts';
 import type { WorkerProfileRuntime } from '../../../actors/pool/worker-profiles.ts';
@@ -164,7 +169,7 @@ async function levels(t: ExecutionContext) {
       at: Date.now(),
     };
   };
-  return { check };
+  return { authority, check };
 }
 
 test('a signature above level B must have all elements of its level', async (t) => {
@@ -197,6 +202,24 @@ test('with configured roots, the authority of a time-stamp must have a path to o
       `${format}: nobody is configured`,
     );
   }
+});
+
+test('without roots, a file that gets a signature above level B needs no path to the authority', async (t) => {
+  const { authority, check } = await levels(t);
+  const first = await check('Cades', 'T', 'T');
+  const output = `${first.path}.twice`;
+  const signer = authority.pki.signer('p-384');
+  const request = { input: first.path, output, signer, at: Date.now(), level: 'T' as const };
+  await addCadesSignerAtLevel(request, authority.services);
+  const profile = { ...first.profile, signer, choices: { level: 'T' as const, coSign: true } };
+  const both = { ...first, path: output, stagedPath: first.path, profile };
+  t.is(await verdict(both), '');
+  const anchors = [authority.pki.issuing.certificate];
+  const local = { ...both, profile: { ...profile, anchors }, trust: NO_TRUST };
+  t.is(await verdict(local), '');
+  const higher = { ...local.profile, choices: { level: 'LT' as const, coSign: true } };
+  t.regex(await verdict({ ...local, profile: higher }), /level: The signature is of level T, not LT/);
+  t.regex(await verdict({ ...local, path: first.path }), /earlier: /);
 });
 
 test('a signature above level B over other content, or by another signer, is refused', async (t) => {
