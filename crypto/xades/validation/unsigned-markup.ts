@@ -62,8 +62,9 @@ function unsignedLists(objects: readonly SignatureNode[]): SignatureNode[] {
 
 /** Finds an instruction by which browsers show another document than the one inside of the signature. */
 function stylesheets({ map: { utf8, root } }: ReferenceContext): Finding[] {
-  const start = utf8.toString('utf8', 0, root.start).replace(/<!--.*?-->/gs, '');
-  if (!/<\?xml-stylesheet(?=\s)/.test(start)) return [];
+  // One after the other: a comment may hold an instruction, an instruction the start of a comment. XML has the end of each.
+  const parts = utf8.toString('utf8', 0, root.start).matchAll(/<!--.*?-->|<\?.*?\?>/gs);
+  if (![...parts].some(([part]) => /^<\?xml-stylesheet\s/.test(part))) return [];
   const message =
     'The file names a stylesheet, which the signature does not cover and which changes what is shown.';
   return [{ status: 'warning', type: 'scope.stylesheet', message }];

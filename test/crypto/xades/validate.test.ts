@@ -451,9 +451,12 @@ test('a stylesheet before an enveloping signature causes a warning', (t) => {
   const file = forge({ references: [inside], objects: '<ds:Object Id="o">100</ds:Object>' });
   t.deepEqual(complaints(file), []);
   t.deepEqual(complaints(`<!-- <?xml-stylesheet href="x"?> -->${file}`), []);
-  t.deepEqual(complaints(`<?xml-stylesheet type="text/xsl" href="pay.xsl"?>${file}`), [
-    'warning scope.stylesheet',
-  ]);
+  const instruction = '<?xml-stylesheet type="text/xsl" href="pay.xsl"?>';
+  t.deepEqual(complaints(`${instruction}${file}`), ['warning scope.stylesheet']);
+  t.deepEqual(complaints(`<?a <!-- ?>${instruction}<!-- -->${file}`), ['warning scope.stylesheet']);
+  t.deepEqual(complaints(`<?a ${instruction.slice(0, -2)}?>${file}`), [], 'the text of another instruction');
+  // Each opening must not be searched to the end of the instruction.
+  t.deepEqual(complaints(`<?a ${'<!--'.repeat(500_000)}?>${file}`), []);
 });
 
 test('an Object that names another type than the signature causes a warning', (t) => {
