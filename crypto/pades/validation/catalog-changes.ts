@@ -162,21 +162,29 @@ function metadataChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict
   const plain =
     dict !== undefined && asName(dict.get('Type')) === 'Metadata' && asName(dict.get('Subtype')) === 'XML';
   if (!plain) return [forbidden('changed /Metadata')];
+  const text = withoutTraces(pair.after.pdf.stream(after.get('Metadata')));
   const isNoticed =
-    withoutTraces(pair.before.pdf.stream(before.get('Metadata'))) !==
-    withoutTraces(pair.after.pdf.stream(after.get('Metadata')));
+    text === undefined || text !== withoutTraces(pair.before.pdf.stream(before.get('Metadata')));
   return [{ kind: 'metadata', description: 'changed the XMP metadata', ...(isNoticed && { isNoticed }) }];
 }
 
 /** Most bytes of metadata that are compared. */
 const MAX_METADATA = 1 << 20;
+const HISTORY_END = '</xmpMM:History>';
 
-/** Returns XMP without what each program that saves a file changes: dates, identifiers, its name and history, white space. */
+/**
+ * Returns XMP without what each program that saves a file changes: dates, identifiers, its name and history, white space.
+ * Undefined for what is not compared. Takes time in proportion to the length, whatever the bytes.
+ */
 function withoutTraces(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length > MAX_METADATA) return undefined;
-  return bytes
-    .toString('utf8')
-    .replace(/<xmpMM:History>[\s\S]*?<\/xmpMM:History>/g, '')
+  const [head = '', ...rest] = bytes.toString('utf8').split('<xmpMM:History>');
+  const afterHistory = (part: string): string => {
+    const end = part.indexOf(HISTORY_END);
+    return end < 0 ? part : part.slice(end + HISTORY_END.length);
+  };
+  return [head, ...rest.map(afterHistory)]
+    .join('')
     .replace(
       /<(?:xmp|xap|xmpMM|pdf):(?:ModifyDate|MetadataDate|InstanceID|Producer|CreatorTool)>[^<]*<\/[^>]*>/g,
       '',
@@ -185,7 +193,7 @@ function withoutTraces(bytes: Buffer | undefined): string | undefined {
       /\s(?:xmp|xap|xmpMM|pdf):(?:ModifyDate|MetadataDate|InstanceID|Producer|CreatorTool)="[^"]*"/g,
       '',
     )
-    .replace(/<\?xpacket[^>]*>|\sx:xmptk="[^"]*"|\s+/g, '');
+    .replace(/<\?xpacket[^<>]*>|\sx:xmptk="[^"]*"|\s+/g, '');
 }
 
 /** True when every entry of the older dictionary is in the newer one, with an equal value. */
