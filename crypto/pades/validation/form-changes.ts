@@ -226,8 +226,17 @@ function borrowsResources(pair: PermittedChanges, survey: DocumentSurvey): boole
       return isForm && borrows(asReference(value)?.number ?? -1, depth + 1);
     });
   };
-  return [...survey.fields.keys(), ...survey.annotations.keys()].some((number) => {
-    const streams = streamsOf(pdf, pdf.dict(pdf.object(number))?.get('AP'));
+  const numbers = [...survey.fields.keys(), ...survey.annotations.keys()];
+  // Pages may hold annotations as direct objects.
+  const direct = survey.pages.flatMap(({ dict }) =>
+    [...items(pdf.resolve(dict.get('Annots')))].filter((item) => asReference(item) === undefined),
+  );
+  const shown = [
+    ...numbers.map((number) => pdf.dict(pdf.object(number))),
+    ...direct.map((item) => pdf.dict(item)),
+  ];
+  return shown.some((dict) => {
+    const streams = streamsOf(pdf, dict?.get('AP'));
     return streams === undefined || streams.some((stream) => borrows(stream, 0));
   });
 }

@@ -203,6 +203,12 @@ test('another title or description causes a warning, and the traces of a program
   );
   t.is(verdictOf(updated(pdf, [[41, metadata('Pay 100', '2027')]])), 'passed');
   t.is(verdictOf(updated(pdf, [[41, metadata('Pay 9999', '2026')]])), 'warned');
+  // Openings without an end must not be searched to the end of the text, each.
+  for (const opening of ['<xmpMM:History>', '<?xpacket', '<xmp:ModifyDate>', ' xmp:Producer="'])
+    t.is(verdictOf(updated(pdf, [[41, metadata(opening.repeat(60_000), '2026')]])), 'warned', opening);
+  const long = metadata('x'.repeat(1 << 20), '2026');
+  const large = updated(pdf, [[41, long]]);
+  t.is(verdictOf(large), 'warned', 'what is too long to be compared');
   const informed = (text: string): string => verdictOf(updated(pdf, [[FREE, text]], `/Info ${FREE} 0 R`));
   t.is(informed('<< /ModDate (D:2027) /Producer (x) >>'), 'passed');
   for (const key of ['Title', 'Author', 'Subject', 'Keywords'])
@@ -233,12 +239,14 @@ test('a form may get another drawing in its resources where no appearance takes 
     more: Objects = [],
     look = drawing('0 0 1 1 re f'),
     inner = drawing('0 0 1 1 re f'),
+    note = '',
   ): readonly string[] => {
     const pdf = signed(
       contract((objects) => {
         objects.set(40, drawing('0 0 9 9 re f'));
         objects.set(42, inner);
         objects.set(31, look);
+        objects.set(PAGE, (objects.get(PAGE) ?? '').replace('30 0 R ]', `30 0 R ${note} ]`));
         objects.set(
           FORM,
           (objects.get(FORM) ?? '').replace(
@@ -262,6 +270,16 @@ test('a form may get another drawing in its resources where no appearance takes 
     FAILED,
     'one inside of another',
   );
+  const direct = (more: string): readonly string[] =>
+    changed(
+      to,
+      [],
+      undefined,
+      drawing('/FRM Do', more),
+      '<< /Type /Annot /Subtype /Widget /Rect [20 60 90 80] /F 4 /AP << /N 42 0 R >> >>',
+    );
+  t.deepEqual(direct('/Resources << >>'), PASSED);
+  t.deepEqual(direct(''), FAILED, 'an annotation that is a direct object of its page');
   const image = stream(
     '/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray',
     'x',
