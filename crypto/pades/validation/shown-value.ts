@@ -100,8 +100,7 @@ function faultOf(
     const over = later.filter(crossing);
     if (over.some((one) => one.lightness !== lightness || hidesMost([one], box)))
       return hidden('paints over its text');
-    if (over.length > 0 || own.some((one) => crossing(one) && !hidesMost(alike(one, own), box)))
-      return hidden('draws a line through its text', false);
+    if (over.length > 0 || hasLine(own, crossing, box)) return hidden('draws a line through its text', false);
     const contrast = contrastAt(middle, lightness, earlier);
     if (contrast === undefined) return hidden('shows a text in a colour that is not compared', false);
     if (contrast * alpha < MIN_CONTRAST) return hidden('shows a text that cannot be seen on its background');
@@ -129,15 +128,43 @@ function coversPoint({ covers, clip }: Mark, point: Box): boolean {
   return (clip === undefined || contains(clip, point, 0)) && covers.some((box) => contains(box, point, 0));
 }
 
-/** Returns the marks of the same colour: a background may be made of thin boxes. */
-function alike({ lightness, kind }: Mark, marks: readonly Mark[]): readonly Mark[] {
-  return marks.filter((one) => one.kind === kind && one.lightness === lightness);
+/** Most colours of marks below one glyph, and most of their boxes on it; more are taken for lines. */
+const MAX_COLOURS = 16;
+const MAX_BOXES = 200;
+
+/** True when a mark below a glyph is no background of it. A background may be made of thin boxes of one colour. */
+function hasLine(own: readonly Mark[], crossing: (one: Mark) => boolean, glyph: Box): boolean {
+  const judged = new Set<string>();
+  return own.some((mark) => {
+    const colour = `${mark.kind} ${mark.lightness}`;
+    if (judged.has(colour) || !crossing(mark)) return false;
+    judged.add(colour);
+    const alike = own.filter((one) => one.kind === mark.kind && one.lightness === mark.lightness);
+    return judged.size > MAX_COLOURS || !hidesMost(alike, glyph);
+  });
 }
 
-/** True when marks lie over the larger part of a glyph, as a background does. */
+/** True when marks lie over the larger part of a glyph, as a background does; what lies on another counts once. */
 function hidesMost(marks: readonly Mark[], glyph: Box): boolean {
-  const boxes = marks.flatMap(({ covers }) => covers);
-  return boxes.reduce((sum, box) => sum + commonArea(box, glyph), 0) > 0.5 * areaOf(glyph);
+  const boxes = marks.flatMap(({ covers }) => covers).filter((box) => commonArea(box, glyph) > 0);
+  if (boxes.length > MAX_BOXES) return false;
+  const within = (x: number): number => Math.min(Math.max(x, glyph.left), glyph.right);
+  const edges = [...new Set(boxes.flatMap(({ left, right }) => [within(left), within(right)]))].sort(
+    (one, other) => one - other,
+  );
+  const upwards = boxes.toSorted((one, other) => one.bottom - other.bottom);
+  let area = 0;
+  for (const [index, right] of edges.entries()) {
+    const left = edges[index - 1] ?? right;
+    let covered = glyph.bottom;
+    for (const box of upwards) {
+      const top = Math.min(box.top, glyph.top);
+      if (box.left > left || box.right < right || top <= covered) continue;
+      area += (right - left) * (top - Math.max(box.bottom, covered));
+      covered = top;
+    }
+  }
+  return area > 0.5 * areaOf(glyph);
 }
 
 function middleOf({ left, bottom, right, top }: Box): Box {
