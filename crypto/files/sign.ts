@@ -103,7 +103,7 @@ export async function signFileAtLevel(
   services: SigningServices = {},
 ): Promise<SignedFile> {
   const { signer, format, level = 'B' } = request;
-  if ('key' in signer) {
+  if (!('sign' in signer)) {
     if (level === 'B') return signFile({ ...request, signer });
     return FORMATS[format].signAtLevel({ ...request, signer }, services);
   }

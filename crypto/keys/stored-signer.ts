@@ -103,7 +103,7 @@ export async function signatureValue(
   toBeSigned: Buffer,
   algorithm: SignatureAlgorithm,
 ): Promise<Buffer> {
-  if ('key' in signer) return signer.key.sign(toBeSigned, algorithm);
+  if (!('sign' in signer)) return signer.key.sign(toBeSigned, algorithm);
   const value = await signer.sign(hashed(toBeSigned, algorithm));
   return checkedSignatureValue(signer, algorithm, toBeSigned, Buffer.from(value));
 }

@@ -205,8 +205,10 @@ test('an output in memory stays empty when signing fails', (t) => {
 /** The same signer, whose key answers later; `damage` spoils its values. */
 function remote(kind: 'rsa-2048' | 'p-256' | 'ed25519', damage = false): RemoteSigner {
   const { key, ...identity } = pki().signer(kind);
+  const named = { key: 'the name of the key in its service' };
   return {
     ...identity,
+    ...named,
     async sign({ toBeSigned, hash, algorithm }) {
       if (!createHash(algorithm.digest).update(toBeSigned).digest().equals(hash))
         throw new Error('other bytes');
