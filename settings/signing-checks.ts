@@ -369,7 +369,7 @@ function checkXades(
 
 /** Source: docs/batch-values.md §6.1, `Container`. */
 function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
-  const { container, format, saveAsPem, detached, xades } = profile;
+  const { container, format, saveAsPem, detached, xades, overrides } = profile;
   if (format === 'Pades')
     faults.push({ key: `${prefix}:Container`, rule: 'is for the formats Cades and Xades, not Pades' });
   for (const [name, given] of [
@@ -378,6 +378,7 @@ function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[
     ['Xades:ElementId', xades.elementId !== undefined],
     ['Xades:ElementPath', xades.elementPath !== undefined],
     ['Xades:Place', xades.place !== undefined],
+    ['Overrides', overrides.includes('ElementId')],
   ] as const) {
     if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });
   }

@@ -84,6 +84,11 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
   ['a namespace without prefix', { Format: 'Xades', 'Xades:Namespaces:0': 'urn:a' }, 'Xades:Namespaces:0'],
   ['another signature beside the content', { Detached: 'true', CoSign: 'true' }, 'CoSign'],
   ['a flag that PDFs do not need', { Format: 'Pades', CoSign: 'true' }, 'CoSign'],
+  [
+    'uploads that set an element where whole files are signed',
+    { Format: 'Xades', Container: 'AsicE', 'Overrides:0': 'ElementId' },
+    'Overrides',
+  ],
   ['a padding the portal decides', { ...REMOTE, RsaPadding: 'Pss' }, 'RsaPadding'],
   ['uploads that set what the portal decides', { ...REMOTE, 'Overrides:0': 'Reason' }, 'Overrides'],
   ['a padding that is none', { RsaPadding: 'Oaep' }, 'RsaPadding'],
