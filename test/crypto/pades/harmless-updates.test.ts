@@ -195,19 +195,21 @@ test('another title or description causes a warning, and the traces of a program
       '/Type /Metadata /Subtype /XML',
       `<rdf:Description><dc:title>${text}</dc:title><xmp:ModifyDate>${traces}</xmp:ModifyDate><xmp:CreatorTool>${traces}</xmp:CreatorTool></rdf:Description>`,
     );
-  const pdf = signed(
-    contract((objects) => {
-      objects.set(CATALOG, (objects.get(CATALOG) ?? '').replace('<<', '<< /Metadata 41 0 R'));
-      objects.set(41, metadata('Pay 100', '2026'));
-    }),
-  );
+  const described = (text: string): Buffer =>
+    signed(
+      contract((objects) => {
+        objects.set(CATALOG, (objects.get(CATALOG) ?? '').replace('<<', '<< /Metadata 41 0 R'));
+        objects.set(41, metadata(text, '2026'));
+      }),
+    );
+  const pdf = described('Pay 100');
   t.is(verdictOf(updated(pdf, [[41, metadata('Pay 100', '2027')]])), 'passed');
   t.is(verdictOf(updated(pdf, [[41, metadata('Pay 9999', '2026')]])), 'warned');
   // Openings without an end must not be searched to the end of the text, each.
   for (const opening of ['<xmpMM:History>', '<?xpacket', '<xmp:ModifyDate>', ' xmp:Producer="'])
     t.is(verdictOf(updated(pdf, [[41, metadata(opening.repeat(60_000), '2026')]])), 'warned', opening);
-  const long = metadata('x'.repeat(1 << 20), '2026');
-  const large = updated(pdf, [[41, long]]);
+  const long = 'x'.repeat(1 << 20);
+  const large = updated(described(`${long} Pay 100`), [[41, metadata(`${long} Pay 9999`, '2026')]]);
   t.is(verdictOf(large), 'warned', 'what is too long to be compared');
   const informed = (text: string): string => verdictOf(updated(pdf, [[FREE, text]], `/Info ${FREE} 0 R`));
   t.is(informed('<< /ModDate (D:2027) /Producer (x) >>'), 'passed');

@@ -1,5 +1,6 @@
 /** The table that answers lists. Source: docs/decisions/0251-lists-in-columns.md. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, RowQuery, Step } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -143,6 +144,8 @@ test('a table that cannot be built fails nothing, and the next list builds it', 
   const { store, counts, columns, search } = await manyJobs();
   store.isDown = true;
   t.is(await columns.page({ statuses: [] }, { offset: 0, limit: 3, total: JOBS }), undefined);
+  // A rejection that nobody awaits is reported at the end of the turn.
+  await nextTurn();
   await t.throwsAsync(search('Größe'), { message: 'The store is down.' });
   store.isDown = false;
   t.is((await search('Größe')).totalCount, 5);
