@@ -57,7 +57,7 @@ test.serial('a canceled document offers to write to its sender, and the bar name
   const write = page.getByRole('link', { name: 'Write to Marta Reis' });
   t.regex(
     (await write.getAttribute('href')) ?? '',
-    /^mailto:office%2B1%40example\.test\?subject=Rental%20agreement/,
+    /^mailto:office%2B1@example\.test\?subject=Rental%20agreement/,
   );
   await assertAccessible(t, page, 'canceled');
   await page.goto(`${site.url}${site.signPath}`);

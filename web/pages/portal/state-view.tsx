@@ -206,7 +206,9 @@ function Contact({
   if (shown === undefined || !['refused', 'canceled', 'expired'].includes(state)) return null;
   const name = shown.senderName ?? shown.organizationName;
   if (!replyTo) return <p class="hint">{filled(contact.ask, { name })}</p>;
-  const address = `mailto:${encodeURIComponent(replyTo)}?subject=${encodeURIComponent(shown.name)}`;
+  // RFC 6068: the parts are encoded, the @ between them is not.
+  const to = replyTo.split('@').map(encodeURIComponent).join('@');
+  const address = `mailto:${to}?subject=${encodeURIComponent(shown.name)}`;
   return (
     <p class="ways">
       <ButtonLink href={address} rank="main">
