@@ -25,6 +25,18 @@ function primaryButtons(page: Page): Promise<readonly string[]> {
     .map((button) => button.textContent)`);
 }
 
+/** Lists buttons, links and fields (with the labels around them) that are less than 44 px high or wide. */
+function smallTargets(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`[...document.querySelectorAll('a, button, summary, select, input, textarea')]
+    .map((one) => one.closest('label') ?? one)
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches('.skip, .page *'))
+    .filter((one) => {
+      const { width, height } = one.getBoundingClientRect();
+      return width > 0 && (width < 44 || height < 44);
+    })
+    .map((one) => one.outerHTML.slice(0, 120))`);
+}
+
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
 
 test.serial('messages on a phone appear near the focused element, with one primary button', async (t) => {
@@ -83,6 +95,8 @@ test.serial(
     await page.getByText('The document has one page.').waitFor({ state: 'attached' });
     await page.getByText('Refuse', { exact: true }).click();
     await page.getByText('The document cannot be signed afterwards.').waitFor();
+    await page.locator('#more summary').click();
+    t.deepEqual(await smallTargets(page), []);
     t.notRegex((await page.locator('main').textContent()) ?? '', /everybody/);
   },
 );
