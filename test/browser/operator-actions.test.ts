@@ -125,6 +125,29 @@ test.serial(
     const made = (await retried.getAttribute('href'))?.split('/').at(-1) ?? '';
     t.like(await service.json(`/api/jobs/${made}`), { parentJobId: jobId });
     await assertAccessible(t, page, 'results of a selection');
+    const focused = () => page.evaluate<string>('document.activeElement.id');
+    t.is(await focused(), 'retry-selected', 'the action took the focus away');
+    await page.getByRole('button', { name: 'Clear the selection' }).press('Enter');
+    t.is(await focused(), 'main');
+
+    // A refresh leaves what is typed as it is.
+    const name = page.getByLabel('File name contains, or id');
+    await name.pressSequentially('broken ');
+    await page.waitForURL((url) => url.searchParams.get('fileName') === 'broken ');
+    await page.getByText('No job fits.').waitFor();
+    t.is(await name.inputValue(), 'broken ');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.goto(`${service.url}/jobs?status=Failed&page=2`);
+    await page
+      .getByRole('link', { name: 'Failed', exact: true })
+      .and(page.locator('[aria-current]'))
+      .waitFor();
+
+    await page.goto(`${service.url}/jobs?createdFrom=never`);
+    await page
+      .locator('main code')
+      .filter({ hasText: /^validation\./ })
+      .waitFor();
 
     await page.locator('main').focus();
     await page.keyboard.press('/');
@@ -134,6 +157,8 @@ test.serial(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'good.txt' }).waitFor();
+    await page.locator('#find').fill(`job ${good.slice(0, 8)}`);
+    await page.getByRole('option', { name: `job ${good}` }).waitFor();
 
     await page.goto(`${service.url}/`);
     await page.getByRole('img', { name: /^Jobs by the time of their end: 1 completed/ }).waitFor();
@@ -147,6 +172,27 @@ test.serial(
     }
   },
 );
+
+test.serial('a chart is drawn when its data come, and not with each second of the clock', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  // No change arrives: only the page's own clock goes on.
+  await page.route('**/api/changes*', () => {});
+  await page.clock.install();
+  const { jobId } = await service.upload('first.txt', 'hello');
+  await service.finished(jobId);
+  await logIn(page, service.url, await service.key());
+  const time = page.getByRole('row', { name: /first\.txt/ }).locator('time');
+  await time.waitFor();
+  await page.evaluate(`window.made = 0;
+    const { DateTimeFormat } = Intl;
+    Intl.DateTimeFormat = function (...given) { window.made += 1; return new DateTimeFormat(...given); };`);
+  await page.clock.fastForward('05:00');
+  await time.filter({ hasText: /^5 minutes ago$/ }).waitFor();
+  t.is(await page.evaluate('made'), 0);
+});
 
 test.serial('a page says that the connection is lost, keeps its data, and goes on by itself', async (t) => {
   const service = await startService(t);

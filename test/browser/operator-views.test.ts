@@ -92,6 +92,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('button', { name: 'Open a dialog' }).and(page.locator(':focus')).waitFor();
     await page.getByRole('button', { name: 'Show a toast' }).click();
     await page.getByRole('status').getByText('It is saved.').waitFor();
+    await page.emulateMedia({ forcedColors: 'active' });
+    const keys = await page
+      .locator('.key')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one, '::before').borderTopColor));
+    t.is(new Set(keys).size, 3, `the lines of a chart cannot be told apart: ${keys}`);
     // Letters come with the page, from its own service.
     t.true(await page.evaluate(`document.fonts.check('16px "Inter Variable"')`));
   });

@@ -25,8 +25,8 @@ export const HOSTILE = `"'><script>alert(1)</script>&amp;`;
 /** Name → HTML. */
 export function hostilePages(): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
-  for (const [path, main] of Object.entries(OPERATOR_PAGES)) {
-    pages.set(`batch ${path}`, framed(main(HOSTILE, [[HOSTILE, HOSTILE]])));
+  for (const { path, main } of OPERATOR_PAGES) {
+    pages.set(`batch ${path}`, framed(main([[HOSTILE, HOSTILE]])));
   }
   pages.set('batch validate', framed(ValidationForm()));
   pages.set('batch report', framed(ReportView({ fileName: HOSTILE, report: report() })));

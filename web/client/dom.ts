@@ -45,23 +45,7 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  return fill(document.createElement(name), attributes, children);
-}
-
-/** Creates an SVG element. */
-export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
-  name: Name,
-  attributes: Attributes,
-  ...children: (Node | string)[]
-): SVGElementTagNameMap[Name] {
-  return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
-}
-
-function fill<Type extends Element>(
-  element: Type,
-  attributes: Attributes,
-  children: readonly (Node | string)[],
-): Type {
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined) element.setAttribute(key, value);
   }

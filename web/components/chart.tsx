@@ -1,7 +1,7 @@
 /** Charts of equal intervals as SVG: they are rendered like every component, print, and follow tokens and forced colours. */
 import { useContext } from 'preact/hooks';
 import type { Tone } from './surfaces.tsx';
-import { Clock } from './time.tsx';
+import { exactTime, Mode } from './time.tsx';
 
 /** A line of a chart, by interval, oldest first. Null: nothing was measured. */
 export interface Line {
@@ -40,18 +40,16 @@ export function Chart({
   readonly summary: string;
   readonly format?: (value: number) => string;
 }) {
-  const { mode } = useContext(Clock);
+  const mode = useContext(Mode);
   const count = lines[0]?.values.length ?? 0;
   const most = roundUp(Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const step = (WIDTH - LEFT) / Math.max(1, count);
   const every = Math.max(1, Math.round(count / LABELS));
   const isLong = series.intervalSeconds * count > 2 * DAY_SECONDS;
-  const zone = mode === 'utc' ? { timeZone: 'UTC' } : {};
   const label = new Intl.DateTimeFormat('en-GB', {
-    ...zone,
+    ...(mode === 'utc' && { timeZone: 'UTC' }),
     ...(isLong ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' }),
   });
-  const detailed = new Intl.DateTimeFormat('en-GB', { ...zone, dateStyle: 'medium', timeStyle: 'short' });
   const startOf = (at: number) => Date.parse(series.since) + at * series.intervalSeconds * 1000;
   const heightOf = (value: number) => HEIGHT - BOTTOM - (value / most) * PLOT;
   return (
@@ -79,7 +77,7 @@ export function Chart({
           {Array.from({ length: count }, (_, at) => (
             <rect class="slot" x={LEFT + at * step} y={TOP} width={step} height={PLOT}>
               <title>
-                {`from ${detailed.format(startOf(at))}: ${lines
+                {`from ${exactTime(startOf(at), mode)}: ${lines
                   .map(({ name, values }) => {
                     const value = values[at] ?? null;
                     return `${value === null ? 'no' : format(value)} ${name}`;
@@ -127,6 +125,11 @@ export function Spark({
       <path class="course" d={path} />
     </svg>
   );
+}
+
+/** Sum of a line of counts, for the summary. */
+export function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** Intervals without a value interrupt the line; a value between two of them is a dot. */

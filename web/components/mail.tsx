@@ -2,7 +2,6 @@
  * The page of a mail. Clients of mails know tables and styles on elements; the style sheet has the dark colours alone,
  * which clients without it do not need. Colours are those of `styles/tokens.css`.
  */
-import type { ComponentChildren } from 'preact';
 import { html } from '../../contracts/texts/html.ts';
 import { documentText, Template } from './markup.tsx';
 
@@ -63,33 +62,32 @@ export function mailPage(mail: MailPage): string {
             <td align="center" style="padding:28px 12px">
               <table class="sheet" role="presentation" width="560" style={SHEET}>
                 {header && <Header header={header} brand={brand} />}
-                <Row padding="20px 28px 12px">
-                  <div role="main">
-                    <h1 class="strong" style="margin:0 0 12px;font-size:21px;line-height:1.3;color:#12161d">
-                      <Text of={subject} />
-                    </h1>
-                    {paragraphs.map((text) => (
-                      <p class="soft" style={TEXT}>
-                        <Text of={text} />
-                      </p>
-                    ))}
-                    {code !== undefined && (
-                      <p class="code strong" style={CODE}>
-                        {code}
-                      </p>
-                    )}
-                    {button !== undefined && (
-                      <p style="margin:0 0 12px">
-                        <ButtonOf button={button} brand={brand} />
-                      </p>
-                    )}
-                    {items.map((item) => (
-                      <p style="margin:0 0 12px">
-                        <ButtonOf button={item} brand={brand} />
-                      </p>
-                    ))}
-                  </div>
-                </Row>
+                <tr>
+                  <td style="padding:20px 28px 12px">
+                    <div role="main">
+                      <h1 class="strong" style="margin:0 0 12px;font-size:21px;line-height:1.3;color:#12161d">
+                        <Text of={subject} />
+                      </h1>
+                      {paragraphs.map((text) => (
+                        <p class="soft" style={TEXT}>
+                          <Text of={text} />
+                        </p>
+                      ))}
+                      {code !== undefined && (
+                        <p class="code strong" style={CODE}>
+                          {code}
+                        </p>
+                      )}
+                      {(button === undefined ? items : [button, ...items]).map(({ label, url }) => (
+                        <p style="margin:0 0 12px">
+                          <a href={url} style={`${BUTTON};background:${brand}`}>
+                            <Text of={label} />
+                          </a>
+                        </p>
+                      ))}
+                    </div>
+                  </td>
+                </tr>
                 <tr>
                   <td
                     class="soft"
@@ -127,28 +125,6 @@ const CODE =
   'margin:0 0 16px;font-size:32px;letter-spacing:8px;font-family:monospace;user-select:all;color:#12161d';
 const BUTTON =
   'display:inline-block;padding:13px 26px;border-radius:9px;font-size:16px;font-weight:600;line-height:1.2;color:#ffffff;text-decoration:none';
-
-function Row({ padding, children }: { readonly padding: string; readonly children: ComponentChildren }) {
-  return (
-    <tr>
-      <td style={`padding:${padding}`}>{children}</td>
-    </tr>
-  );
-}
-
-function ButtonOf({
-  button: { label, url },
-  brand,
-}: {
-  readonly button: MailButton;
-  readonly brand: string;
-}) {
-  return (
-    <a href={url} style={`${BUTTON};background:${brand}`}>
-      <Text of={label} />
-    </a>
-  );
-}
 
 /** Logo or first letter, with the name of the organization. */
 function Header({

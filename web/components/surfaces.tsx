@@ -13,8 +13,6 @@ export function Badge({ tone, children }: { readonly tone?: Tone; readonly child
 export function Card({
   title,
   label,
-  id,
-  hidden = false,
   aside,
   children,
 }: {
@@ -22,13 +20,11 @@ export function Card({
   readonly title?: ComponentChildren;
   /** Name of the region. @default none */
   readonly label?: string;
-  readonly id?: string;
-  readonly hidden?: boolean;
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }) {
   return (
-    <section class="card" aria-label={label} id={id} hidden={hidden}>
+    <section class="card" aria-label={label}>
       <header>
         {title !== undefined && <h2>{title}</h2>}
         {aside}

@@ -4,13 +4,10 @@ import { useContext } from 'preact/hooks';
 
 export type TimeMode = 'relative' | 'local' | 'utc';
 
-/** Now, milliseconds since 1970 by the service's clock, and how the reader wants times. The script of a page gives it. */
-export interface ClockState {
-  readonly now: number;
-  readonly mode: TimeMode;
-}
-
-export const Clock = createContext<ClockState>({ now: 0, mode: 'utc' });
+/** Now, milliseconds since 1970 by the service's clock. The script of a page gives it, each second. */
+export const Clock = createContext(0);
+/** The reader's choice; apart from the clock, so that charts are not drawn each second. */
+export const Mode = createContext<TimeMode>('utc');
 
 const UNITS = [
   ['day', 86_400_000],
@@ -32,7 +29,8 @@ export function Time({
   readonly at: string | null;
   readonly countdown?: boolean;
 }) {
-  const { now, mode } = useContext(Clock);
+  const now = useContext(Clock);
+  const mode = useContext(Mode);
   if (at === null) return <>never</>;
   const moment = Date.parse(at);
   const isRelative = countdown || mode === 'relative';
@@ -47,6 +45,11 @@ export function Time({
   );
 }
 
+/** A moment with its zone. */
+export function exactTime(moment: number, mode: TimeMode): string {
+  return mode === 'utc' ? utcTime(moment) : exact.format(moment);
+}
+
 function utcTime(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
@@ -59,11 +62,12 @@ export function relativeTime(milliseconds: number): string {
 
 /** The two largest units of a duration. */
 export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
   const parts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [Math.round(seconds % 60), 's'],
+    [Math.floor(whole / 86_400), 'd'],
+    [Math.floor(whole / 3600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'min'],
+    [whole % 60, 's'],
   ] as const;
   const from = parts.findIndex(([count]) => count > 0);
   if (from === -1) return '0 s';

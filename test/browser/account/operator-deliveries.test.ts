@@ -53,20 +53,30 @@ test.serial(
     );
     const text = String(await page.evaluate('document.body.innerText'));
     t.false(text.includes('Participant') || text.includes('Never mind'), 'no content');
-    await row.getByRole('button', { name: 'Send again' }).press('Enter');
+    await row
+      .getByRole('button', { name: `Send again DocumentRefused of ${document.slice(0, 8)}` })
+      .press('Enter');
     await until(async () => (received > 1 ? true : undefined));
     await toast(page, 'ok').first().waitFor();
     await refreshed();
     t.regex(String(await page.evaluate('document.activeElement.id')), /^portal-resend-/);
     t.is(await toast(page, 'error').count(), 0);
 
+    // The id of a document leads to it, also before the results are shown.
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/`);
+    await other.locator('#find').fill(document);
+    await other.keyboard.press('Enter');
+    await other.getByRole('heading', { name: `document ${document}` }).waitFor();
+    await other.close();
+
     // A list that may be open keeps its options until it loses the focus.
     const option = page.locator('[name="organization"] option').nth(1);
     const before = (await option.textContent()) ?? '';
     await page.locator('[name="organization"]').focus();
     await page.evaluate(`window.kept = document.querySelector('[name="organization"]').options[1]`);
-    const other = await acme.create([{ user: { name: 'Bo Participant', email: 'bo@example.org' } }]);
-    await acme.send(`/api/documents/${other}/refusal`, { reason: 'Never mind' });
+    const second = await acme.create([{ user: { name: 'Bo Participant', email: 'bo@example.org' } }]);
+    await acme.send(`/api/documents/${second}/refusal`, { reason: 'Never mind' });
     await until(async () => {
       const answer = await service.json<{ items: readonly { delivered: number }[] }>('/api/webhooks/portal');
       return (answer.items[0]?.delivered ?? 0) > 1 ? true : undefined;

@@ -152,9 +152,7 @@ test.serial(
     const { page } = visited;
     await logIn(page, `${url}/actors/door/stuck`, KEY);
     const pending = page.getByRole('region', { name: 'Pending' });
-    await pending
-      .getByText(/^ring, next try in \d+ minutes, failed 1 times: The bell is broken\.$/)
-      .waitFor();
+    await pending.getByText(/^ring, next try in \d+ minutes, failed 1 time: The bell is broken\.$/).waitFor();
     await page.getByRole('region', { name: 'Parent and children' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'door front' }).waitFor();
     await page.getByText(/^deadline .* in \d+ minutes$/).waitFor();

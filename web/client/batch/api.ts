@@ -56,9 +56,14 @@ export function getShared<Body>(path: string): Promise<Body> {
   return getJson<Body>(`${path}${path.includes('?') ? '&' : '?'}version=${encodeURIComponent(version)}`);
 }
 
-/** As `getShared`, for what a portal has; undefined where the service serves none: the navigation then has no link to e-mails. */
+/** True where the service serves a portal: the navigation has a link to e-mails. */
+export function hasPortal(): boolean {
+  return findElement('nav a[href="/mails"]') !== undefined;
+}
+
+/** As `getShared`, for what a portal has; undefined without one. */
 export async function getServed<Body>(path: string): Promise<Body | undefined> {
-  return findElement('nav a[href="/mails"]') === undefined ? undefined : getShared<Body>(path);
+  return hasPortal() ? getShared<Body>(path) : undefined;
 }
 
 /** As `getJson`, for replies whose error statuses are results. */

@@ -3,6 +3,8 @@ import { render, type VNode } from 'preact';
 import type { Operation, OperationCount } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { DialogFrame } from '../../components/interactive.tsx';
+import { Progress } from '../../components/surfaces.tsx';
+import { counted } from '../../pages/batch/parts.tsx';
 import { createElement, delay, requireElement } from '../dom.ts';
 import { getJson, post, problemOf, returnFocus, toast } from './api.ts';
 
@@ -100,7 +102,7 @@ export async function confirmOperation(action: 'retry' | 'cancel', filter: Opera
       return;
     }
     const word = action === 'retry' ? 'Retry' : 'Cancel';
-    const jobs = matched === 1 ? '1 job' : `${matched} jobs`;
+    const jobs = counted(matched, 'job', 'jobs');
     const reason = await promptReason(`${word} ${jobs}?`, `${word} ${jobs}`);
     if (reason === undefined) return;
     const operation = await post<Operation>('/api/operations', {
@@ -121,10 +123,10 @@ async function showProgress(title: string, started: Operation): Promise<void> {
     const { state, matched, done, skipped } = operation;
     return (
       <div class="stack">
-        <progress class="progress" value={done + skipped} max={matched} aria-label={title} />
+        <Progress done={done + skipped} of={matched} label={title} />
         <p role="status">{fault || `${done} of ${matched} done, ${skipped} skipped. ${state}.`}</p>
         <div class="ways">
-          <Button hidden={ENDED.has(state)} onClick={() => void post(`/api/operations/${id}/cancel`)}>
+          <Button hidden={ENDED.has(state)} onClick={() => void stop(operation)}>
             Stop
           </Button>
           <Button id="close-operation" onClick={() => opened.dialog.close()}>
@@ -135,6 +137,10 @@ async function showProgress(title: string, started: Operation): Promise<void> {
     );
   };
   const opened = openDialog(title, content(started));
+  const stop = (operation: Operation) =>
+    post(`/api/operations/${id}/cancel`).catch((error: unknown) =>
+      opened.draw(content(operation, problemOf(error).message)),
+    );
   const poll = async (last: Operation) => {
     if (isClosed) return;
     let operation = last;

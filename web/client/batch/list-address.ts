@@ -28,7 +28,9 @@ export class ListAddress implements ListActions {
     for (const name of PLACES) query.delete(name);
     for (const field of form.elements) query.delete(field.getAttribute('name') ?? '');
     for (const [name, value] of new FormData(form)) {
-      if (typeof value === 'string' && value.trim() !== '') query.append(name, value.trim());
+      if (typeof value !== 'string' || value.trim() === '') continue;
+      // A refresh draws the fields anew: the space between two words must stay while the person types.
+      query.append(name, later ? value : value.trim());
     }
     const isSame = query.toString() === this.query.toString();
     this.query = query;

@@ -6,7 +6,7 @@ import { render, type VNode } from 'preact';
 import type { Changes } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { StateOf } from '../../components/surfaces.tsx';
-import { Clock, type TimeMode } from '../../components/time.tsx';
+import { Clock, Mode, type TimeMode } from '../../components/time.tsx';
 import { delay, requireElement, setText } from '../dom.ts';
 import { type ApiProblem, getJson, problemOf, setVersion, toast } from './api.ts';
 import { startSearch } from './search.tsx';
@@ -56,7 +56,12 @@ export function startPage<Data>(page: LivePage<Data>): Live {
   /** Times follow the clock without another drawing of the page. */
   const show = () => {
     if (drawn === undefined) return;
-    render(<Clock.Provider value={{ now: serverNow(), mode }}>{drawn}</Clock.Provider>, main);
+    render(
+      <Mode.Provider value={mode}>
+        <Clock.Provider value={serverNow()}>{drawn}</Clock.Provider>
+      </Mode.Provider>,
+      main,
+    );
   };
   const draw = () => {
     drawn =

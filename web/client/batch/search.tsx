@@ -1,8 +1,8 @@
 /** Search across jobs, documents, e-mails and actors, on each operator page; the key `/` leads to it. */
 import { render } from 'preact';
 import type { ActorPage, Job, JobList, MailList } from '../../../clients/typescript/batch.d.ts';
-import { createElement, delay, findElement, requireElement } from '../dom.ts';
-import { getJson, getServed } from './api.ts';
+import { createElement, delay, findElement } from '../dom.ts';
+import { getJson, getServed, hasPortal } from './api.ts';
 
 interface Found {
   readonly group: string;
@@ -16,7 +16,7 @@ const TYPING_PAUSE_MS = 250;
 const SHORTEST = 2;
 const LIMIT = 5;
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `kind/id` or `kind id`, or a beginning of the id. */
 const ACTOR = /^([a-z][a-z-]*)[ /](\S*)$/i;
 
@@ -32,11 +32,10 @@ export function startSearch(): void {
   let active = -1;
 
   const draw = () => {
-    const isOpen = found !== undefined;
-    input.setAttribute('aria-expanded', String(isOpen));
+    input.setAttribute('aria-expanded', String(found !== undefined && found.length > 0));
     if (active >= 0) input.setAttribute('aria-activedescendant', `found-${active}`);
     else input.removeAttribute('aria-activedescendant');
-    render(<Results id="found" found={found} active={active} />, place);
+    render(<Results found={found} active={active} />, place);
   };
   const close = () => {
     cancel();
@@ -89,7 +88,9 @@ export function startSearch(): void {
     const text = input.value.trim();
     if (chosen === undefined && !ID.test(text)) return;
     event.preventDefault();
-    location.assign(chosen?.href ?? `/jobs/${text}`);
+    if (chosen !== undefined) location.assign(chosen.href);
+    // An id leads to what has it, also before the results are shown.
+    else void find(text).then(([first]) => location.assign(first?.href ?? `/jobs/${text}`));
   });
   form.addEventListener('focusout', ({ relatedTarget }) => {
     if (!(relatedTarget instanceof Node) || !form.contains(relatedTarget)) close();
@@ -99,26 +100,24 @@ export function startSearch(): void {
       event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null;
     if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    requireElement('#find', HTMLInputElement).select();
+    input.focus();
+    input.select();
   });
 }
 
 function Results({
-  id,
   found,
   active,
 }: {
-  readonly id: string;
   readonly found: readonly Found[] | undefined;
   readonly active: number;
 }) {
   const count = found?.length ?? 0;
   return (
     <>
-      <div id={id} role="listbox" aria-label="Found" hidden={count === 0}>
+      <div id="found" role="listbox" aria-label="Found" hidden={count === 0}>
         {found?.map(({ group, text, note, href }, at) => (
           <a
-            key={href}
             id={`found-${at}`}
             role="option"
             aria-selected={at === active ? 'true' : 'false'}
@@ -149,13 +148,10 @@ async function find(text: string): Promise<readonly Found[]> {
 }
 
 async function findJobs(text: string): Promise<readonly Found[]> {
+  const query = new URLSearchParams({ fileName: text, pageSize: String(LIMIT) });
   const jobs = ID.test(text)
     ? [await getJson<Job>(`/api/jobs/${text.toLowerCase()}`)]
-    : (
-        await getJson<JobList>(
-          `/api/jobs?${new URLSearchParams({ fileName: text, pageSize: String(LIMIT) })}`,
-        )
-      ).items;
+    : (await getJson<JobList>(`/api/jobs?${query}`)).items;
   return jobs.map(({ id, fileName, status }) => ({
     group: 'Job',
     text: fileName,
@@ -164,8 +160,8 @@ async function findJobs(text: string): Promise<readonly Found[]> {
   }));
 }
 
-function findDocuments(text: string): Promise<readonly Found[]> {
-  return actorsOf('document', text, 'Document');
+async function findDocuments(text: string): Promise<readonly Found[]> {
+  return hasPortal() ? actorsOf('document', text, 'Document') : [];
 }
 
 async function findMails(search: string): Promise<readonly Found[]> {
@@ -207,8 +203,8 @@ const OWN: ReadonlySet<string> = new Set(['job', 'document']);
 
 async function actorsOf(kind: string, id: string, group = 'Actor'): Promise<readonly Found[]> {
   const query = new URLSearchParams({ kind, limit: String(LIMIT), ...(id !== '' && { id }) });
-  const page = await getServed<ActorPage>(`/api/actors?${query}`);
-  return (page?.items ?? []).map((actor) => ({
+  const { items = [] } = await getJson<ActorPage>(`/api/actors?${query}`);
+  return items.map((actor) => ({
     group,
     text: group === 'Actor' ? `${actor.kind} ${actor.id}` : actor.id,
     note: actor.state,

@@ -4,7 +4,7 @@ import { Button } from '../../components/controls.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { describeNext, describePath, MachinePicture, MachineText } from './machine-picture.tsx';
-import { ActorLink, JobLink, State, Trouble, troubleText } from './parts.tsx';
+import { ActorLink, counted, JobLink, State, Trouble, troubleText, type View } from './parts.tsx';
 
 export interface ActorData {
   readonly actor: Actor;
@@ -18,13 +18,7 @@ export interface ActorActions {
   shown(place: HTMLElement | null): void;
 }
 
-export function ActorView({
-  data,
-  actions,
-}: {
-  readonly data?: ActorData | undefined;
-  readonly actions?: ActorActions;
-}) {
+export function ActorView({ data, actions }: View<ActorData, ActorActions>) {
   const actor = data?.actor;
   const isStuck = actor !== undefined && (actor.stopped !== null || actor.trouble !== null);
   return (
@@ -164,7 +158,7 @@ function Pending({ actor: { effects, timers } }: { readonly actor: Actor }) {
       {effects.map(({ key, do: what, dueAt, failures, lastError }) => (
         <li key={key}>
           {what}, next try <Time at={dueAt} countdown />
-          {failures > 0 && `, failed ${failures} times: ${lastError ?? ''}`}
+          {failures > 0 && `, failed ${counted(failures, 'time', 'times')}: ${lastError ?? ''}`}
         </li>
       ))}
       {timers.map(({ name: timer, due }) => (

@@ -1,6 +1,6 @@
 /** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. */
 import type { ActorKind, ActorPage, PortalActivity } from '../../../clients/typescript/batch.d.ts';
-import { Chart } from '../../components/chart.tsx';
+import { Chart, sum } from '../../components/chart.tsx';
 import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
@@ -12,6 +12,7 @@ import {
   Entry,
   Filters,
   type ListActions,
+  type ListView,
   State,
   Tick,
   Trouble,
@@ -33,11 +34,7 @@ export interface ActorListActions extends Pick<ListActions, 'filter'> {
   next(): void;
 }
 
-interface Props {
-  readonly query?: URLSearchParams;
-  readonly data?: ActorListData | undefined;
-  readonly actions?: ActorListActions;
-}
+type Props = ListView<ActorListData, ActorListActions>;
 
 export function ActorsView(props: Props) {
   const { query, data } = props;
@@ -105,35 +102,19 @@ export function DocumentsView(props: Props) {
 
 function Activity({ activity }: { readonly activity: PortalActivity }) {
   const { documents, webhooks, mails, incomplete } = activity;
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const created = sum(documents.created);
   const charts = [
-    {
-      name: 'documents',
-      title: `Documents, ${created} created`,
-      good: documents.concluded,
-      goodName: 'concluded',
-      bad: documents.refused,
-      badName: 'refused',
-    },
-    {
-      name: 'webhooks',
-      title: 'Webhook deliveries',
-      good: webhooks.delivered,
-      goodName: 'delivered',
-      bad: webhooks.failed,
-      badName: 'failed',
-    },
-    {
-      name: 'mails',
-      title: 'E-mails',
-      good: mails.sent,
-      goodName: 'sent',
-      bad: mails.failed,
-      badName: 'failed',
-    },
+    [
+      'documents',
+      `Documents, ${sum(documents.created)} created`,
+      'concluded',
+      documents.concluded,
+      'refused',
+      documents.refused,
+    ],
+    ['webhooks', 'Webhook deliveries', 'delivered', webhooks.delivered, 'failed', webhooks.failed],
+    ['mails', 'E-mails', 'sent', mails.sent, 'failed', mails.failed],
   ] as const;
-  return charts.map(({ name, title, good, goodName, bad, badName }) => {
+  return charts.map(([name, title, goodName, good, badName, bad]) => {
     const whole = incomplete.includes(name) ? `${title}, not all counted` : title;
     return (
       <div key={name}>

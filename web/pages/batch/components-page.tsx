@@ -180,7 +180,10 @@ export function ComponentsPage() {
         <ul class="swatches">
           {TOKENS.map((name) => (
             <li>
-              <span class={`swatch ${name}`} /> --{name}
+              <svg class="swatch" aria-hidden="true">
+                <rect width="100%" height="100%" fill={`var(--${name})`} />
+              </svg>{' '}
+              --{name}
             </li>
           ))}
         </ul>

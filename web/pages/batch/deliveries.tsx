@@ -18,6 +18,7 @@ import {
   Filters,
   JobLink,
   type ListActions,
+  type ListView,
   Paging,
   State,
   Total,
@@ -31,13 +32,9 @@ export interface ResendActions extends Pick<ListActions, 'filter' | 'turn'> {
 
 export function MailsView({
   query = new URLSearchParams(),
-  list,
+  data: list,
   actions,
-}: {
-  readonly query?: URLSearchParams;
-  readonly list?: MailList | undefined;
-  readonly actions?: ResendActions;
-}) {
+}: ListView<MailList, ResendActions>) {
   return (
     <>
       <PageHead title="E-mails" />
@@ -84,11 +81,7 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
       lastError && <Trouble>{`${lastError.code}: ${lastError.message}`}</Trouble>,
       <Time at={mail.createdAt} />,
       isUnsent && (
-        <SendAgain
-          id={`resend-${id}`}
-          about={` to ${to}`}
-          onPress={(button) => actions?.resend(button, id)}
-        />
+        <SendAgain id={`resend-${id}`} about={`to ${to}`} onPress={(button) => actions?.resend(button, id)} />
       ),
     ],
   };
@@ -97,17 +90,17 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
 /** @param about read after the label, which many rows have */
 function SendAgain({
   id,
-  about = '',
+  about,
   onPress,
 }: {
   readonly id: string;
-  readonly about?: string;
+  readonly about: string;
   readonly onPress: (button: HTMLButtonElement) => void;
 }) {
   return (
     <Button
       id={id}
-      aria-label={about === '' ? undefined : `Send again${about}`}
+      aria-label={`Send again ${about}`}
       onClick={({ currentTarget }) => onPress(currentTarget)}
     >
       Send again
@@ -128,20 +121,15 @@ export interface WebhookData {
 
 export interface WebhookActions extends ResendActions {
   replay(button: HTMLButtonElement): void;
-  /** Shows the deliveries of another organization, or with another status. */
-  choose(form: HTMLFormElement): void;
-  resendOf(button: HTMLButtonElement, id: string): void;
+  /** @param isOfPortal a delivery of the chosen organization */
+  resend(button: HTMLButtonElement, id: string, isOfPortal?: boolean): void;
 }
 
 export function WebhooksView({
   query = new URLSearchParams(),
   data,
   actions,
-}: {
-  readonly query?: URLSearchParams;
-  readonly data?: WebhookData | undefined;
-  readonly actions?: WebhookActions;
-}) {
+}: ListView<WebhookData, WebhookActions>) {
   const list = data?.list;
   return (
     <>
@@ -170,6 +158,7 @@ export function WebhooksView({
               <Time at={delivery.createdAt} />,
               <SendAgain
                 id={`resend-${delivery.id}`}
+                about={`${delivery.type} of ${delivery.jobId.slice(0, 8)}`}
                 onPress={(button) => actions?.resend(button, delivery.id)}
               />,
             ],
@@ -223,7 +212,7 @@ function PortalWebhooks({
         id="portal-filters"
         class="filters"
         onSubmit={(event) => event.preventDefault()}
-        onChange={({ currentTarget }) => actions?.choose(currentTarget)}
+        onChange={({ currentTarget }) => actions?.filter(currentTarget, false)}
       >
         <label>
           Organization{' '}
@@ -285,7 +274,11 @@ function portalRow(
       </details>,
       lastAnswer(delivery),
       <Time at={delivery.createdAt} />,
-      <SendAgain id={`portal-resend-${id}`} onPress={(button) => actions?.resendOf(button, id)} />,
+      <SendAgain
+        id={`portal-resend-${id}`}
+        about={`${delivery.type} of ${documentId?.slice(0, 8) ?? 'no document'}`}
+        onPress={(button) => actions?.resend(button, id, true)}
+      />,
     ],
   };
 }

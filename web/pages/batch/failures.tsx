@@ -3,15 +3,9 @@ import type { Failures } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
-import { counted, JobLink } from './parts.tsx';
+import { counted, JobLink, type View } from './parts.tsx';
 
-export function FailuresView({
-  data,
-  actions,
-}: {
-  readonly data?: Failures | undefined;
-  readonly actions?: { retry(errorCode: string): void };
-}) {
+export function FailuresView({ data, actions }: View<Failures, { retry(errorCode: string): void }>) {
   const jobs = data && counted(data.examined, 'failed job', 'failed jobs');
   return (
     <>

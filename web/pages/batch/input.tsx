@@ -3,19 +3,17 @@ import type { Folders } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { Card, Facts, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
-import { State, Trouble } from './parts.tsx';
+import { State, Trouble, type View } from './parts.tsx';
 
 /** A folder with the numbers of its jobs. */
 export type FolderData = Folders['folders'][number] & { readonly waiting: number; readonly failed: number };
 
-export function InputView({
-  folders,
-  actions,
-}: {
-  readonly folders?: readonly FolderData[] | undefined;
+export interface InputActions {
   /** @param name undefined: all folders */
-  readonly actions?: { rescan(button: HTMLButtonElement, name?: string): void };
-}) {
+  rescan(button: HTMLButtonElement, name?: string): void;
+}
+
+export function InputView({ data: folders, actions }: View<readonly FolderData[], InputActions>) {
   return (
     <>
       <PageHead title="Input folders">

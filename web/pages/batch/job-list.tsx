@@ -11,6 +11,7 @@ import {
   JobLink,
   jobRow,
   type ListActions,
+  type ListView,
   Paging,
   Tick,
   Total,
@@ -46,6 +47,7 @@ export interface JobListActions extends ListActions {
   chosen(action: 'retry' | 'cancel'): void;
   /** @param ids all of them are selected, or none. */
   select(ids: readonly string[], selected: boolean): void;
+  selectNone(): void;
 }
 
 const NOTHING: Selection = { ids: new Set(), results: new Map(), running: undefined };
@@ -53,19 +55,13 @@ const NOTHING: Selection = { ids: new Set(), results: new Map(), running: undefi
 export function JobListView({
   query = new URLSearchParams(),
   isFiltered = false,
-  list,
+  data: list,
   selection = NOTHING,
   actions,
-}: {
-  readonly query?: URLSearchParams;
-  readonly isFiltered?: boolean;
-  readonly list?: JobList | undefined;
-  readonly selection?: Selection;
-  readonly actions?: JobListActions;
-}) {
+}: ListView<JobList, JobListActions> & { readonly isFiltered?: boolean; readonly selection?: Selection }) {
   const ids = list?.items.map(({ id }) => id) ?? [];
   const areAll = ids.length > 0 && ids.every((id) => selection.ids.has(id));
-  const search = query.size === 0 ? '' : `?${query}`;
+  const shown = `?${query}`.replace(/[?&]page=\d+$|\?$/, '');
   return (
     <>
       <PageHead title="Jobs">
@@ -73,7 +69,7 @@ export function JobListView({
       </PageHead>
       <nav class="ways" aria-label="Views">
         {VIEWS.map(([name, address]) => (
-          <a class="chip" href={`/jobs${address}`} aria-current={search === address ? 'true' : undefined}>
+          <a class="chip" href={`/jobs${address}`} aria-current={address === shown ? 'true' : undefined}>
             {name}
           </a>
         ))}
@@ -115,6 +111,7 @@ export function JobListView({
               type="checkbox"
               aria-label="Select all of this page"
               checked={areAll}
+              disabled={selection.running !== undefined}
               onChange={() => actions?.select(ids, !areAll)}
             />,
             ...JOB_HEADS,
@@ -140,6 +137,7 @@ function selectableRow(job: Job, selection: Selection, actions: JobListActions |
         id={`select-${job.id}`}
         aria-label={`Select ${job.fileName}`}
         checked={isSelected}
+        disabled={selection.running !== undefined}
         onChange={() => actions?.select([job.id], !isSelected)}
       />,
       name,
@@ -167,7 +165,7 @@ function ResultOf({ result }: { readonly result: RowResult | undefined }) {
   );
 }
 
-/** Stays in view while rows are selected. */
+/** Stays in view while rows are selected. Its buttons are not disabled, because they would lose the focus. */
 function SelectionBar({
   selection: { ids, results, running },
   actions,
@@ -177,19 +175,15 @@ function SelectionBar({
 }) {
   const done = [...results.values()].filter(({ state }) => state === 'done').length;
   const refused = [...results.values()].filter(({ state }) => state === 'refused').length;
-  const isRunning = running !== undefined;
-  const text = isRunning
-    ? running
-    : results.size > 0
-      ? `${done} done, ${refused} refused`
-      : `${ids.size} selected`;
+  const isIdle = running === undefined && ids.size > 0;
+  const text = running ?? (results.size > 0 ? `${done} done, ${refused} refused` : `${ids.size} selected`);
   return (
     <section class="selection" aria-label="Selected jobs" hidden={ids.size === 0 && results.size === 0}>
       <p role="status">{text}</p>
       <Button
         id="retry-selected"
         icon="rotate-cw"
-        disabled={isRunning || ids.size === 0}
+        aria-disabled={!isIdle}
         onClick={() => actions?.chosen('retry')}
       >
         Retry {counted(ids.size, 'job', 'jobs')}
@@ -197,12 +191,12 @@ function SelectionBar({
       <Button
         id="cancel-selected"
         icon="ban"
-        disabled={isRunning || ids.size === 0}
+        aria-disabled={!isIdle}
         onClick={() => actions?.chosen('cancel')}
       >
         Cancel…
       </Button>
-      <Button rank="quiet" icon="x" label="Clear the selection" onClick={() => actions?.select([], false)} />
+      <Button rank="quiet" icon="x" label="Clear the selection" onClick={() => actions?.selectNone()} />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { Button, ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
-import { ActorLink, JobLink, State } from './parts.tsx';
+import { ActorLink, JobLink, State, type View } from './parts.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
 type Pairs = Parameters<typeof Facts>[0]['pairs'];
@@ -22,16 +22,7 @@ export interface JobActions {
   cancel(button: HTMLButtonElement): void;
 }
 
-/** `id` as in the path; it need not be an existing job. */
-export function JobView({
-  id,
-  data,
-  actions,
-}: {
-  readonly id: string;
-  readonly data?: JobData | undefined;
-  readonly actions?: JobActions;
-}) {
+export function JobView({ data, actions }: View<JobData, JobActions>) {
   const job = data?.job;
   const isWaiting = job?.status === 'Queued' || job?.status === 'AwaitingSigner';
   return (
@@ -41,7 +32,7 @@ export function JobView({
       </p>
       <PageHead title={job?.fileName ?? 'Job'} state={job && <State of={job.status} />}>
         {job !== undefined && job.outputFileName !== null && (
-          <ButtonLink icon="download" href={`/api/jobs/${encodeURIComponent(id)}/output`} download>
+          <ButtonLink icon="download" href={`/api/jobs/${encodeURIComponent(job.id)}/output`} download>
             Download
           </ButtonLink>
         )}
@@ -121,7 +112,9 @@ function Course({ job }: { readonly job: JobWithHistory }) {
   const passed = job.history.filter(({ status }, at) => status !== job.history[at - 1]?.status);
   const last = passed.at(-1)?.status;
   const hasEnded = last === 'Completed' || last === 'Failed' || last === 'Canceled';
-  const coming = hasEnded ? [] : COURSE.slice(COURSE.indexOf(last ?? '') + 1);
+  // A remote signer takes the place of the processing.
+  const place = COURSE.indexOf(last === 'AwaitingSigner' ? 'Processing' : (last ?? ''));
+  const coming = hasEnded ? [] : COURSE.slice(place + 1);
   return (
     <ol class="course-of card" aria-label="States">
       {passed.map(({ id, status, timestamp }, at) => {
@@ -129,7 +122,11 @@ function Course({ job }: { readonly job: JobWithHistory }) {
         const isBad = status === 'Failed' || status === 'Canceled';
         const isCurrent = next === undefined && !hasEnded;
         return (
-          <li key={id} class={isBad ? 'bad' : isCurrent ? 'current' : 'passed'}>
+          <li
+            key={id}
+            class={isBad ? 'bad' : isCurrent ? 'current' : undefined}
+            aria-current={isCurrent ? 'step' : undefined}
+          >
             <Icon name={isBad ? 'x' : isCurrent ? 'clock' : 'check'} size="s" />
             <span>
               {status}
@@ -145,7 +142,8 @@ function Course({ job }: { readonly job: JobWithHistory }) {
       })}
       {coming.map((status) => (
         <li key={status} class="coming">
-          <span>{status}</span>
+          <span class="unseen">to come: </span>
+          {status}
         </li>
       ))}
     </ol>

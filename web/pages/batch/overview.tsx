@@ -7,13 +7,13 @@ import type {
   Statistics,
   StatisticsSeries,
 } from '../../../clients/typescript/batch.d.ts';
-import { Chart, Spark } from '../../components/chart.tsx';
+import { Chart, Spark, sum } from '../../components/chart.tsx';
 import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
 import { Badge, Card, PageHead, Skeleton, Table, Tile } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
-import { counted, JOB_HEADS, jobRow, State } from './parts.tsx';
+import { counted, JOB_HEADS, jobRow, State, type View } from './parts.tsx';
 
 /** Time ranges, and the number of intervals of their charts. */
 export const RANGES = {
@@ -47,11 +47,7 @@ export function OverviewView({
   range = '24h',
   data,
   actions,
-}: {
-  readonly range?: Range;
-  readonly data?: OverviewData | undefined;
-  readonly actions?: OverviewActions;
-}) {
+}: View<OverviewData, OverviewActions> & { readonly range?: Range }) {
   const state = data && (data.state.paused ? 'Paused' : data.state.held ? 'Held' : 'Running');
   return (
     <>
@@ -75,24 +71,17 @@ export function OverviewView({
       <Tiles range={range} data={data} />
       <div class="columns">
         <div class="stack">
-          <Card title="Throughput">
-            <div class="body" id="chart">
-              {data === undefined ? (
-                <Skeleton lines={6} label="The chart is being loaded." />
-              ) : (
-                <Throughput series={data.series} />
-              )}
-            </div>
-          </Card>
-          <Card title="Waiting and signing">
-            <div class="body">
-              {data === undefined ? (
-                <Skeleton lines={6} label="The chart is being loaded." />
-              ) : (
-                <Latency series={data.series} />
-              )}
-            </div>
-          </Card>
+          {CHARTS.map(([title, Course]) => (
+            <Card key={title} title={title}>
+              <div class="body">
+                {data === undefined ? (
+                  <Skeleton lines={6} label="The chart is being loaded." />
+                ) : (
+                  <Course series={data.series} />
+                )}
+              </div>
+            </Card>
+          ))}
         </div>
         <Attention data={data} actions={actions} />
       </div>
@@ -143,74 +132,63 @@ function Tiles({ range, data }: { readonly range: Range; readonly data: Overview
   }
   const { state, statistics, series, queued, awaiting } = data;
   const { completed, failed, canceled, encrypted, perStage } = statistics;
+  const { p50Ms, p95Ms } = perStage.sign;
   const ended = completed + failed + canceled;
   const oldest = series.oldestQueuedAt;
+  const tiles: readonly Parameters<typeof Tile>[0][] = [
+    {
+      href: '/jobs?status=Completed',
+      name: `Completed, ${short}`,
+      figure: number(completed),
+      note: ended === 0 ? 'none ended' : `${((100 * completed) / ended).toFixed(1)} % of ended`,
+      children: <Spark values={series.completed} tone="good" />,
+    },
+    {
+      href: '/failures',
+      name: `Failed, ${short}`,
+      figure: number(failed),
+      note: counted(data.failures.groups.length, 'cause in all', 'causes in all'),
+      children: <Spark values={series.failed} tone="bad" />,
+    },
+    {
+      href: '/jobs?status=Queued',
+      name: 'Queued',
+      figure: number(queued),
+      note: oldest === null ? 'none waits' : ['oldest ', <Time at={oldest} />],
+      children: <Spark values={series.queueWaitMs} tone="info" />,
+    },
+    {
+      href: '#latency',
+      name: `Signing, ${short}`,
+      figure: p50Ms === null ? '–' : shortDuration(p50Ms),
+      note: p95Ms === null ? 'p50, nothing signed' : `p50, p95 ${shortDuration(p95Ms)}`,
+      children: <Spark values={series.signMs} tone="info" />,
+    },
+    {
+      href: '/jobs?status=Processing&status=Verifying',
+      name: 'In flight',
+      figure: `${state.jobsInFlight} / ${state.maxConcurrency}`,
+      note: 'slots busy',
+    },
+    { href: '/jobs?status=AwaitingSigner', name: 'Awaiting a remote signer', figure: number(awaiting) },
+    { href: '/jobs?status=Canceled', name: `Canceled, ${short}`, figure: number(canceled) },
+    {
+      href: '/jobs?status=Completed',
+      name: `Encrypted, ${short}`,
+      figure: number(encrypted),
+      note: `${statistics.throughputPerMinute} / min now`,
+    },
+  ];
   return (
     <div class="tiles">
-      <Tile
-        href="/jobs?status=Completed"
-        name={`Completed, ${short}`}
-        figure={number(completed)}
-        note={ended === 0 ? 'none ended' : `${((100 * completed) / ended).toFixed(1)} % of ended`}
-      >
-        <Spark values={series.completed} tone="good" />
-      </Tile>
-      <Tile
-        href="/failures"
-        name={`Failed, ${short}`}
-        figure={number(failed)}
-        note={counted(data.failures.groups.length, 'cause in all', 'causes in all')}
-      >
-        <Spark values={series.failed} tone="bad" />
-      </Tile>
-      <Tile
-        href="/jobs?status=Queued"
-        name="Queued"
-        figure={number(queued)}
-        note={
-          oldest === null ? (
-            'none waits'
-          ) : (
-            <>
-              oldest <Time at={oldest} />
-            </>
-          )
-        }
-      >
-        <Spark values={series.queueWaitMs} tone="info" />
-      </Tile>
-      <Tile
-        href="#latency"
-        name={`Signing, ${short}`}
-        figure={perStage.sign.p50Ms === null ? '–' : shortDuration(perStage.sign.p50Ms)}
-        note={
-          perStage.sign.p95Ms === null
-            ? 'p50, nothing signed'
-            : `p50, p95 ${shortDuration(perStage.sign.p95Ms)}`
-        }
-      >
-        <Spark values={series.signMs} tone="info" />
-      </Tile>
-      <Tile
-        href="/jobs?status=Processing&status=Verifying"
-        name="In flight"
-        figure={`${state.jobsInFlight} / ${state.maxConcurrency}`}
-        note="slots busy"
-      />
-      <Tile href="/jobs?status=AwaitingSigner" name="Awaiting a remote signer" figure={number(awaiting)} />
-      <Tile href="/jobs?status=Canceled" name={`Canceled, ${short}`} figure={number(canceled)} />
-      <Tile
-        href="/jobs?status=Completed"
-        name={`Encrypted, ${short}`}
-        figure={number(encrypted)}
-        note={`${statistics.throughputPerMinute} / min now`}
-      />
+      {tiles.map((tile) => (
+        <Tile key={tile.name} {...tile} />
+      ))}
     </div>
   );
 }
 
 function Throughput({ series }: { readonly series: StatisticsSeries }) {
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   return (
     <Chart
       series={series}
@@ -240,14 +218,13 @@ function Latency({ series }: { readonly series: StatisticsSeries }) {
   );
 }
 
+const CHARTS = [
+  ['Throughput', Throughput],
+  ['Waiting and signing', Latency],
+] as const;
+
 /** Shows the things that a person should do something about, with the action beside each. */
-function Attention({
-  data,
-  actions,
-}: {
-  readonly data: OverviewData | undefined;
-  readonly actions: OverviewActions | undefined;
-}) {
+function Attention({ data, actions }: View<OverviewData, OverviewActions>) {
   const checks = data?.ready.checks.filter(({ status }) => status !== 'Healthy') ?? [];
   const groups = data?.failures.groups.slice(0, 5) ?? [];
   const count = checks.length + groups.length + (data?.others.length ?? 0);

@@ -8,6 +8,17 @@ import { Time } from '../../components/time.tsx';
 /** An actor in a list. */
 export type ActorSummary = NonNullable<ActorPage['items']>[number];
 
+/** Properties of a page or its part: what its script has read, and what its buttons do. The server has neither. */
+export interface View<Data, Actions = never> {
+  readonly data?: Data | undefined;
+  readonly actions?: Actions | undefined;
+}
+
+/** Of a list, whose address has filters. */
+export interface ListView<Data, Actions> extends View<Data, Actions> {
+  readonly query?: URLSearchParams;
+}
+
 /** A page of a list of the API. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
@@ -82,7 +93,7 @@ export function jobRow(job: Job): TableRow {
 export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' | 'trouble'>): string {
   if (stopped !== null) return `given up: ${stopped.error}`;
   if (trouble === null) return '';
-  return `${trouble.do} failed ${trouble.failures} ${trouble.failures === 1 ? 'time' : 'times'}: ${trouble.lastError ?? ''}`;
+  return `${trouble.do} failed ${counted(trouble.failures, 'time', 'times')}: ${trouble.lastError ?? ''}`;
 }
 
 export function Trouble({ children }: { readonly children: ComponentChildren }) {
@@ -138,19 +149,20 @@ export function Filters({
   );
 }
 
+/** A field of the filters, which has its value from the address. */
+interface Filter {
+  readonly label: string;
+  readonly name: string;
+  readonly query: URLSearchParams;
+}
+
 export function Choice({
   label,
   name,
   query,
   options,
   none = 'any',
-}: {
-  readonly label: string;
-  readonly name: string;
-  readonly query: URLSearchParams;
-  readonly options: readonly string[];
-  readonly none?: string;
-}) {
+}: Filter & { readonly options: readonly string[]; readonly none?: string }) {
   return (
     <label>
       {label}{' '}
@@ -173,13 +185,7 @@ export function Entry({
   query,
   type = 'search',
   placeholder,
-}: {
-  readonly label: string;
-  readonly name: string;
-  readonly query: URLSearchParams;
-  readonly type?: 'search' | 'text' | 'date';
-  readonly placeholder?: string;
-}) {
+}: Filter & { readonly type?: 'search' | 'text' | 'date'; readonly placeholder?: string }) {
   return (
     <label>
       {label}{' '}
@@ -195,17 +201,7 @@ export function Entry({
   );
 }
 
-export function Tick({
-  label,
-  name,
-  value = 'true',
-  query,
-}: {
-  readonly label: string;
-  readonly name: string;
-  readonly value?: string;
-  readonly query: URLSearchParams;
-}) {
+export function Tick({ label, name, value = 'true', query }: Filter & { readonly value?: string }) {
   return (
     <label class="tick">
       <input type="checkbox" name={name} value={value} checked={query.getAll(name).includes(value)} /> {label}

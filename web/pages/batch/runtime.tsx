@@ -3,7 +3,7 @@ import type { Runtime } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
 import { duration, Time } from '../../components/time.tsx';
-import { Trouble } from './parts.tsx';
+import { Trouble, type View } from './parts.tsx';
 
 const MEGABYTE = 1_000_000;
 
@@ -11,13 +11,7 @@ export interface RuntimeActions {
   drain(button: HTMLButtonElement, name: string): void;
 }
 
-export function RuntimeView({
-  data,
-  actions,
-}: {
-  readonly data?: Runtime | undefined;
-  readonly actions?: RuntimeActions;
-}) {
+export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
   return (
     <>
       <PageHead title="Runtime" />

@@ -4,7 +4,7 @@ import { Button } from '../../components/controls.tsx';
 import { Card, Facts, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { PauseButton } from './overview.tsx';
-import { State } from './parts.tsx';
+import { State, type View } from './parts.tsx';
 
 /** Program data that `/system` shows in addition to the API. */
 export type SystemInfo = readonly (readonly [name: string, value: string])[];
@@ -25,11 +25,7 @@ export function SystemView({
   info,
   data,
   actions,
-}: {
-  readonly info: SystemInfo;
-  readonly data?: SystemData | undefined;
-  readonly actions?: SystemActions;
-}) {
+}: View<SystemData, SystemActions> & { readonly info: SystemInfo }) {
   return (
     <>
       <PageHead title="System">

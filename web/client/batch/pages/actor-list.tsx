@@ -1,12 +1,11 @@
 /** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. */
 import type { ActorChart, ActorPage, PortalActivity } from '../../../../clients/typescript/batch.d.ts';
 import { type ActorListData, ActorsView, DocumentsView } from '../../../pages/batch/actors.tsx';
+import { currentTime } from '../../dom.ts';
 import { getJson, getShared } from '../api.ts';
+import { Kept } from '../kept.ts';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
-
-/** Refreshes between two updates of the charts, which change slowly. */
-const CHARTS_EVERY = 12;
 
 const isDocuments = location.pathname === '/documents';
 const View = isDocuments ? DocumentsView : ActorsView;
@@ -28,8 +27,7 @@ if (isDocuments) address.query.set('kind', 'document');
 
 let following: string | null | undefined;
 let states: readonly string[] = [];
-let activity: PortalActivity | undefined;
-let refreshes = 0;
+const activity = new Kept<PortalActivity>(currentTime);
 
 async function load(): Promise<ActorListData> {
   const kind = address.query.get('kind') ?? '';
@@ -42,10 +40,9 @@ async function load(): Promise<ActorListData> {
   }
   const page = await getShared<ActorPage>(`/api/actors?${address.query}`);
   following = page.next;
-  if (isDocuments && refreshes % CHARTS_EVERY === 0)
-    activity = await getShared<PortalActivity>('/api/portal/activity?window=24h&intervals=24');
-  refreshes += 1;
-  return { kinds, page, states, activity };
+  if (!isDocuments) return { kinds, page, states };
+  const charts = () => getShared<PortalActivity>('/api/portal/activity?window=24h&intervals=24');
+  return { kinds, page, states, activity: await activity.get('', charts) };
 }
 
 const live = startPage<ActorListData>({

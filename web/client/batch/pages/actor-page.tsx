@@ -27,7 +27,8 @@ const actions = {
     live.refresh();
   },
   async copy() {
-    const command = `curl -H "X-API-Key: $SEALWRIGHT_KEY" '${location.origin}${path}'`;
+    const address = `${location.origin}${path}`.replaceAll("'", '%27');
+    const command = `curl -H "X-API-Key: $SEALWRIGHT_KEY" '${address}'`;
     try {
       await navigator.clipboard.writeText(command);
       toast('ok', 'The command is copied.');

@@ -42,5 +42,5 @@ const actions = {
 
 const live = startPage<readonly FolderData[]>({
   load,
-  view: (folders) => <InputView folders={folders} actions={actions} />,
+  view: (data) => <InputView data={data} actions={actions} />,
 });

@@ -1,18 +1,17 @@
 /** `/jobs`: the list with filters, paging, and actions on a selection or on all jobs of the filters. */
 import type { JobList, Retry } from '../../../../clients/typescript/batch.d.ts';
 import { JobListView, type RowResult } from '../../../pages/batch/job-list.tsx';
-import { delay } from '../../dom.ts';
+import { counted } from '../../../pages/batch/parts.tsx';
+import { delay, requireElement } from '../../dom.ts';
 import { getShared, post, problemOf } from '../api.ts';
 import { confirmOperation, type OperationFilter, promptReason } from '../dialogs.tsx';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
+import { ID } from '../search.tsx';
 
 type Action = 'retry' | 'cancel';
 
 const DAYS = new Set(['createdFrom', 'createdTo']);
-
-/** A job's id in the field of the file name opens the job. */
-const JOB_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** States that an action applies to. */
 const ACTED_ON = { retry: ['Failed'], cancel: ['Queued', 'AwaitingSigner'] };
@@ -28,7 +27,7 @@ class JobListAddress extends ListAddress {
   override filter(form: HTMLFormElement, later: boolean): void {
     super.filter(form, later);
     const id = this.query.get('fileName') ?? '';
-    if (!later && JOB_ID.test(id)) location.assign(`/jobs/${id}`);
+    if (!later && ID.test(id)) location.assign(`/jobs/${id}`);
   }
 
   async whole(action: Action): Promise<void> {
@@ -37,9 +36,7 @@ class JobListAddress extends ListAddress {
   }
 
   select(given: readonly string[], selected: boolean): void {
-    if (running !== undefined) return;
     results.clear();
-    if (given.length === 0) ids.clear();
     for (const id of given) {
       if (selected) ids.add(id);
       else ids.delete(id);
@@ -47,10 +44,19 @@ class JobListAddress extends ListAddress {
     live.draw();
   }
 
+  selectNone(): void {
+    if (running !== undefined) return;
+    ids.clear();
+    this.select([], false);
+    // The button is hidden with its bar.
+    requireElement('main').focus();
+  }
+
   /** One call for each job, so that each row has its own result. */
   async chosen(action: Action): Promise<void> {
+    if (running !== undefined || ids.size === 0) return;
     const chosen = [...ids];
-    const jobs = chosen.length === 1 ? '1 job' : `${chosen.length} jobs`;
+    const jobs = counted(chosen.length, 'job', 'jobs');
     const reason = action === 'cancel' ? await promptReason(`Cancel ${jobs}?`, `Cancel ${jobs}`) : '';
     if (reason === undefined) return;
     results.clear();
@@ -114,16 +120,18 @@ function operationFilter(action: Action): OperationFilter {
 function requestedFilter(name: string, value: string): string {
   if (!DAYS.has(name)) return value;
   const [year = 0, month = 1, day = 1] = value.split('-').map(Number);
-  return new Date(year, month - 1, name === 'createdTo' ? day + 1 : day).toISOString();
+  const start = new Date(year, month - 1, name === 'createdTo' ? day + 1 : day);
+  // The service says what is wrong with an address.
+  return Number.isNaN(start.getTime()) ? value : start.toISOString();
 }
 
 const live = startPage<JobList>({
   load,
-  view: (list) => (
+  view: (data) => (
     <JobListView
       query={address.query}
       isFiltered={address.isFiltered}
-      list={list}
+      data={data}
       selection={{ ids, results, running }}
       actions={address}
     />

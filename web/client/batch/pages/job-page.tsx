@@ -60,6 +60,6 @@ const actions = {
 
 const live = startPage<JobData>({
   load,
-  view: (data) => <JobView id={decodeURIComponent(id)} data={data} actions={actions} />,
+  view: (data) => <JobView data={data} actions={actions} />,
   goesOn: ({ job }) => !TERMINAL.has(job.status),
 });

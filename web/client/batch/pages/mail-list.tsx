@@ -23,5 +23,5 @@ const live = startPage<MailList>({
     address.keep();
     return getShared<MailList>(`/api/mails?${address.query}`);
   },
-  view: (list) => <MailsView query={address.query} list={list} actions={address} />,
+  view: (data) => <MailsView query={address.query} data={data} actions={address} />,
 });

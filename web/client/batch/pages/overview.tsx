@@ -11,20 +11,18 @@ import type {
 } from '../../../../clients/typescript/batch.d.ts';
 import { type OverviewData, OverviewView, RANGES, type Range } from '../../../pages/batch/overview.tsx';
 import { counted } from '../../../pages/batch/parts.tsx';
+import { currentTime } from '../../dom.ts';
 import { getServed, getShared, requestAny } from '../api.ts';
 import { confirmOperation } from '../dialogs.tsx';
+import { Kept } from '../kept.ts';
 import { startPage } from '../live-page.tsx';
 import { pipelineState, togglePipeline } from '../pipeline.ts';
-
-/** Refreshes between two reads of what costs more than counters, and changes slowly. */
-const SLOWLY = 12;
 
 type Slow = Pick<OverviewData, 'series' | 'failures' | 'ready' | 'others'>;
 
 const given = new URLSearchParams(location.search).get('window') ?? '';
-let range: Range = given in RANGES ? (given as Range) : '24h';
-let slow: Slow | undefined;
-let refreshes = 0;
+let range: Range = Object.hasOwn(RANGES, given) ? (given as Range) : '24h';
+const slow = new Kept<Slow>(currentTime);
 
 const countOf = async (status: string) =>
   (await getShared<JobList>(`/api/jobs?pageSize=1&status=${status}`)).totalCount;
@@ -36,10 +34,8 @@ async function load(): Promise<OverviewData> {
     countOf('Queued'),
     countOf('AwaitingSigner'),
     getShared<JobList>('/api/jobs?pageSize=10'),
-    slow === undefined || refreshes % SLOWLY === 0 ? loadSlow() : slow,
+    slow.get(range, loadSlow),
   ]);
-  refreshes += 1;
-  slow = rest;
   return { state, statistics, queued, awaiting, last, ...rest };
 }
 
@@ -53,41 +49,33 @@ async function loadSlow(): Promise<Slow> {
     getServed<MailList>('/api/mails?status=Failed&pageSize=1'),
     getShared<WebhookDeliveryList>('/api/webhooks/deliveries?status=Failed&pageSize=1'),
   ]);
-  const failedMails = mails?.totalCount ?? 0;
-  const others: readonly OverviewData['others'][number][] = [
-    ...kinds
-      .filter(({ stopped }) => stopped > 0)
-      .map(({ kind, stopped }) => ({
-        text: `${counted(stopped, 'actor', 'actors')} of kind ${kind} given up`,
-        href: `/actors?${new URLSearchParams({ kind, stopped: 'true' })}`,
-        icon: 'workflow' as const,
-      })),
-    ...(failedMails === 0
-      ? []
-      : [
-          {
-            text: `${counted(failedMails, 'e-mail was', 'e-mails were')} not sent`,
-            href: '/mails?status=Failed',
-            icon: 'mail-warning' as const,
-          },
-        ]),
-    ...(calls.totalCount === 0
-      ? []
-      : [
-          {
-            text: `${counted(calls.totalCount, 'webhook call', 'webhook calls')} failed`,
-            href: '/webhooks?status=Failed',
-            icon: 'webhook' as const,
-          },
-        ]),
+  const unsent = mails?.totalCount ?? 0;
+  const others: readonly (OverviewData['others'][number] & { readonly count: number })[] = [
+    ...kinds.map(({ kind, stopped }) => ({
+      count: stopped,
+      text: `${counted(stopped, 'actor', 'actors')} of kind ${kind} given up`,
+      href: `/actors?${new URLSearchParams({ kind, stopped: 'true' })}`,
+      icon: 'workflow' as const,
+    })),
+    {
+      count: unsent,
+      text: `${counted(unsent, 'e-mail was', 'e-mails were')} not sent`,
+      href: '/mails?status=Failed',
+      icon: 'mail-warning',
+    },
+    {
+      count: calls.totalCount,
+      text: `${counted(calls.totalCount, 'webhook call', 'webhook calls')} failed`,
+      href: '/webhooks?status=Failed',
+      icon: 'webhook',
+    },
   ];
-  return { series, failures, ready, others };
+  return { series, failures, ready, others: others.filter(({ count }) => count > 0) };
 }
 
 const actions = {
   range(chosen: Range) {
     range = chosen;
-    slow = undefined;
     history.replaceState(undefined, '', chosen === '24h' ? '/' : `/?window=${chosen}`);
     live.refresh();
   },
@@ -97,7 +85,7 @@ const actions = {
   },
   async retry(errorCode: string) {
     await confirmOperation('retry', { status: ['Failed'], errorCode });
-    slow = undefined;
+    slow.forget();
     live.refresh();
   },
 };

@@ -16,10 +16,6 @@ import { startPage } from '../live-page.tsx';
 const QUEUE_KIND = 'webhook-lane';
 
 class WebhookListAddress extends ListAddress {
-  choose(form: HTMLFormElement): void {
-    this.filter(form, false);
-  }
-
   async replay(button: HTMLButtonElement): Promise<void> {
     const failed = await getJson<WebhookDeliveryList>('/api/webhooks/deliveries?status=failed&pageSize=1');
     const title = `Send ${failed.totalCount} failed deliveries again?`;
@@ -32,22 +28,15 @@ class WebhookListAddress extends ListAddress {
     live.refresh();
   }
 
-  resend(button: HTMLButtonElement, id: string): Promise<void> {
-    return sendAgain(button, `/api/webhooks/deliveries/${encodeURIComponent(id)}`);
+  async resend(button: HTMLButtonElement, id: string, isOfPortal = false): Promise<void> {
+    const list = isOfPortal ? deliveriesOf(this.query) : '/api/webhooks/deliveries';
+    await runAction(
+      button,
+      () => post(`${list}/${encodeURIComponent(id)}/resend`),
+      () => 'It is sent again.',
+    );
+    live.refresh();
   }
-
-  resendOf(button: HTMLButtonElement, id: string): Promise<void> {
-    return sendAgain(button, `${deliveriesOf(this.query)}/${encodeURIComponent(id)}`);
-  }
-}
-
-async function sendAgain(button: HTMLButtonElement, path: string): Promise<void> {
-  await runAction(
-    button,
-    () => post(`${path}/resend`),
-    () => 'It is sent again.',
-  );
-  live.refresh();
 }
 
 const address = new WebhookListAddress(() => live);
