@@ -55,6 +55,7 @@ test.serial('an operator pauses, finds a job, cancels it with a reason, and resu
   await page.getByText('Operator canceled: Wrong file.').waitFor();
   t.is((await service.job(jobId)).status, 'Canceled');
   t.false(await page.getByRole('button', { name: 'Cancel' }).isVisible());
+  t.is(await page.evaluate('document.activeElement.id'), 'main', 'a hidden button keeps the focus');
   await page.locator('main[data-live="false"]').waitFor();
   const before = requests.length;
   await page.waitForTimeout(1500);
@@ -128,7 +129,7 @@ test.serial(
     const focused = () => page.evaluate<string>('document.activeElement.id');
     t.is(await focused(), 'retry-selected', 'the action took the focus away');
     await page.getByRole('button', { name: 'Clear the selection' }).press('Enter');
-    t.is(await focused(), 'main');
+    t.is(await focused(), 'main', 'the button is hidden with its bar');
 
     // A refresh leaves what is typed as it is.
     const name = page.getByLabel('File name contains, or id');
@@ -143,6 +144,9 @@ test.serial(
       .and(page.locator('[aria-current]'))
       .waitFor();
 
+    await page.goto(`${service.url}/jobs?status=Completed`);
+    await page.getByRole('button', { name: 'Retry all failed jobs of this list' }).click();
+    await toast(page, 'ok').filter({ hasText: 'There is no job to retry in this list.' }).waitFor();
     await page.goto(`${service.url}/jobs?createdFrom=never`);
     await page
       .locator('main code')

@@ -64,6 +64,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
     );
   };
   const draw = () => {
+    const before = main.contains(document.activeElement) ? document.activeElement : null;
     drawn =
       fault !== undefined && data === undefined ? (
         <StateOf level="h1" icon="triangle-alert" tone="bad" title={fault.message}>
@@ -76,6 +77,8 @@ export function startPage<Data>(page: LivePage<Data>): Live {
         page.view(data)
       );
     show();
+    // What had the focus may be gone now, or hidden.
+    if (before?.getClientRects().length === 0) main.focus({ preventScroll: true });
   };
 
   async function refresh({ shared = false } = {}): Promise<void> {

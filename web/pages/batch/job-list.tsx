@@ -69,7 +69,11 @@ export function JobListView({
       </PageHead>
       <nav class="ways" aria-label="Views">
         {VIEWS.map(([name, address]) => (
-          <a class="chip" href={`/jobs${address}`} aria-current={address === shown ? 'true' : undefined}>
+          <a
+            class="button chip"
+            href={`/jobs${address}`}
+            aria-current={address === shown ? 'true' : undefined}
+          >
             {name}
           </a>
         ))}

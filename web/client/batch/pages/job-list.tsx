@@ -2,8 +2,8 @@
 import type { JobList, Retry } from '../../../../clients/typescript/batch.d.ts';
 import { JobListView, type RowResult } from '../../../pages/batch/job-list.tsx';
 import { counted } from '../../../pages/batch/parts.tsx';
-import { delay, requireElement } from '../../dom.ts';
-import { getShared, post, problemOf } from '../api.ts';
+import { delay } from '../../dom.ts';
+import { getShared, post, problemOf, toast } from '../api.ts';
 import { confirmOperation, type OperationFilter, promptReason } from '../dialogs.tsx';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
@@ -31,7 +31,10 @@ class JobListAddress extends ListAddress {
   }
 
   async whole(action: Action): Promise<void> {
-    await confirmOperation(action, operationFilter(action));
+    const chosen = address.query.getAll('status');
+    const status = ACTED_ON[action].filter((state) => chosen.length === 0 || chosen.includes(state));
+    if (status.length === 0) return toast('ok', `There is no job to ${action} in this list.`);
+    await confirmOperation(action, { ...operationFilter(), status });
     live.refresh();
   }
 
@@ -48,8 +51,6 @@ class JobListAddress extends ListAddress {
     if (running !== undefined) return;
     ids.clear();
     this.select([], false);
-    // The button is hidden with its bar.
-    requireElement('main').focus();
   }
 
   /** One call for each job, so that each row has its own result. */
@@ -103,17 +104,15 @@ async function load(): Promise<JobList> {
   return getShared<JobList>(`/api/jobs?${query}`);
 }
 
-/** The filters of the form, for jobs that the action applies to. */
-function operationFilter(action: Action): OperationFilter {
+/** The filters of the form without the status. */
+function operationFilter(): OperationFilter {
   const filter: { [member: string]: string | string[] } = {};
   for (const name of new Set(address.query.keys())) {
-    if (name === 'page') continue;
+    if (name === 'page' || name === 'status') continue;
     const values = address.query.getAll(name);
-    filter[name] = name === 'status' || name === 'format' ? values : requestedFilter(name, values[0] ?? '');
+    filter[name] = name === 'format' ? values : requestedFilter(name, values[0] ?? '');
   }
-  const chosen = filter['status'];
-  const fitting = ACTED_ON[action].filter((state) => !Array.isArray(chosen) || chosen.includes(state));
-  return { ...filter, status: fitting.length > 0 ? fitting : ACTED_ON[action] };
+  return filter;
 }
 
 /** Days are in the reader's zone; the second day is included. */

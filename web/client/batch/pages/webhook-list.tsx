@@ -7,8 +7,9 @@ import type {
   WebhookReplay,
 } from '../../../../clients/typescript/batch.d.ts';
 import { type WebhookData, WebhooksView } from '../../../pages/batch/deliveries.tsx';
+import { counted } from '../../../pages/batch/parts.tsx';
 import { getJson, getServed, getShared, post, runAction } from '../api.ts';
-import { promptReason } from '../dialogs.tsx';
+import { ask } from '../dialogs.tsx';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
 
@@ -18,12 +19,12 @@ const QUEUE_KIND = 'webhook-lane';
 class WebhookListAddress extends ListAddress {
   async replay(button: HTMLButtonElement): Promise<void> {
     const failed = await getJson<WebhookDeliveryList>('/api/webhooks/deliveries?status=failed&pageSize=1');
-    const title = `Send ${failed.totalCount} failed deliveries again?`;
-    if ((await promptReason(title, 'Send again')) === undefined) return;
+    const title = `Send ${counted(failed.totalCount, 'failed delivery', 'failed deliveries')} again?`;
+    if (!(await ask(title, 'Send again'))) return;
     await runAction(
       button,
       () => post<WebhookReplay>('/api/webhooks/replay', { failedOnly: true }),
-      ({ count }) => `${count} deliveries are sent again.`,
+      ({ count }) => `${counted(count, 'delivery is', 'deliveries are')} sent again.`,
     );
     live.refresh();
   }
