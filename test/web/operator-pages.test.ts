@@ -34,7 +34,8 @@ test('a kept answer is read again after a minute, for another key, and after a f
 });
 
 test('a job that awaits its signer is verified and completed next', (t) => {
-  const times = { timestamp: '2026-05-26T15:42:11.123Z', message: '' };
+  const at = '2026-05-26T15:42:11.123Z';
+  const times = { timestamp: at, message: '', createdAt: at, updatedAt: at };
   const history = ['Queued', 'Processing', 'AwaitingSigner'].map((status, id) => ({ id, status, ...times }));
   const job = {
     ...times,
@@ -43,6 +44,8 @@ test('a job that awaits its signer is verified and completed next', (t) => {
     history,
     fileName: 'a.pdf',
     outputFileName: null,
+    awaitingSignerSince: at,
+    parentJobId: null,
   };
   const none = { page: 1, pageSize: 1, totalCount: 0, items: [] };
   const data = {
