@@ -148,10 +148,10 @@ test('a table that cannot be built fails nothing, and the next list builds it', 
   await nextTurn();
   await t.throwsAsync(search('Größe'), { message: 'The store is down.' });
   store.isDown = false;
-  t.is((await search('Größe')).totalCount, 5);
+  t.is((await search('Größe')).totalCount, JOBS / 1000);
   store.read = 0;
-  t.is((await search('Größe')).totalCount, 5);
-  t.is(store.read, 5);
+  t.is((await search('Größe')).totalCount, JOBS / 1000);
+  t.is(store.read, JOBS / 1000);
 
   const many = new JobColumns(store, new JobCounts({ 'jobs/Queued/default/Pades': 6_000_001 }));
   store.read = 0;
