@@ -13,9 +13,9 @@ export const ZONES = {
   /** Members, bounds, meanings and operations of both APIs, each once; machines, actors and HTTP take their types from here. */
   contracts: {
     owns: /^contracts\//,
-    enteredBy: [/^contracts\/.+\.ts$/],
+    enteredBy: [/^contracts\/.+\.tsx?$/],
     imports: {},
-    packages: ['zod'],
+    packages: ['zod', 'preact', 'preact-render-to-string'],
     builtins: false,
   },
   machines: {
@@ -62,9 +62,8 @@ export const ZONES = {
       runtime: 'all',
       crypto: 'all',
       independent: 'all',
-      web: 'all',
     },
-    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist', 'lru-cache'],
+    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'preact', 'exceljs', 'pdfjs-dist', 'lru-cache'],
     builtins: true,
   },
   http: {

@@ -4,8 +4,8 @@
  */
 
 import type { Language } from '../../../contracts/portal/words.ts';
-import { type MailHeader, mailPage } from '../../../web/components/mail.tsx';
 import { textOn } from '../shared/contrast.ts';
+import { type MailHeader, mailPage } from './mail-page.tsx';
 
 export interface MailBody {
   readonly subject: string;

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { jsonInHtml } from '../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
@@ -15,7 +16,6 @@ import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { jsonInHtml } from '../../../web/components/markup.tsx';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { counted, pageTexts } from '../../../web/pages/portal/texts.ts';

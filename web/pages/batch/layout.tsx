@@ -2,10 +2,11 @@
  * Frame of the operator pages: navigation at the side in groups, search, and the live region for results. Scripts and
  * styles are separate files, because the Content-Security-Policy forbids inline ones.
  */
+
+import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
-import { type Content, documentText, Inserted, PageData } from '../../components/markup.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 
 export interface PageLink {

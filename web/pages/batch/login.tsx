@@ -5,8 +5,8 @@
  * Source: docs/batch-values.md §1 row 4 and §10, §0.
  */
 import type { ComponentChildren } from 'preact';
+import { documentText } from '../../../contracts/texts/markup.tsx';
 import { Button, Field } from '../../components/controls.tsx';
-import { documentText } from '../../components/markup.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 
 /** Cause of a repeated login page. */

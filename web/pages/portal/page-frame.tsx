@@ -3,8 +3,8 @@
  * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
  */
 import type { Html } from '../../../contracts/texts/html.ts';
+import { type Content, documentText, Inserted, markup, PageData } from '../../../contracts/texts/markup.tsx';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import { type Content, documentText, Inserted, markup, PageData } from '../../components/markup.tsx';
 import type { PageTexts } from './texts.ts';
 
 /** URL prefix of scripts and styles. */

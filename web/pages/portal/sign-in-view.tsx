@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
 import { html } from '../../../contracts/texts/html.ts';
+import { Template } from '../../../contracts/texts/markup.tsx';
 import { Button, Field } from '../../components/controls.tsx';
-import { Template } from '../../components/markup.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
 import { noticePage } from './notice-view.tsx';

@@ -3,9 +3,9 @@
  * a script draws the document, and moves the fields to their places on it.
  */
 import type { SigningPageView } from '../../../actors/portal/api.ts';
+import { Template } from '../../../contracts/texts/markup.tsx';
 import type { Millis } from '../../../machines/ids.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Template } from '../../components/markup.tsx';
 import {
   DocumentPart,
   DocumentTools,

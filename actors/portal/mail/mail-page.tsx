@@ -2,8 +2,8 @@
  * The page of a mail. Clients of mails know tables and styles on elements; the style sheet has the dark colours alone,
  * which clients without it do not need. Colours are those of `styles/tokens.css`.
  */
-import { html } from '../../contracts/texts/html.ts';
-import { documentText, Template } from './markup.tsx';
+import { html } from '../../../contracts/texts/html.ts';
+import { documentText, Template } from '../../../contracts/texts/markup.tsx';
 
 export interface MailButton {
   readonly label: string;

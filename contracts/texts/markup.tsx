@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { jsxTemplate } from 'preact/jsx-runtime';
 import { renderToString } from 'preact-render-to-string';
-import { Html } from '../../contracts/texts/html.ts';
+import { Html } from './html.ts';
 
 /** Renders components for a template or a reply. */
 export function markup(node: VNode): Html {
