@@ -7,7 +7,7 @@ const MAX_NAME = 200;
 const MAX_SENTENCE = 500;
 
 /** Faults of a value: the refusal of a bound, if it has no others, or sentences by member. */
-export type InputFaults =
+type InputFaults =
   | { readonly bound: BoundRefusal }
   | { readonly errors: { readonly [member: string]: readonly string[] } };
 

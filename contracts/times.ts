@@ -67,10 +67,6 @@ export function isoTime(at: Millis): string {
   return new Date(at).toISOString();
 }
 
-export function isoTimeOrNull(at: Millis | null): string | null {
-  return at === null ? null : isoTime(at);
-}
-
 /** `yyyy-MM-dd` in UTC. */
 export function isoDay(at: Millis | null): string | null {
   return at === null ? null : isoTime(at).slice(0, 10);

@@ -14,7 +14,7 @@ export interface IndependentRequest {
 }
 
 /** `valid`: digests and signature value hold. `not-comparable`: the library lacks an algorithm, transform or form. */
-export type IndependentVerdict = 'valid' | 'invalid' | 'not-comparable';
+type IndependentVerdict = 'valid' | 'invalid' | 'not-comparable';
 
 /** Result for one signature or time-stamp token. */
 export interface IndependentSignature {

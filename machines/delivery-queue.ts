@@ -93,7 +93,7 @@ export interface DeliveryQueueContext extends Omit<DeliveryQueueInput, 'deliveri
   readonly retryAt: Millis;
 }
 
-export type DeliveryQueueMessage = { readonly at: Millis } & (
+type DeliveryQueueMessage = { readonly at: Millis } & (
   | { readonly type: 'ENQUEUE'; readonly deliveries: readonly NewDelivery[] }
   | { readonly type: 'RESEND'; readonly ids: readonly string[] }
   | {
@@ -111,7 +111,7 @@ export type DeliveryQueueMessage = { readonly at: Millis } & (
 export type AttemptedMessage = Omit<Extract<DeliveryQueueMessage, { readonly type: 'ATTEMPTED' }>, 'at'>;
 
 /** Work the queue asks for. */
-export interface QueueEffect {
+interface QueueEffect {
   readonly do: string;
 }
 

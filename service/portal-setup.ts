@@ -33,7 +33,7 @@ const SYSTEM_ORGANIZATION = 'Sys Admin';
 const DEVELOPMENT_SENDER = 'sealwright <portal@localhost>';
 
 /** A key of the portal for the banner. */
-export interface PortalKey {
+interface PortalKey {
   readonly organization: string;
   readonly application: string;
   /** Missing: it is configured. */

@@ -93,7 +93,7 @@ function deadlineOf({ task }: PoolTask, { bytes = 0 }: TaskScope, deadlineMs: nu
 }
 
 /** Milliseconds after which a running task counts as stalled. */
-export function stalledAfter(deadlineMs: number): number {
+function stalledAfter(deadlineMs: number): number {
   return deadlineMs * STALLED_PART;
 }
 

@@ -96,7 +96,7 @@ export interface ServiceSignatureTask extends SignaturePlace, PlacedOutput {
  * The final verification of the document in the task that adds its last signature; null = others follow, or it is done
  * in a task of its own. Its failure does not fail the task.
  */
-export interface FinalCheck {
+interface FinalCheck {
   /** Signatures that must be in the file besides the new one. */
   readonly expected: readonly ExpectedSignature[];
   /** The field of the new one in a PDF; null for others. */

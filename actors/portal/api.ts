@@ -23,7 +23,7 @@ export type { SavedFlowService } from './drafts/saved-flows.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { Generations } from './generation/generations.ts';
 export type { Templates } from './generation/templates.ts';
-export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
+export type { MailboxEntry, Mails, OperatorMails } from './mail/mails.ts';
 export type { Portal as PortalService } from './portal.ts';
 export type { Reports } from './reports/reports.ts';
 export { parsedInput } from './shared/parsed-input.ts';

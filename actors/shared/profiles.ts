@@ -46,7 +46,7 @@ export interface AppearanceChoice {
 }
 
 /** A time-stamp authority as configured. */
-export interface TimestampSettings {
+interface TimestampSettings {
   /** Absolute, http or https. */
   readonly url: string;
   readonly username?: string;
@@ -76,7 +76,7 @@ export interface SigningChoices {
 }
 
 /** Description of a certificate for users. */
-export interface CertificateSummary {
+interface CertificateSummary {
   /** `Pfx`, `Pem`, `Pkcs11`, or `Development` for a generated one. */
   readonly source: string;
   readonly subject: string;

@@ -141,7 +141,7 @@ function timestampViews({ displayName, genTime, certificate }: TimestampRecord):
   ];
 }
 
-export function resultsView({
+function resultsView({
   passedChecks,
   errors,
   warnings,

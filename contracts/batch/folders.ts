@@ -12,7 +12,7 @@ const folderMembers = {
   path: shown(z.string(), 'Path of the folder on the server.', '/srv/in/invoices'),
 };
 
-export const folders = z
+const folders = z
   .strictObject({
     folders: z
       .array(
@@ -42,7 +42,7 @@ const rescanCounts = {
   errors: shown(z.int(), 'Files that could not be read.', 0),
 };
 
-export const rescan = z
+const rescan = z
   .strictObject({
     folders: z
       .array(
@@ -62,7 +62,7 @@ export const rescan = z
   })
   .meta({ id: 'Rescan' });
 
-export const cleanup = z
+const cleanup = z
   .strictObject({
     deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
     message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),

@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export const jobId = z.guid().brand<'JobId'>();
 /** The id of a job in a request. */
-export const givenJobId = single
+const givenJobId = single
   .refine((text) => UUID.test(text), { error: 'must be the id of a job' })
   .brand<'JobId'>();
 export const profileName = z.string().brand<'ProfileName'>();
@@ -39,7 +39,7 @@ export const jobMembers = {
 };
 
 /** One job as lists show it. */
-export const job = z.strictObject(jobMembers).meta({ id: 'Job' });
+const job = z.strictObject(jobMembers).meta({ id: 'Job' });
 export type JobView = Value<typeof job>;
 
 /** Members that only one job alone has. */

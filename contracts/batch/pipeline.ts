@@ -6,7 +6,7 @@ import { AT } from './examples.ts';
 import { operation } from './operation.ts';
 import { reasonBody, sharedQuery } from './requests.ts';
 
-export const pipelineState = z
+const pipelineState = z
   .strictObject({
     paused: z.boolean().describe('Whether no jobs are claimed because an operator paused the pipeline.'),
     pausedAtUtc: time.nullable().describe('Time of the last pause. Null: never paused.'),

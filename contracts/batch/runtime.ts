@@ -190,5 +190,3 @@ export const drainNode = operation({
 export type RuntimeView = Value<typeof runtime>;
 
 export type NodeView = Value<typeof node>;
-
-export type Quantiles = Value<typeof quantiles>;

@@ -8,7 +8,7 @@ import { operation } from './operation.ts';
 import { MAX_INTERVALS, seriesQuery, sharedQuery, sharedVersion, window } from './requests.ts';
 import { JOB_FORMATS } from './words.ts';
 
-export const profiles = z
+const profiles = z
   .strictObject({
     profiles: z
       .array(
@@ -53,7 +53,7 @@ const stageStatistics = z.strictObject({
   maxMs: shown(z.number().nullable(), 'Greatest value, milliseconds.', 41),
 });
 
-export const statistics = z
+const statistics = z
   .strictObject({
     since: time.describe('Time from which this holds or is counted.'),
     completed: shown(z.int(), 'Jobs that were signed and published.', 1280),

@@ -5,14 +5,14 @@ import { AT } from './examples.ts';
 import { operation } from './operation.ts';
 import { HEALTH_STATUSES } from './words.ts';
 
-export const identity = z
+const identity = z
   .strictObject({
     operator: shown(z.string(), 'Name under which actions of this caller are recorded.', 'operator'),
     scheme: z.enum(['ApiKey', 'Cookie']).describe('How the caller is authenticated.'),
   })
   .meta({ id: 'Identity' });
 
-export const health = z
+const health = z
   .strictObject({ status: z.literal('Healthy').describe('State of it.') })
   .meta({ id: 'Health' });
 

@@ -43,7 +43,7 @@ const versionTags = maybeFlag.describe(
   'Whether tags in the text of the new file place marks and fields, in place of those that tags have placed before. Default false: all places stay.',
 );
 
-export const newVersion = members({
+const newVersion = members({
   file: newFile.describe('Upload that replaces the file of the document.'),
   disablePendingActionNotifications,
   additionalInfo,
@@ -51,7 +51,7 @@ export const newVersion = members({
   textTags: versionTags,
 }).meta({ id: 'NewVersion' });
 
-export const newEnvelopeVersion = members({
+const newEnvelopeVersion = members({
   files: envelopeFiles,
   envelopeName,
   disablePendingActionNotifications,
@@ -60,7 +60,7 @@ export const newEnvelopeVersion = members({
   textTags: versionTags,
 }).meta({ id: 'NewEnvelopeVersion' });
 
-export const flowEdit = members({
+const flowEdit = members({
   addedFlowActions: list(newFlowAction, FEW_ACTIONS)
     .nullish()
     .describe('Actions to add, at the pending step or a later one. At most 30 signing participants in all.'),

@@ -59,7 +59,7 @@ export const announcedMembers = Object.fromEntries(
 
 export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
-export const tag = z
+const tag = z
   .strictObject({
     id: identity,
     label: shown(z.string().nullable(), 'Name of the kind of tag. Null: none.', 'department'),
@@ -67,7 +67,7 @@ export const tag = z
   })
   .meta({ id: 'Tag' });
 
-export const attachment = z
+const attachment = z
   .strictObject({
     id: identity,
     name: shown(z.string(), 'Title of the attachment.', 'Floor plan'),
@@ -104,7 +104,7 @@ export const organizationReference = z
   })
   .meta({ id: 'OrganizationReference', description: 'Only a personal organization has an owner.' });
 
-export const document = z
+const document = z
   .strictObject({
     id: identity,
     name: entityName,

@@ -66,7 +66,7 @@ export const newFile = members({
   ...uploadReference,
 }).meta({ id: 'NewFile' });
 
-export const newParticipant = members({
+const newParticipant = members({
   id: maybeUuid.describe('Identifier, unique within the instance.'),
   name: shown(maybeText, 'Full name of the person.', 'Ana Silva'),
   identifier: participantIdentifier,
@@ -118,7 +118,7 @@ export function atMost(most: number, what: string) {
 }
 
 /** A value of a field, which its rules check. */
-export const newFieldValue = z.union([anyText, number, flag], {
+const newFieldValue = z.union([anyText, number, flag], {
   error: 'must be a string, a number, true or false',
 });
 

@@ -110,7 +110,7 @@ export const DOCUMENT_OPERATION_STATES = ['Running', 'Canceling', 'Completed', '
 export type DocumentOperationState = (typeof DOCUMENT_OPERATION_STATES)[number];
 
 /** Requirements of an authentication factor in addition to the e-mail code, each with the name of the factor. */
-export const CONFIRMATIONS = {
+const CONFIRMATIONS = {
   requireSmsAuthenticationToSignElectronically: 'Sms',
   requireWhatsappAuthenticationToSignElectronically: 'Whatsapp',
   requireAuthenticatorAppToSignElectronically: 'AuthenticatorApp',

@@ -137,7 +137,7 @@ function findCertificate(module: TokenModule, source: TokenSource, pool: Session
   );
 }
 
-export interface PemSource {
+interface PemSource {
   readonly source: 'Pem';
   /**
    * File, or bytes, with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER.
@@ -148,7 +148,7 @@ export interface PemSource {
   readonly password?: string | undefined;
 }
 
-export interface PfxSource {
+interface PfxSource {
   readonly source: 'Pfx';
   /** The container: a file, or its bytes. */
   readonly path: InputFile;
@@ -390,7 +390,7 @@ export const NODE_PRIMITIVES: Pkcs12Primitives = {
 };
 
 /** Returns a password with the functions of Node. */
-export function passwordSource(password: string): PasswordSource {
+function passwordSource(password: string): PasswordSource {
   return new PasswordSource(password, NODE_PRIMITIVES);
 }
 

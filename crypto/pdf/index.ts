@@ -3,8 +3,7 @@
 export { openIntactPdf, PdfDocument, withPdf } from './document/document.ts';
 export { assertSignable, type Field, fields, inheritedByField, unlistedSignatures } from './document/form.ts';
 export { firstPage, type Page, pages, type TreePage } from './document/page.ts';
-export { type Operation, operationsIn } from './syntax/content-stream.ts';
-export { unpack } from './syntax/filters.ts';
+export { operationsIn } from './syntax/content-stream.ts';
 export { type ByteSource, bufferSource } from './syntax/objects.ts';
 export { referencesIn } from './syntax/references.ts';
 export { PdfSyntaxError } from './syntax/syntax.ts';

@@ -18,8 +18,6 @@ import { CryptoError } from '../core/types.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';
 import { nameKey } from './names.ts';
 
-export type { KeyUsage } from './extensions.ts';
-
 export interface Certificate extends CertificateExtensions {
   readonly der: Buffer;
   /** Lower-case hex SHA-256 of `der`. */

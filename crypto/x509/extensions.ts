@@ -107,7 +107,7 @@ function completed(issuer: Buffer, relative: Buffer): Buffer {
 }
 
 /** Reads values of certificate extensions (RFC 5280 §4.2.1, §4.2.2). */
-export interface KeyUsage {
+interface KeyUsage {
   readonly digitalSignature: boolean;
   readonly nonRepudiation: boolean;
   readonly keyEncipherment: boolean;
@@ -129,7 +129,7 @@ export interface NameConstraints {
 }
 
 /** Returns the elements of a SEQUENCE OF. @throws {Asn1Error} */
-export function elementsOf(value: Element): Element[] {
+function elementsOf(value: Element): Element[] {
   if (value.tag !== TAG.sequence) throw new Asn1Error('extension malformed', value.start);
   return childrenOf(value);
 }

@@ -187,7 +187,7 @@ export function planSignature(
 }
 
 /** Builds the text of a planned signature. */
-export function textOf(
+function textOf(
   { id, references }: SigningPlan,
   signer: SignerIdentity,
   algorithm: SignatureAlgorithm,
@@ -211,7 +211,7 @@ export function signValue(
 }
 
 /** Writes a planned signature, opened by `openSignature`, with its input. @throws {CryptoError} as `writeChunks` */
-export function writePlanned(
+function writePlanned(
   source: Source,
   { plan: { frame }, document }: Pick<PlannedSignature, 'plan' | 'document'>,
   opened: string,

@@ -28,7 +28,7 @@ export interface CheckedBody {
 }
 
 /** A request for a path that does not exist. */
-export interface UnroutedRequest extends PageFailure {
+interface UnroutedRequest extends PageFailure {
   /** As sent by the client, without the query. */
   readonly path: string;
 }

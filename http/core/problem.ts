@@ -80,7 +80,7 @@ export function problemFrom(thrown: unknown): Problem {
 }
 
 /** A problem raised by the HTTP layer itself. */
-export function describe(
+function describe(
   code: RefusalCode,
   detail: string,
   more: {

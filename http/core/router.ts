@@ -38,7 +38,7 @@ export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read
  * whole; `stream`: a form that the handler reads; `json-stream`: JSON that the handler reads; `none`: dropped.
  */
-export type BodyPolicy = 'none' | 'json' | 'form' | 'stream' | 'json-stream';
+type BodyPolicy = 'none' | 'json' | 'form' | 'stream' | 'json-stream';
 
 /** A validated request, as handlers receive it. `CallerIdentity`: the identity of callers in this service. */
 export interface ApiRequest<Params, Query, Body, CallerIdentity = Identity> {

@@ -32,7 +32,7 @@ const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
 export const USER_COOKIE = 'sealwright-user';
 /** Header with the token of a session of the editor in another application. */
-export const EDITOR_SESSION_HEADER = 'x-editor-session';
+const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
 
 /** Roles that each policy admits. Monitoring keys are admitted to monitoring only. */

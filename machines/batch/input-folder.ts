@@ -24,7 +24,7 @@ import type { RecordEffect } from './system-event.ts';
 
 export type InputFolderState = 'Initializing' | 'Running' | 'Stopped';
 
-export interface InputFolderContext {
+interface InputFolderContext {
   readonly name: FolderName;
   /** Consecutive enqueue failures that stop the watcher. */
   readonly budget: number;
@@ -33,12 +33,12 @@ export interface InputFolderContext {
   readonly lastEnqueueAt: Millis | null;
 }
 
-export interface InputFolderInput {
+interface InputFolderInput {
   readonly name: FolderName;
   readonly budget: number;
 }
 
-export type InputFolderMessage = { readonly at: Millis } & (
+type InputFolderMessage = { readonly at: Millis } & (
   | { readonly type: 'OPENED'; readonly budget: number }
   | { readonly type: 'WATCHING' }
   | { readonly type: 'ENQUEUED' }

@@ -24,7 +24,7 @@ export const TERMINAL_STATES: readonly JobState[] = ['Completed', 'Failed', 'Can
 export type SigningMethod = 'Local' | 'RemoteSigner';
 
 /** Durations of the stages of a job, milliseconds; stages that were not run are missing. */
-export interface StageTimes {
+interface StageTimes {
   /** Copying the input into the working folder, part of `sign`. */
   readonly stage?: number;
   readonly sign?: number;
@@ -199,7 +199,7 @@ export type JobEvent =
     }
   | { readonly type: 'inputDiverged' };
 
-export interface Failure {
+interface Failure {
   readonly type: 'FAIL';
   readonly code: string | null;
   readonly message: string;

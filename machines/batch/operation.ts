@@ -58,7 +58,7 @@ export interface OperationCounts {
 }
 
 /** The jobs of the next batch, oldest first, and the position after which the search continues. */
-export interface OperationBatch {
+interface OperationBatch {
   readonly ids: readonly JobId[];
   /** Order number of the last job examined. */
   readonly after: number;

@@ -13,9 +13,6 @@ export type Extent = number | `${number}%`;
 /** Texts of an upload's form fields, by their names. */
 export type SigningParameters = { readonly [name in ParameterName]?: string };
 
-/** Name in the configuration (`Overrides`). */
-export type OverrideName = Capitalize<ParameterName>;
-
 export type ParameterName = keyof typeof RULES;
 
 interface ParameterRule {

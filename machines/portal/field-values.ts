@@ -45,7 +45,7 @@ export interface DocumentField {
 }
 
 /** Properties in the request of a field that a tag placed. */
-export interface TaggedField {
+interface TaggedField {
   /** True: the request lists the field with its rules, and another file must have its tag too. */
   readonly isListed: boolean;
   /** True: the request requires it, whatever its tag says. */

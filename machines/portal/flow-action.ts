@@ -32,7 +32,7 @@ export const MAX_CODES_PER_HOUR = 10;
 const HOUR = 60 * 60_000;
 const REMOVE_AFTER_MS = 24 * HOUR;
 
-export interface FlowActionInput {
+interface FlowActionInput {
   readonly documentId: DocumentId;
   readonly flowActionId: FlowActionId;
   readonly userId: UserId;
@@ -51,7 +51,7 @@ export interface FlowActionContext extends FlowActionInput {
   readonly sent: readonly Millis[];
 }
 
-export type FlowActionMessage = { readonly at: Millis } & (
+type FlowActionMessage = { readonly at: Millis } & (
   | {
       readonly type: 'SEND';
       /** True: another code, although the last may still be valid. */
@@ -63,7 +63,7 @@ export type FlowActionMessage = { readonly at: Millis } & (
   | { readonly type: 'FORGET' }
 );
 
-export interface FlowActionEffect {
+interface FlowActionEffect {
   readonly do: 'notify';
   readonly notices: readonly MailRequest[];
 }

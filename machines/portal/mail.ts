@@ -25,7 +25,7 @@ import type { DocumentSummary, MailRequest } from './portal-types.ts';
 export const MAIL_ENDED = 'Ended';
 
 /** One line of the list that `notify-pending` sends. */
-export interface PendingItem {
+interface PendingItem {
   readonly document: DocumentSummary;
   readonly flowActionId: FlowActionId;
   readonly userId: UserId;
@@ -51,7 +51,7 @@ export interface SignInMail {
 export type MailContent = MailRequest | PendingList | SignInMail;
 
 /** An attempt that failed. */
-export interface MailAttempt {
+interface MailAttempt {
   readonly at: Millis;
   readonly code: string;
   /** The relay's answer, or the error that prevented one. */

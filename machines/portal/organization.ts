@@ -77,7 +77,7 @@ export const NO_SETTINGS: OrganizationSettings = {
   refuseSignedEnvelopeFiles: false,
 };
 
-export type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof KeyLimits>;
+type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof KeyLimits>;
 
 /** `by`: the caller; absent = the service itself, or the command line. */
 export type OrganizationMessage = { readonly at: Millis; readonly by?: string | undefined } & (

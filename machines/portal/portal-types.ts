@@ -115,7 +115,7 @@ export interface FlowAction extends Omit<ActionPlan, 'ruleUsers'> {
   readonly isElectronic: boolean | null;
 }
 
-export interface Geolocation {
+interface Geolocation {
   readonly latitude: number;
   readonly longitude: number;
   readonly accuracy: number | null;

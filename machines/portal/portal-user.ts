@@ -43,9 +43,9 @@ export const USER_ROLES: readonly UserRole[] = ['administrator', 'sender'];
 /** Lifetime of a link that signs in, milliseconds. */
 export const SIGN_IN_LIFETIME_MS = 15 * 60_000;
 /** Links that were mailed to one person and can still be used. */
-export const MAX_SIGN_IN_LINKS = 3;
+const MAX_SIGN_IN_LINKS = 3;
 /** Sessions of one person; a new one ends the oldest. */
-export const MAX_USER_SESSIONS = 10;
+const MAX_USER_SESSIONS = 10;
 
 /** A link that signs in once. */
 export interface SignInLink {
@@ -53,7 +53,7 @@ export interface SignInLink {
   readonly expiresAt: Millis;
 }
 
-export interface UserSession {
+interface UserSession {
   /** Of the secret in the cookie, lower-case hex. */
   readonly sha256: string;
   readonly organizationId: OrganizationId;

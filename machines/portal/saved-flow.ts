@@ -17,7 +17,7 @@ import { recordMachine } from '../record.ts';
 export const SAVED_FLOW_REMOVED = 'Removed';
 
 /** `flowActions` and `observers` as they were sent. */
-export interface FlowContent {
+interface FlowContent {
   readonly name: string;
   readonly areActionsOrdered: boolean;
   readonly flowActions: readonly unknown[];

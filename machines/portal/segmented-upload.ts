@@ -39,7 +39,7 @@ export interface SegmentedUploadContext {
   readonly pieces: readonly SegmentRange[];
 }
 
-export interface SegmentMessage {
+interface SegmentMessage {
   readonly type: 'PIECE';
   readonly at: Millis;
   readonly from: number;

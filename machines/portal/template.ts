@@ -18,9 +18,9 @@ import type { UploadContext } from './upload.ts';
 export const TEMPLATE_REMOVED = 'Removed';
 
 /** Versions that are kept. */
-export const MAX_TEMPLATE_VERSIONS = 50;
+const MAX_TEMPLATE_VERSIONS = 50;
 /** Characters of all versions together, as JSON: a step stores all of them. */
-export const MAX_TEMPLATE_LENGTH = 1024 * 1024;
+const MAX_TEMPLATE_LENGTH = 1024 * 1024;
 
 export interface TemplateContent {
   readonly name: string;

@@ -55,7 +55,7 @@ export interface UploadContext {
   readonly uses?: number;
 }
 
-export type UploadMessage = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
+type UploadMessage = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
 
 const machine = setup({
   delays: { unused: UNUSED_LIFETIME, used: USED_LIFETIME },

@@ -15,7 +15,7 @@ export interface RemoteDocument {
   };
 }
 
-export interface RemoteStatus {
+interface RemoteStatus {
   /** Status of the portal: `Pending`, `Concluded`, … */
   readonly status: string;
   /** Reason of a refusal or cancellation, when the portal reports one. */

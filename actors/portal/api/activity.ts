@@ -22,7 +22,7 @@ export interface PortalActivity {
 }
 
 /** Mails or webhook deliveries that wait, ended or failed. */
-export interface PortalQueue {
+interface PortalQueue {
   /** Number by state. */
   readonly counts: { readonly [state: string]: number };
   /** Creation of the oldest one that waits for an attempt; null when none waits. */

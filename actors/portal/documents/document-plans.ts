@@ -7,7 +7,7 @@ import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
 import { CONFIRMATION_FLAGS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
+import { isRule, isSigning, namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -90,26 +90,25 @@ function planAction(
   namespaces: readonly XmlNamespace[],
 ): ActionPlan {
   const type = input.type ?? 'Signer';
-  const isRule = type === 'SignRule' || type === 'ApproverRule';
-  const isSigning = type === 'Signer' || type === 'SignRule';
+  const isForGroup = isRule({ type });
   const step = planStep(input.step ?? 0);
   if (
     CONFIRMATION_FLAGS.some((flag) => input[flag] === true) ||
     input.disableEmailAuthenticationToSignElectronically === true
   )
     throw invalid('This service confirms electronic signatures by e-mail alone.');
-  if (!isRule && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
+  if (!isForGroup && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
   return {
     id: dependencies.ids.uuid() as FlowActionId,
     type,
     step,
-    user: isRule || !input.user ? null : planParticipant(input.user, dependencies),
+    user: isForGroup || !input.user ? null : planParticipant(input.user, dependencies),
     title: planText(input.title, 'title'),
-    allowElectronicSignature: isSigning && input.allowElectronicSignature === true,
+    allowElectronicSignature: isSigning({ type }) && input.allowElectronicSignature === true,
     marks: [],
-    ruleName: isRule ? planText(input.ruleName, 'ruleName') : null,
+    ruleName: isForGroup ? planText(input.ruleName, 'ruleName') : null,
     ...ruleOf(input, type, dependencies),
-    allowRuleFlowToContinueIfRefused: isRule && input.allowRuleFlowToContinueIfRefused === true,
+    allowRuleFlowToContinueIfRefused: isForGroup && input.allowRuleFlowToContinueIfRefused === true,
     confirmations: [],
     disableEmailAuthentication: false,
     requiredCertificateType: input.requiredCertificateTypeToSign ?? null,
@@ -117,7 +116,7 @@ function planAction(
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
-    xadesOptions: isSigning ? planXadesOptions(input.xadesOptions, namespaces) : null,
+    xadesOptions: isSigning({ type }) ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
 }
 

@@ -4,6 +4,7 @@
  * Source: docs/decisions/0120-templates.md.
  */
 import type { NewField, NewFieldValues, NewFlowAction, NewRole } from '../../../contracts/portal/flow.ts';
+import { isRule } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
@@ -57,10 +58,6 @@ export function roleKey(role: string): string {
 /** True for an action without a person. */
 function isOpen(action: NewFlowAction): boolean {
   return !action.user && !isRule(action) && (action.title?.trim() ?? '') !== '';
-}
-
-function isRule({ type }: NewFlowAction): boolean {
-  return type === 'SignRule' || type === 'ApproverRule';
 }
 
 /**

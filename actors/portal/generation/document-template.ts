@@ -1,5 +1,6 @@
 /** The creation request of a template that is made of a document. Source: docs/decisions/0120-templates.md. */
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import { isRule } from '../../../machines/portal/document/document-flow.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FileEntry, FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
@@ -62,12 +63,11 @@ function ownerOf({ email, identifier, id }: Participant): string {
 /** Members of rules have no roles and stay. */
 function actionInput(action: TitledAction, uploadId: string): object {
   const { type, step, title, ruleName, ruleUsers, numberRequiredSignatures, marks, fields = [] } = action;
-  const isRule = type === 'SignRule' || type === 'ApproverRule';
   return {
     ...{ type, step, title },
     allowElectronicSignature: action.allowElectronicSignature,
     prePositionedMarks: marks.map((mark) => markInput(mark, uploadId)),
-    ...(isRule && {
+    ...(isRule(action) && {
       ...{ ruleName, numberRequiredSignatures },
       allowRuleFlowToContinueIfRefused: action.allowRuleFlowToContinueIfRefused,
       signRuleUsers: ruleUsers.map(({ name, identifier, email, phone }) => ({

@@ -19,7 +19,7 @@ export interface MailBody {
   readonly footer: string;
 }
 
-export interface MailLink {
+interface MailLink {
   readonly label: string;
   /** http or https. */
   readonly url: string;

@@ -5,7 +5,7 @@
 import { html } from '../../../contracts/texts/html.ts';
 import { documentText, Template } from '../../../contracts/texts/markup.tsx';
 
-export interface MailButton {
+interface MailButton {
   readonly label: string;
   readonly url: string;
 }

@@ -6,7 +6,7 @@ import type { Millis } from '../../../machines/ids.ts';
 import type { ReadableMail } from './mail-text.ts';
 
 /** Name and address; both without control characters. */
-export interface MailAddress {
+interface MailAddress {
   readonly name: string;
   readonly address: string;
 }

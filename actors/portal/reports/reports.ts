@@ -74,7 +74,7 @@ function lineOf(facts: CreatedDocumentRow): ReportLine {
   return [id, name, organizationName, createdBy, creationDate, updateDate, status, isEnvelope, signatures];
 }
 
-export const REPORT = actorKind<typeof reportMachine>('report');
+const REPORT = actorKind<typeof reportMachine>('report');
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 /** Maximum wait for a report in progress, milliseconds; then the client asks again. */

@@ -81,7 +81,7 @@ export const RENDITION_EVENT_TYPES = [
   'Expired',
   'Concluded',
 ] as const;
-export type RenditionEventType = (typeof RENDITION_EVENT_TYPES)[number];
+type RenditionEventType = (typeof RENDITION_EVENT_TYPES)[number];
 
 export interface RenditionModel {
   readonly type: RenderedType;

@@ -1,7 +1,7 @@
 /** Requests to webhooks, and the port that sends them. */
 import type { Millis } from '../../../machines/ids.ts';
 
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly url: string;
   /** True: an operator configured the URL, so its address need not be public. */
   readonly fromOperator: boolean;

@@ -27,7 +27,7 @@ export interface PaintedPage {
   readonly dict: PdfDict;
 }
 
-export interface ShownAnnotation {
+interface ShownAnnotation {
   readonly number: number | undefined;
   readonly type: string;
   readonly rectangle: Box;
@@ -75,7 +75,7 @@ function contentMarks(
 }
 
 /** Returns the visible annotations of a page, in the order in which they are painted. */
-export function shownAnnotations(
+function shownAnnotations(
   pdf: PdfDocument,
   page: PdfDict,
   spend: (steps: number) => void,
@@ -98,7 +98,7 @@ export function shownAnnotations(
 }
 
 /** Returns the marks of all appearances of an annotation; undefined without one, and for one that cannot be read. */
-export function annotationMarks(
+function annotationMarks(
   pdf: PdfDocument,
   dict: PdfDict,
   rectangle: Box,

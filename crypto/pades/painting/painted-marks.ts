@@ -40,7 +40,7 @@ export interface Glyph {
   readonly to: readonly [number, number];
 }
 
-export interface ShownText {
+interface ShownText {
   /** Undefined when the font does not map its codes to characters. */
   readonly text: string | undefined;
   readonly glyphs: readonly Glyph[];

@@ -171,7 +171,7 @@ export function asString(slice: ByteSlice | undefined): Buffer | undefined {
 }
 
 /** Returns the bytes of a string before decryption. */
-export function writtenBytes(slice: ByteSlice | undefined): Buffer | undefined {
+function writtenBytes(slice: ByteSlice | undefined): Buffer | undefined {
   if (slice === undefined) return undefined;
   const first = slice.bytes[slice.start];
   if (first === 0x3c && slice.bytes[slice.start + 1] !== 0x3c) {

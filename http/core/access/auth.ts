@@ -66,13 +66,13 @@ export interface Identity {
 }
 
 /** Credentials of a request; empty strings when absent. */
-export interface Credentials {
+interface Credentials {
   readonly apiKey: string;
   /** Value of the session cookie. */
   readonly session: string;
 }
 
-export interface Identified {
+interface Identified {
   readonly identity: Identity;
   /** New token for a session whose token is past half of its lifetime. */
   readonly renewed: string | undefined;

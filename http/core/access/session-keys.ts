@@ -17,7 +17,7 @@ export interface SessionKeyStore {
   save(text: string): void;
 }
 
-export interface SessionKey {
+interface SessionKey {
   /** Eight hexadecimal digits; part of every token. */
   readonly id: string;
   /** 32 bytes. */

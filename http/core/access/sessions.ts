@@ -11,7 +11,7 @@ import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/
 import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 
-export interface OpenSession {
+interface OpenSession {
   readonly operator: string;
   readonly worn: boolean;
   /** Session id, the same in every token of the session. */

@@ -25,7 +25,7 @@ import { pageHeaders } from '../pages/page-policy.ts';
 type Answer = PageReply | EmptyReply | Promise<PageReply | EmptyReply>;
 type PlainQuery = z.infer<typeof plainQuery>;
 
-export interface AccountRequest<Params, Body> {
+interface AccountRequest<Params, Body> {
   readonly user: SignedInUser;
   readonly params: Params;
   readonly body: Body;

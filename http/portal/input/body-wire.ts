@@ -7,7 +7,7 @@ export type BodyTask =
   | { readonly task: 'body'; readonly schema: string; readonly bytes: Uint8Array };
 
 /** A refusal: `BadRequest`, or that of a bound. */
-export interface BodyFault {
+interface BodyFault {
   readonly code: PortalRefusalCode;
   readonly message: string;
   readonly errors: { readonly [member: string]: readonly string[] } | undefined;

@@ -3,7 +3,6 @@
  *
  * Source: docs/portal-values.md §2 (422).
  */
-import { z } from 'zod';
 import {
   type ApplicationId,
   type DocumentId,
@@ -15,14 +14,6 @@ import {
   type WebhookId,
 } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-
-const idText = z.string().meta({ openapi: { type: 'string', format: 'uuid' } });
-
-export const idParams = z.object({ id: idText });
-export const keyParams = z.object({
-  key: z.string().describe('The validation key, without regard to case, blanks and dashes.'),
-});
-export const attachmentParams = z.object({ id: idText, attachmentId: idText });
 
 /** Refusals: `DocumentNotFound`. */
 export function documentId(text: string): DocumentId {

@@ -107,7 +107,7 @@ function watched(sink: BlobSink, watch: UploadRules['watch']): ByteSink {
 }
 
 /** The last segment of a path, in NFC, without control characters; undefined when empty. */
-export function cleanName(given: string | undefined): string | undefined {
+function cleanName(given: string | undefined): string | undefined {
   const segment = (given ?? '').split(/[/\\]/).at(-1) ?? '';
   const name = segment
     .replace(/\p{Cc}/gu, '')

@@ -138,7 +138,7 @@ export interface Reservation {
 }
 
 /** Reason why accepted work is not done yet. */
-export interface ProcessingError {
+interface ProcessingError {
   readonly code: string;
   readonly message: string;
   readonly since: Millis;

@@ -71,7 +71,7 @@ export function isSigning({ type }: Pick<FlowAction, 'type'>): boolean {
   return type === 'Signer' || type === 'SignRule';
 }
 
-export function isRule({ type }: Pick<FlowAction, 'type'>): boolean {
+export function isRule({ type }: { readonly type?: string | null | undefined }): boolean {
   return type === 'SignRule' || type === 'ApproverRule';
 }
 

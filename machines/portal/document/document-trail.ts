@@ -16,7 +16,7 @@ import { withEvent } from './document-notifications.ts';
 
 const DAY = 86_400_000;
 /** Lines of one document. */
-export const MAX_LINES = 2_000;
+const MAX_LINES = 2_000;
 /** Lines of one action by one principal. */
 const MAX_LINES_EACH = 100;
 
