@@ -23,6 +23,7 @@ import type {
   StoredActor,
   StoreSource,
 } from './model/ports.ts';
+import type { Tracing } from './model/tracing.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import { STATE_INDEX_VIEW } from './step/derive.ts';
@@ -61,6 +62,8 @@ export interface CreateOptions {
   readonly faults?: Faults;
   /** Hosts actors on threads; made by `shards` of the entry of this name. @default on this thread */
   readonly shards?: ShardOptions;
+  /** Traces of sends, steps, effects and messages; `openTelemetry` of the entry `otel` makes them. @default none */
+  readonly tracing?: Tracing;
   /**
    * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process
    * committed it.
@@ -160,7 +163,14 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const clock = store.nodes?.clock ?? ownClock;
     const watch = new Watch(store, clock, log);
     await migrateStore(store, actors, log, clock.now(), version);
-    const { crashJournal = options.store.crashJournal, shards, onCommitted, onUnaccepted, faults } = options;
+    const {
+      crashJournal = options.store.crashJournal,
+      shards,
+      onCommitted,
+      onUnaccepted,
+      faults,
+      tracing,
+    } = options;
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
@@ -178,6 +188,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(typeof crashJournal === 'string' && { crashJournal }),
       ...(shards !== undefined && { shards }),
       ...(faults !== undefined && { faults }),
+      ...(tracing !== undefined && { tracing }),
       ...(onUnaccepted !== undefined && { onUnaccepted }),
     });
     built.start();

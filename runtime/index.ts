@@ -83,6 +83,7 @@ export type {
   StoreSource,
 } from './model/ports.ts';
 export type { RequestAction } from './model/requests.ts';
+export type { TraceContext, Tracing } from './model/tracing.ts';
 export { type BuiltRuntime, buildRuntime, DeferredSystem, type RuntimeOptions } from './runtime.ts';
 export { migrateStore } from './step/migrate.ts';
 export { firstStep, nextStep } from './step/step.ts';

@@ -39,6 +39,7 @@ import type {
   StoredEffect,
 } from './model/ports.ts';
 import { SEND_EFFECT } from './model/requests.ts';
+import type { Tracing } from './model/tracing.ts';
 import { ShardedHost, type ShardOptions } from './shards/sharded-host.ts';
 import { Timers } from './timers/timers.ts';
 
@@ -51,9 +52,12 @@ import { Timers } from './timers/timers.ts';
 export class DeferredSystem implements ActorSystem {
   #host: ActorHost | undefined;
 
+  #tracing: Tracing | undefined;
+
   /** Called once, by the runtime. */
-  connect(host: ActorHost): void {
+  connect(host: ActorHost, tracing?: Tracing): void {
     this.#host = host;
+    this.#tracing = tracing;
   }
 
   create<Kind extends string>(
@@ -62,7 +66,11 @@ export class DeferredSystem implements ActorSystem {
   ): Promise<StepOutcome<ContextOf<Kind>>> {
     const host = this.#connected();
     const malformed = malformedAddress(address) ?? malformedInput(input);
-    return malformed === undefined ? host.create(address, input as Json) : Promise.reject(malformed);
+    if (malformed !== undefined) return Promise.reject(malformed);
+    if (this.#tracing === undefined) return host.create(address, input as Json);
+    return this.#tracing.span(`create ${address.kind}`, { 'actor.id': address.id }, 'caller', (trace) =>
+      host.create(address, input as Json, { trace }),
+    );
   }
 
   send<Kind extends string>(
@@ -73,7 +81,11 @@ export class DeferredSystem implements ActorSystem {
     const host = this.#connected();
     const malformed = malformedAddress(address) ?? malformedMessage(event, options?.id);
     if (malformed !== undefined) return Promise.reject(malformed);
-    return host.send(address, event as ActorEvent, options);
+    if (this.#tracing === undefined) return host.send(address, event as ActorEvent, options);
+    const attributes = { 'actor.id': address.id, 'event.type': (event as ActorEvent).type };
+    return this.#tracing.span(`send ${address.kind}`, attributes, 'caller', (trace) =>
+      host.deliver(address, event as ActorEvent, { ...options, trace }),
+    );
   }
 
   read<Kind extends string>(
@@ -128,6 +140,8 @@ export interface RuntimeDependencies {
   readonly crashJournal?: string;
   /** Hosts actors on threads of their own; missing = on this one. */
   readonly shards?: ShardOptions;
+  /** @default no traces */
+  readonly tracing?: Tracing;
 }
 
 export interface BuiltRuntime {
@@ -188,7 +202,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const host = createHost(dependencies, { definitions, options, faults, committed });
   const journal = openCrashJournal(dependencies);
   const system = dependencies.system ?? new DeferredSystem();
-  system.connect(host);
+  system.connect(host, dependencies.tracing);
   const onUnaccepted = (receiver: ActorAddress, what: Unaccepted): void => {
     try {
       dependencies.onUnaccepted?.(receiver, what);
@@ -200,6 +214,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const outboxes = new Outboxes(
     {
       ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
+      tracing: dependencies.tracing,
       context: { system, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect) => host.settle(address, effect),
@@ -265,7 +280,7 @@ interface HostOptions {
 
 /** Creates the host of the actors: on this thread, or on shard threads. Throws `runtime.options`. */
 function createHost(
-  { store, clock, ids, log, handlers, shards }: RuntimeDependencies,
+  { store, clock, ids, log, handlers, shards, tracing }: RuntimeDependencies,
   { definitions, options, faults, committed }: HostOptions,
 ): ActorHost {
   const effects = partitionFunctions(handlers);
@@ -280,6 +295,7 @@ function createHost(
     ids,
     log,
     faults,
+    tracing,
     supervisor: new Supervisor(restarts),
     definitions,
     effects,

@@ -22,6 +22,7 @@ import type {
   StoredEffect,
 } from '../model/ports.ts';
 import { SEND_EFFECT } from '../model/requests.ts';
+import { type Tracing, traceOf, withTrace } from '../model/tracing.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
 import { checkedMessage } from '../step/step.ts';
 import { type CrashJournal, SET_ASIDE, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
@@ -170,6 +171,8 @@ export interface OutboxDependencies {
   readonly log: Log;
   readonly faults: Faults;
   readonly handlers: { readonly [name: string]: EffectHandler };
+  /** @default no traces */
+  readonly tracing?: Tracing | undefined;
   /** Given to every handler. */
   readonly context: EffectContext;
   /** Queue of the effects of this outbox. */
@@ -377,19 +380,33 @@ export class Outbox {
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
-      if (stored.effect.do === SEND_EFFECT) await this.#send(stored, signal);
-      else await this.#handle(stored, signal);
+      await this.#traced(stored, (traced) =>
+        traced.effect.do === SEND_EFFECT ? this.#send(traced, signal) : this.#handle(traced, signal),
+      );
     } catch (error) {
       if (this.#isStopped) await this.#dependencies.store.releaseEffects([stored.key]);
       else await this.#requeue(stored, error, signal);
     }
   }
 
+  /** Does work as a span of the trace of the effect, where there are traces. */
+  #traced(stored: StoredEffect, work: (traced: StoredEffect) => Promise<void>): Promise<void> {
+    const { tracing } = this.#dependencies;
+    if (tracing === undefined) return work(stored);
+    const { key, actor, failures, effect } = stored;
+    const name = effect.do === SEND_EFFECT ? 'message' : `effect ${effect.do}`;
+    const attributes = { 'actor.kind': actor.kind, 'effect.key': key, 'effect.failures': failures };
+    return tracing.span(name, attributes, traceOf(effect) ?? null, (trace) =>
+      work({ ...stored, effect: withTrace(effect, trace) }),
+    );
+  }
+
   async #send(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     const { to, event } = checkedMessage(stored.effect);
     let outcome: StepOutcome;
     try {
-      outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
+      const delivery = { id: stored.key, settles: stored.key, trace: traceOf(stored.effect) };
+      outcome = await this.#deliver(to, event, delivery, signal);
     } catch (error) {
       const isPoison = !isRetryable(error) && stored.failures + 1 >= POISON_TRIES;
       throw isPoison ? new SetAside(error) : error;
@@ -442,7 +459,8 @@ export class Outbox {
   }
 
   async #deliverOutcome(stored: StoredEffect, event: ActorEvent, signal: AbortSignal): Promise<void> {
-    const outcome = await this.#deliver(stored.actor, event, { settles: stored.key }, signal);
+    const delivery = { settles: stored.key, trace: traceOf(stored.effect) };
+    const outcome = await this.#deliver(stored.actor, event, delivery, signal);
     if (outcome.accepted || outcome.reason === 'duplicate') return;
     if (outcome.reason !== 'not-accepted' && outcome.reason !== 'unknown-actor')
       throw new Error(`The actor did not take the outcome: ${outcome.reason}.`);

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
 import type { ActorAddress, ActorEvent, EffectKey, Json, Millis } from '../model/ports.ts';
+import type { TraceContext } from '../model/tracing.ts';
 
 /** Shortest time that is measured: readers within it receive the same share. */
 const MIN_WINDOW_MS = 1000;
@@ -126,6 +127,8 @@ export interface MessageDelivery {
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
   /** See `Step.call`. */
   readonly call?: number | undefined;
+  /** The trace that the step continues. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Activity of one thread that hosts actors. */
@@ -157,7 +160,7 @@ export interface ShardStatus {
 
 /** The place that hosts actors: this thread, or others. Addresses are untyped here; `ActorSystem` has the types. */
 export interface ActorHost {
-  create(address: ActorAddress, input: Json): Promise<StepOutcome>;
+  create(address: ActorAddress, input: Json, delivery?: MessageDelivery): Promise<StepOutcome>;
   send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome>;
   // biome-ignore lint/suspicious/noExplicitAny: `ActorSystem.read` gives the context its type.
   read(address: ActorAddress): Promise<CommittedActor<any> | undefined>;

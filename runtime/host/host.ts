@@ -21,6 +21,7 @@ import type {
   StoredActor,
   StoredEffect,
 } from '../model/ports.ts';
+import type { Tracing } from '../model/tracing.ts';
 import { withoutNeedless, withPartitions } from '../step/effect-partitions.ts';
 import { migrationOf } from '../step/migrate.ts';
 import {
@@ -214,6 +215,8 @@ export interface HostDependencies {
   readonly isShared?: boolean;
   /** Number of this node among those that share the store. @default 0 */
   readonly node?: number;
+  /** @default none */
+  readonly tracing?: Tracing | undefined;
   /** Called with each committed step, before its sender is answered. */
   readonly committed: (step: Step) => void;
   /** Receives the actor whose step is about to be computed, and undefined after it. @default none */
@@ -267,17 +270,19 @@ export class Host implements ActorHost {
     return [{ shard: this.shardOf(), housed: true, losses: 0, lastLoss: null }];
   }
 
-  create(address: ActorAddress, input: Json, call?: number): Promise<StepOutcome> {
-    return this.#post(address, undefined, async () => {
-      const key = addressKey(address);
-      const definition = this.#definition(address);
-      if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
-        return { accepted: false, reason: 'exists' };
-      const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex };
-      const first = firstStep(definition, address, input, context);
-      const outcome = await this.#commit(key, this.#prepared(first), call);
-      return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
-    });
+  create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
+    return this.#post(address, undefined, () =>
+      this.#traced(address, 'CREATE', delivery, async ({ call, trace }) => {
+        const key = addressKey(address);
+        const definition = this.#definition(address);
+        if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
+          return { accepted: false, reason: 'exists' };
+        const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex, trace };
+        const first = firstStep(definition, address, input, context);
+        const outcome = await this.#commit(key, this.#prepared(first), call);
+        return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
+      }),
+    );
   }
 
   send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
@@ -286,7 +291,24 @@ export class Host implements ActorHost {
 
   /** Sends a message, also for the runtime itself. */
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
-    return this.#post(address, delivery, () => this.#step(address, event, delivery));
+    return this.#post(address, delivery, () =>
+      this.#traced(address, event.type, delivery, (traced) => this.#step(address, event, traced)),
+    );
+  }
+
+  /** Computes and stores a step, as a span where there are traces. */
+  #traced(
+    { kind, id }: ActorAddress,
+    event: string,
+    delivery: MessageDelivery,
+    step: (delivery: MessageDelivery) => Promise<StepOutcome>,
+  ): Promise<StepOutcome> {
+    const { tracing } = this.#dependencies;
+    if (tracing === undefined) return step(delivery);
+    const attributes = { 'actor.kind': kind, 'actor.id': id, 'event.type': event };
+    return tracing.span(`step ${kind}`, attributes, delivery.trace ?? null, (trace) =>
+      step({ ...delivery, trace }),
+    );
   }
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
@@ -430,6 +452,7 @@ export class Host implements ActorHost {
         settles: delivery.settles,
         timer: delivery.timer,
         firstIndex: this.#firstIndex,
+        trace: delivery.trace,
       };
       const stamped = { ...event, at: now };
       let step: Step | undefined;

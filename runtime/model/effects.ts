@@ -7,6 +7,7 @@ import type { ActorSystem, EffectAttempt, EffectHandler, HandledEffect } from '.
 import { Fatal } from './failures.ts';
 import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
 import { marked, type Request, type RequestAction, SEND_EFFECT } from './requests.ts';
+import { inputOf as membersOf } from './tracing.ts';
 
 /** One attempt of an effect, with what its handler may use. */
 export interface EffectRun extends EffectAttempt {
@@ -73,7 +74,7 @@ export function defineEffect<
       refuse(`\`partitioning.${member}\` is ${value}, not a whole number of at least 1.`);
   }
   const { run, failed, timeoutMs, tries, after = 'durable', partitioning } = options;
-  const inputOf = ({ do: _, ...input }: StoredEffect['effect']): Input => input as object as Input;
+  const inputOf = (effect: StoredEffect['effect']): Input => membersOf(effect) as Input;
   const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {
     after,
     run: async (effect, attempt, { system, clock, log }) =>

@@ -104,7 +104,8 @@ async function answer(call: ShardCall): Promise<void> {
 /** Returns `step` when a step that names the call is stored: the writing thread has sent it to the main thread. */
 async function run(call: ShardCall): Promise<StepOutcome | 'step' | null> {
   if (host === undefined) throw new Error('The thread hosts no shard yet.');
-  if (call.call === 'create') return unlessStored(await host.create(call.address, call.input, call.seq));
+  if (call.call === 'create')
+    return unlessStored(await host.create(call.address, call.input, { ...call.delivery, call: call.seq }));
   if (call.call === 'deliver')
     return unlessStored(await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }));
   if (call.call === 'restart') return host.restart(call.address);

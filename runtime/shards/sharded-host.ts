@@ -173,8 +173,8 @@ export class ShardedHost implements ActorHost {
     return hash % this.options.count;
   }
 
-  create(address: ActorAddress, input: Json): Promise<StepOutcome> {
-    return this.#outcome({ call: 'create', address, input });
+  create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
+    return this.#outcome({ call: 'create', address, input, delivery });
   }
 
   send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {

@@ -73,7 +73,12 @@ export interface ShardSetup {
 }
 
 export type ShardCall = { readonly seq: number } & (
-  | { readonly call: 'create'; readonly address: ActorAddress; readonly input: Json }
+  | {
+      readonly call: 'create';
+      readonly address: ActorAddress;
+      readonly input: Json;
+      readonly delivery: MessageDelivery;
+    }
   | {
       readonly call: 'deliver';
       readonly address: ActorAddress;

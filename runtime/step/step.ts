@@ -25,6 +25,7 @@ import {
   type StoredEffect,
 } from '../model/ports.ts';
 import { markOf } from '../model/requests.ts';
+import { type TraceContext, withTrace } from '../model/tracing.ts';
 import {
   type DerivedRecords,
   derive,
@@ -202,6 +203,8 @@ export interface StepContext {
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
   /** Chooses the index of the first effect that the step requests; see `EffectKey`. @default 0 */
   readonly firstIndex?: (() => number) | undefined;
+  /** Stored with the effects that the step requests. @default none */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** One collected action, as XState returns it. */
@@ -429,7 +432,7 @@ function assemble(
         effects.push({
           key: `${address.kind}/${address.id}/${revision}/${index}`,
           actor: address,
-          effect: asked.effect,
+          effect: withTrace(asked.effect, context.trace),
           dueAt: now,
           failures: 0,
           lastError: null,

@@ -30,7 +30,7 @@ export const ZONES = {
     // `core.ts`: what threads without actors need of `index.ts`.
     enteredBy: [/^runtime\/(index|core|copy|history|inspect|lmdb|postgres|postgres-parts|shards)\.ts$/],
     imports: {},
-    packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
+    packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache', '@opentelemetry/api'],
     builtins: true,
   },
   crypto: {

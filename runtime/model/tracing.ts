@@ -1,0 +1,42 @@
+/** Traces as a dependency; the entry `otel` makes one. */
+import type { StoredEffect } from './ports.ts';
+
+/** A trace as text: names and values of the headers that would carry it over HTTP. */
+export type TraceContext = { readonly [header: string]: string };
+
+/** Runs work as spans of traces. `openTelemetry` of the entry `otel` makes one. */
+export interface Tracing {
+  /**
+   * Runs work as a span. The work receives the trace that its consequences continue.
+   * @param parent the trace that it continues; null: none; `caller`: that which is active where it is called
+   */
+  span<Result>(
+    name: string,
+    attributes: { readonly [name: string]: string | number },
+    parent: TraceContext | null | 'caller',
+    work: (trace: TraceContext) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/**
+ * Member of a stored effect that holds the trace of the step that asked for it: every store keeps it, and so a trace goes
+ * on after a restart. See docs/decisions/0255-traces-in-effects.md.
+ */
+const TRACE = '@trace';
+
+/** Returns the effect with a trace; without one as it is. */
+export function withTrace(
+  effect: StoredEffect['effect'],
+  trace: TraceContext | undefined,
+): StoredEffect['effect'] {
+  return trace === undefined ? effect : { ...effect, [TRACE]: trace };
+}
+
+export function traceOf(effect: StoredEffect['effect']): TraceContext | undefined {
+  return effect[TRACE] as TraceContext | undefined;
+}
+
+/** Returns the members of an effect that the machine gave. */
+export function inputOf({ do: _, [TRACE]: __, ...input }: StoredEffect['effect']): object {
+  return input;
+}
