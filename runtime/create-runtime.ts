@@ -4,6 +4,13 @@
  */
 import { type Answer, answerOf, viewOfActor, viewOfStored } from './answers.ts';
 import type { RestartLimit } from './host/supervisor.ts';
+import type {
+  EffectQuery,
+  Page,
+  PendingEffect,
+  PendingTimer,
+  TimerQuery,
+} from './inspection/pending-work.ts';
 import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
 import { systemClock } from './model/clock.ts';
 import type { EffectHandler, SendOptions, Unaccepted } from './model/definition.ts';
@@ -134,8 +141,12 @@ export interface Runtime {
     actor: Definition,
     query?: ListQuery<StateOf<Definition>>,
   ): Promise<readonly View<Definition>[]>;
-  /** Runs the failed effects of an actor again that were set aside. False when this node has none. */
+  /** Runs the effects of an actor again that were set aside, by whichever node. False when there is none. */
   retry(actor: Actor, id: string): Promise<boolean>;
+  /** Deadlines of all actors and nodes, earliest first. A page reads 1,000 of them at most. */
+  timers(query?: TimerQuery): Promise<Page<PendingTimer>>;
+  /** Pending effects of all actors and nodes, by kind, id and revision. A page reads 1,000 of them at most. */
+  effects(query?: EffectQuery): Promise<Page<PendingEffect>>;
   /** Inspects actors of all kinds, for pages of operators. */
   readonly inspector: BuiltRuntime['inspector'];
   /** Current activity, for metrics. */
@@ -158,19 +169,14 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     .map((actor) => `${actor.kind}@${actor.version}`)
     .sort()
     .join(' ');
-  const store = await options.store.open({ clock: ownClock, log, version });
+  const { faults } = options;
+  const store = await options.store.open({ clock: ownClock, log, version, ...(faults && { faults }) });
   try {
     const clock = store.nodes?.clock ?? ownClock;
     const watch = new Watch(store, clock, log);
     await migrateStore(store, actors, log, clock.now(), version);
-    const {
-      crashJournal = options.store.crashJournal,
-      shards,
-      onCommitted,
-      onUnaccepted,
-      faults,
-      tracing,
-    } = options;
+    const { crashJournal = options.store.crashJournal, shards, tracing } = options;
+    const { onCommitted, onUnaccepted } = options;
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
@@ -311,6 +317,16 @@ class StartedRuntime implements Runtime {
     };
   }
 
+  async timers(query?: TimerQuery) {
+    this.#assertOpen();
+    return this.built.inspector.timers(query);
+  }
+
+  async effects(query?: EffectQuery) {
+    this.#assertOpen();
+    return this.built.inspector.effects(query);
+  }
+
   get inspector() {
     return this.built.inspector;
   }
@@ -342,9 +358,13 @@ class StartedRuntime implements Runtime {
       .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
   }
 
+  #assertOpen(): void {
+    if (this.#isClosed) throw new Retryable('runtime.stopping', 'The runtime has stopped.');
+  }
+
   /** Throws `actor.unknown-kind`, `runtime.stopping`. */
   #address({ kind }: Actor, id: string): ActorAddress {
-    if (this.#isClosed) throw new Retryable('runtime.stopping', 'The runtime has stopped.');
+    this.#assertOpen();
     if (this.built.inspector.states(kind) === undefined)
       throw new Fatal('actor.unknown-kind', `"${kind}" is not among the \`actors\` of this runtime.`);
     return { kind, id };

@@ -15,7 +15,7 @@ export { openLmdbStore };
  */
 export function lmdb(folder: string, options: Pick<LmdbOptions, 'onLost'> = {}): StoreSource {
   return {
-    open: () => openLmdbStore({ folder, ...options }),
+    open: ({ faults }) => openLmdbStore({ folder, ...options, ...(faults && { faults }) }),
     crashJournal: join(folder, 'effects-in-progress.json'),
   };
 }

@@ -29,7 +29,11 @@ export interface PostgresSettings {
 export function postgres(url: string, settings: PostgresSettings = {}): StoreSource {
   const { node = `${hostname()}-${process.pid}`, leaseSeconds = LEASE_SECONDS, schema = 'actors' } = settings;
   return {
-    open: ({ clock, log, version }) =>
-      openPostgresStore({ ...settings, url, node, leaseSeconds, schema, clock, log, info: { version } }),
+    open: ({ clock, log, version, faults }) =>
+      openPostgresStore({
+        ...{ ...settings, url, node, leaseSeconds, schema, clock, log },
+        ...(faults && { faults }),
+        info: { version },
+      }),
   };
 }

@@ -3,13 +3,14 @@
  *
  * The interface to actors of a runtime that is created later.
  */
-import { CrashJournal, type MarkedEffect, SET_ASIDE } from './effects/crash-journal.ts';
+import { CrashJournal, type MarkedEffect } from './effects/crash-journal.ts';
 import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
 import { Host, type HostDependencies } from './host/host.ts';
 import { type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
+import { SET_ASIDE } from './model/backoff.ts';
 import type {
   ActorDefinition,
   ActorSystem,
@@ -169,7 +170,7 @@ export interface BuiltRuntime {
   stop(grace?: Millis): Promise<void>;
   /** Quarantined effects: the process crashed while they ran alone. */
   setAside(): readonly MarkedEffect[];
-  /** Releases the quarantined effects of an actor, and those set aside. False when this node has none. */
+  /** Releases the quarantined effects of an actor, and those set aside, of any node. False when there is none. */
   runAgain(address: ActorAddress): Promise<boolean>;
   /** Current activity, for metrics. */
   stats(): {
@@ -247,7 +248,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     runAgain(address) {
       const released = releasing.then(() => releaseSetAside(dependencies, journal, address));
       releasing = released.catch(() => {});
-      void releasing.then(() => outboxes.wake());
+      void releasing.then(() => outboxes.wakeAndRearm());
       return released;
     },
     start: () => {
@@ -357,24 +358,31 @@ function startOutboxes(
   else void runExclusive(journal, store, clock, log, outboxes.common).then(start);
 }
 
-/** Makes the effects of an actor due that were quarantined or set aside. False when this node has none. */
+/**
+ * Makes the effects of an actor due that were quarantined or set aside, on whichever node; they run on this one. False
+ * when there is none.
+ */
 async function releaseSetAside(
   { store, clock }: RuntimeDependencies,
   journal: CrashJournal | undefined,
   address: ActorAddress,
 ): Promise<boolean> {
   const now = clock.now();
-  const find = async () =>
-    (await store.pendingEffects(address)).filter(({ lastError }) => lastError?.startsWith(SET_ASIDE));
-  const setAside = await find();
-  // One that is due runs already; its lease would be lost, and it would run twice at once.
-  const waiting = setAside.filter(({ dueAt }) => dueAt > now).map(({ key }) => key);
-  const keys = new Set([...(journal?.release(address) ?? []), ...waiting]);
-  for (const key of keys) await store.deferEffect(key, now, 'It runs again, as an operator asked.');
-  // Another node keeps its own as they are.
-  const kept = new Set(keys.size === 0 ? [] : (await find()).map(({ key }) => key));
-  return setAside.length > waiting.length || [...keys].some((key) => !kept.has(key));
+  const setAside = (await store.pendingEffects(address)).filter(({ lastError }) =>
+    lastError?.startsWith(SET_ASIDE),
+  );
+  const quarantined = new Set(journal?.release(address));
+  for (const key of quarantined) await store.deferEffect(key, now, ASKED);
+  let isReleased = quarantined.size > 0;
+  for (const { key, dueAt } of setAside) {
+    if (quarantined.has(key)) continue;
+    // One that is due runs already; its lease would be lost, and it would run twice at once.
+    if (dueAt <= now || (await store.takeEffect(key, now, ASKED))) isReleased = true;
+  }
+  return isReleased;
 }
+
+const ASKED = 'It runs again, as an operator asked.';
 
 /** Corrects due times after the wall clock was set back. */
 function rescheduleLateEffects({ store, clock, log }: RuntimeDependencies, outboxes: Outboxes): void {

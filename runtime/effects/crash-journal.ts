@@ -14,9 +14,6 @@ import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync,
 import { dirname } from 'node:path';
 import type { ActorAddress, EffectKey, StoredEffect } from '../model/ports.ts';
 
-/** Start of the stored error. */
-export const SET_ASIDE = 'effect.set-aside';
-
 /** Pause, milliseconds: ten years. The next start shortens it; see `latestDue`. */
 export const SET_ASIDE_MS = 3650 * 24 * 3_600_000;
 

@@ -4,7 +4,7 @@
  * its outcome counts exactly once.
  */
 import type { MessageDelivery } from '../host/actor-host.ts';
-import { effectPause, MAX_BACKOFF_MS } from '../model/backoff.ts';
+import { effectPause, MAX_BACKOFF_MS, SET_ASIDE } from '../model/backoff.ts';
 import { steadyTime } from '../model/clock.ts';
 import type { EffectContext, EffectHandler, StepOutcome } from '../model/definition.ts';
 import { describeFailure, isRetryable, Retryable } from '../model/failures.ts';
@@ -25,7 +25,7 @@ import { SEND_EFFECT } from '../model/requests.ts';
 import { type Tracing, traceOf, withTrace } from '../model/tracing.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
 import { checkedMessage } from '../step/step.ts';
-import { type CrashJournal, SET_ASIDE, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
+import { type CrashJournal, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
 
 /**
  * The outboxes of a runtime: one for messages between actors, one for each handler with partitions, and one for all
@@ -268,11 +268,13 @@ export class Outbox {
   }
 
   /**
-   * Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. After a stop it does
-   * nothing.
+   * Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. Does nothing after a
+   * stop, and when another node runs it.
    */
   async runAlone(effect: StoredEffect): Promise<void> {
     if (this.#isStopped) return;
+    if (!(await this.#dependencies.store.takeEffect(effect.key, effect.dueAt, null)) || this.#isStopped)
+      return;
     this.#dependencies.journal?.beginExclusive(effect);
     const run = this.#run(effect);
     this.#running.add(run);

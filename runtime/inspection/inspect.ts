@@ -19,6 +19,15 @@ import {
   summaryOf,
 } from './actor-pages.ts';
 import { type MachineChart, machineChart } from './machine-chart.ts';
+import {
+  type EffectQuery,
+  effectsPage,
+  type Page,
+  type PendingEffect,
+  type PendingTimer,
+  type TimerQuery,
+  timersPage,
+} from './pending-work.ts';
 import { redacted, redactedText } from './redact.ts';
 
 /** Newest history lines shown with an actor, and number of its children. */
@@ -160,6 +169,16 @@ export class Inspector {
       children: await this.#present((children ?? []).slice(0, CHILDREN)),
       shard: host.shardOf(address),
     };
+  }
+
+  /** Deadlines of all actors and nodes, earliest first. Throws `runtime.options`. */
+  timers(query: TimerQuery = {}): Promise<Page<PendingTimer>> {
+    return timersPage(this.store, query);
+  }
+
+  /** Pending effects of all actors and nodes, by kind, id and revision of the actor. Throws `runtime.options`. */
+  effects(query: EffectQuery = {}): Promise<Page<PendingEffect>> {
+    return effectsPage(this.store, this.definitions, query);
   }
 
   /** Returns those that exist. */

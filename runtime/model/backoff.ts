@@ -1,6 +1,9 @@
 /** Pauses between attempts of effects. */
 import type { Ids, Millis, StoredEffect } from './ports.ts';
 
+/** Start of the stored error of an effect that is set aside. */
+export const SET_ASIDE = 'effect.set-aside';
+
 /** Longest pause, milliseconds. */
 export const MAX_BACKOFF_MS = 5 * 60_000;
 

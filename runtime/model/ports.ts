@@ -2,6 +2,7 @@
  * Ports of the runtime: the interfaces it needs from outside (store, clock, ids) and the data that crosses them. All
  * data is plain, so that a store in another process can implement the same contract.
  */
+import type { Faults } from './faults.ts';
 import type { LeaseDeadline } from './lease-deadline.ts';
 
 /** Identifies one actor, independently of its location. */
@@ -230,10 +231,26 @@ export interface ActorStore {
   }): Promise<readonly StoredEffect[]>;
   /** Number of these effects. */
   failedEffectCount(): Promise<number>;
+  /** Effects of all actors and nodes, of one kind of actor if it is given, in the order of their keys, after `after`. */
+  effects(query: {
+    readonly kind?: string;
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly ListedEffect[]>;
+  /**
+   * Makes an effect, of whichever node, one of this node, and due at `due`. `error` counts a failure; null counts none.
+   * Resolves when visible; false when the effect is gone or leased.
+   */
+  takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean>;
 
   /** Deadlines due by `now`, earliest first. They stay until a step disarms them. */
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;
   nextTimerDue(): Promise<Millis | undefined>;
+  /** Deadlines of all actors and nodes, earliest first, after `after`. */
+  timers(query: {
+    readonly after?: Omit<StoredTimer, 'event'>;
+    readonly limit: number;
+  }): Promise<readonly StoredTimer[]>;
 
   /**
    * Lets another thread of this process load and commit. `tell` receives every group of steps that it has written, in
@@ -265,6 +282,8 @@ export interface StoreSource {
     readonly clock: Clock;
     readonly log: Log;
     readonly version: string;
+    /** See `CreateOptions.faults`. */
+    readonly faults?: Faults;
   }): ActorStore | Promise<ActorStore>;
   /** Path of the file that records effects in progress; see `CreateOptions.crashJournal`. */
   readonly crashJournal?: string;
@@ -353,6 +372,11 @@ export interface SharedStore {
   readonly folder: string;
   /** A `MessagePort`. The types of the package need none of Node. */
   readonly port: object;
+}
+
+export interface ListedEffect extends StoredEffect {
+  /** True while a node runs it, and a moment longer. */
+  readonly isLeased: boolean;
 }
 
 export interface StoredTimer {

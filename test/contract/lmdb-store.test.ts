@@ -1,6 +1,8 @@
-import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { lmdb, openLmdbStore } from '@sealwright/runtime/lmdb';
 import type { ExecutionContext } from 'ava';
 import { folderFor } from '../runtime/folder.ts';
+import { pendingWorkContract } from './pending-work.ts';
+import { publicContract } from './public.ts';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
@@ -20,3 +22,8 @@ async function openStore(t: ExecutionContext) {
 
 storeContract('LMDB store', openStore);
 runtimeContract('LMDB store', openStore);
+pendingWorkContract('LMDB store', openStore);
+publicContract('LMDB store', (t) => {
+  const folder = folderFor(t);
+  return () => lmdb(folder);
+});

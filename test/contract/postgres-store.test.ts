@@ -5,11 +5,14 @@ import {
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
+import { postgres } from '@sealwright/runtime/postgres';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';
+import { pendingWorkContract } from './pending-work.ts';
+import { publicContract } from './public.ts';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
@@ -54,6 +57,18 @@ async function openStore(t: ExecutionContext) {
 
 storeContract('PostgreSQL store', openStore);
 runtimeContract('PostgreSQL store', openStore);
+pendingWorkContract('PostgreSQL store', openStore);
+publicContract(
+  'PostgreSQL store',
+  () => {
+    if (cluster === undefined) return undefined;
+    const { url } = cluster;
+    schemas += 1;
+    const schema = `contract_${schemas}`;
+    return (node) => postgres(url, { schema, node, poolSize: 3, leaseSeconds: 3 });
+  },
+  true,
+);
 
 test('PostgreSQL store: an actor that ends and is made anew on three nodes gives out no key twice and takes no outcome of an earlier life', async (t) => {
   if (cluster === undefined) {

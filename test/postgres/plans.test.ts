@@ -92,9 +92,19 @@ const OPERATIONS: {
     await store.failedEffects({ limit: 10 });
     await store.failedEffects({ after: `job/${idOf(round * 1000)}/1/0`, limit: 10 });
   },
+  effects: async (store, round) => {
+    await store.effects({ limit: 10 });
+    await store.effects({ kind: 'job', after: `job/${idOf(round * 1000)}/1/0`, limit: 10 });
+  },
+  takeEffect: (store, round) => store.takeEffect(`job/${idOf(round * 500)}/1/0`, DUE + ACTORS, 'asked'),
   failedEffectCount: (store) => store.failedEffectCount(),
   dueTimers: (store) => store.dueTimers(DUE + ACTORS, 10),
   nextTimerDue: (store) => store.nextTimerDue(),
+  timers: async (store, round) => {
+    await store.timers({ limit: 10 });
+    const after = { due: DUE + round * 1000, actor: address(idOf(round)), name: 'w' };
+    await store.timers({ after, limit: 10 });
+  },
   commit: async (store) => {
     created += 1;
     const actor = address(`new-${created}`);

@@ -1,5 +1,5 @@
 /** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
-import { createRuntime, defineActor, defineEffect, note, Retryable, tell } from '@sealwright/runtime';
+import { createRuntime, defineActor, defineEffect, Faults, note, Retryable, tell } from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
 import { memory } from '@sealwright/runtime/memory';
 import { shards } from '@sealwright/runtime/shards';
@@ -470,6 +470,18 @@ test('a runtime on LMDB ends an actor with all that it has', async (t) => {
   t.deepEqual(await runtime.list(order), []);
   t.like(await runtime.create(order, 'o1', { amount: 2 }), { accepted: true, revision: 1 });
   await runtime.stop();
+  await runtime.stop();
+});
+
+test('armed faults reach the store on LMDB', async (t) => {
+  const faults = new Faults();
+  const runtime = await createRuntime({ store: lmdb(folderFor(t)), actors: [order, bank], faults });
+  await runtime.create(order, 'o1', { amount: 1 });
+  faults.arm('store.group.before-transaction', () => {
+    throw new Retryable('store.unavailable', 'The disk is away.');
+  });
+  await t.throwsAsync(runtime.send(order, 'o1', { type: 'COUNT' }), { message: /The disk is away/ });
+  t.like(await runtime.send(order, 'o1', { type: 'COUNT' }), { context: { amount: 2 } });
   await runtime.stop();
 });
 

@@ -14,6 +14,7 @@ import type {
   Committed,
   EffectKey,
   JournalLine,
+  ListedEffect,
   Millis,
   Row,
   RowQuery,
@@ -311,18 +312,66 @@ class LmdbStore implements ActorStore {
     return found;
   }
 
+  async effects(query: {
+    readonly kind?: string;
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly ListedEffect[]> {
+    const { kind, after, limit } = query;
+    const found: ListedEffect[] = [];
+    const from = after === undefined ? undefined : effectKey(after);
+    for (const { key, value } of this.#tables.effects.getRange({
+      ...(kind !== undefined && { start: [kind], end: [kind, AFTER_ALL_TEXT] }),
+      ...(from !== undefined && { start: from, exclusiveStart: true }),
+      limit,
+    })) {
+      const effect = this.#effectAt(key, value);
+      if (effect !== undefined) found.push({ ...effect, isLeased: this.#leased.has(effect.key) });
+    }
+    return found;
+  }
+
+  async takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean> {
+    const own = effectKey(key);
+    if (this.#leased.has(key) || !fitsKey(own) || !this.#tables.effects.doesExist(own)) return false;
+    // Nobody leases it until the change is written.
+    this.#leased.add(key);
+    await this.#committer.defer(key, due, error).catch((failure: unknown) => {
+      this.#leased.delete(key);
+      throw failure;
+    });
+    // A counted failure has released it already, and it may be leased again.
+    if (error === null) this.#leased.delete(key);
+    return true;
+  }
+
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
-    const due: StoredTimer[] = [];
-    for (const { key, value } of this.#tables.timers.getRange({ end: [now, AFTER_ALL_TEXT], limit })) {
+    return this.#timers({ end: [now, AFTER_ALL_TEXT], limit });
+  }
+
+  async timers(query: {
+    readonly after?: Omit<StoredTimer, 'event'>;
+    readonly limit: number;
+  }): Promise<readonly StoredTimer[]> {
+    const { after, limit } = query;
+    if (after === undefined) return this.#timers({ limit });
+    const { due, actor, name } = after;
+    const start: Key = [due, actor.kind, actor.id, name];
+    return fitsKey(start) ? this.#timers({ start, exclusiveStart: true, limit }) : [];
+  }
+
+  #timers(range: Parameters<Tables['timers']['getRange']>[0]): readonly StoredTimer[] {
+    const found: StoredTimer[] = [];
+    for (const { key, value } of this.#tables.timers.getRange(range)) {
       const [time, kind, id, name] = key;
-      due.push({
+      found.push({
         actor: { kind: String(kind), id: String(id) },
         name: String(name),
         due: Number(time),
         event: parseStored(value),
       });
     }
-    return due;
+    return found;
   }
 
   async nextTimerDue(): Promise<Millis | undefined> {

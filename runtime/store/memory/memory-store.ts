@@ -10,6 +10,7 @@ import type {
   Committed,
   EffectKey,
   JournalLine,
+  ListedEffect,
   Millis,
   Row,
   RowQuery,
@@ -34,6 +35,10 @@ function structuredCopy<T>(value: T): T {
 /** Sorts by due time, then by key. */
 function byDue(left: StoredEffect, right: StoredEffect): number {
   return left.dueAt - right.dueAt || compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
+}
+
+function timerKey({ due, actor, name }: Omit<StoredTimer, 'event'>): readonly (string | number)[] {
+  return [due, actor.kind, actor.id, name];
 }
 
 /** Data of a store in memory, which several sessions can share. */
@@ -305,24 +310,60 @@ export class MemoryStore implements ActorStore {
     return structuredCopy(found.slice(0, query.limit).map(({ effect }) => effect));
   }
 
+  async effects(query: {
+    readonly kind?: string;
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly ListedEffect[]> {
+    const { kind, after, limit } = query;
+    const { effects, leased } = this.#tables;
+    const found = [...effects.values()]
+      .filter(({ actor }) => kind === undefined || actor.kind === kind)
+      .map((effect) => ({ effect, key: parseEffectKey(effect.key) }))
+      .filter(({ key }) => after === undefined || compareKeys(key, parseEffectKey(after)) > 0)
+      .sort((left, right) => compareKeys(left.key, right.key))
+      .slice(0, limit);
+    return structuredCopy(found.map(({ effect }) => ({ ...effect, isLeased: leased.has(effect.key) })));
+  }
+
+  async takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean> {
+    const { effects, leased, owners } = this.#tables;
+    const effect = effects.get(key);
+    if (effect === undefined || leased.has(key)) return false;
+    owners.set(key, this.#session);
+    const failed = error === null ? {} : { failures: effect.failures + 1, lastError: error };
+    effects.set(key, { ...effect, ...failed, dueAt: due });
+    return true;
+  }
+
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
     return structuredCopy(
-      this.#byTime()
+      this.#byTime(true)
         .filter((timer) => timer.due <= now)
         .slice(0, limit),
     );
   }
 
   async nextTimerDue(): Promise<Millis | undefined> {
-    return this.#byTime()[0]?.due;
+    return this.#byTime(true)[0]?.due;
   }
 
-  #byTime(): StoredTimer[] {
-    const key = (timer: StoredTimer) => [timer.due, timer.actor.kind, timer.actor.id, timer.name];
+  async timers(query: {
+    readonly after?: Omit<StoredTimer, 'event'>;
+    readonly limit: number;
+  }): Promise<readonly StoredTimer[]> {
+    const { after, limit } = query;
+    const found = this.#byTime(false).filter(
+      (timer) => after === undefined || compareKeys(timerKey(timer), timerKey(after)) > 0,
+    );
+    return structuredCopy(found.slice(0, limit));
+  }
+
+  #byTime(areOwn: boolean): StoredTimer[] {
     return [...this.#tables.timers]
-      .filter(([key]) => this.#isOwn(key))
+      .filter(([key]) => !areOwn || this.#isOwn(key))
       .map(([, timer]) => timer)
-      .sort((left, right) => compareKeys(key(left), key(right)));
+      .sort((left, right) => compareKeys(timerKey(left), timerKey(right)));
   }
 
   async flushed(): Promise<void> {}

@@ -7,10 +7,12 @@ import type {
   Clock,
   EffectKey,
   JournalLine,
+  ListedEffect,
   Row,
   RowQuery,
   StoredActor,
   StoredEffect,
+  StoredTimer,
 } from '../../model/ports.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
@@ -136,6 +138,19 @@ class ActorLoads {
 
 export const EFFECT_COLUMNS = 'queue, due, failures, last_error, body, is_taken_over';
 
+/** No key begins with this byte. */
+const AFTER_ALL_KEYS = Buffer.from([0xff]);
+
+export interface TimerRow {
+  readonly due: number;
+  readonly body: string;
+}
+
+export function timerOf({ due, body }: TimerRow): StoredTimer {
+  const { actor, name, event } = JSON.parse(body) as Omit<StoredTimer, 'due'>;
+  return { actor, name, due, event };
+}
+
 export interface EffectRow {
   readonly queue: Buffer | null;
   readonly due: number;
@@ -251,6 +266,44 @@ export class PostgresReads {
       [],
     );
     return row?.count ?? 0;
+  }
+
+  async effects(query: {
+    readonly kind?: string;
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly ListedEffect[]> {
+    const { kind, after, limit } = query;
+    const prefix = kind === undefined ? Buffer.alloc(0) : encodeKey([kind]);
+    const rows = await this.read<EffectRow & { is_leased: boolean }>(
+      'effects',
+      `SELECT ${EFFECT_COLUMNS}, lease IS NOT NULL AS is_leased FROM effects
+        WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3`,
+      [
+        after === undefined ? prefix : encodeKey(parseEffectKey(after)),
+        kind === undefined ? AFTER_ALL_KEYS : endOfPrefix(prefix),
+        limit,
+      ],
+    );
+    return rows.map((row) => ({ ...effectOf(row), isLeased: row.is_leased }));
+  }
+
+  async timers(query: {
+    readonly after?: Omit<StoredTimer, 'event'>;
+    readonly limit: number;
+  }): Promise<readonly StoredTimer[]> {
+    const { after, limit } = query;
+    const rows = await this.read<TimerRow>(
+      'timers',
+      'SELECT due, body FROM timers WHERE key > $1 ORDER BY key LIMIT $2',
+      [
+        after === undefined
+          ? Buffer.alloc(0)
+          : encodeKey([after.due, after.actor.kind, after.actor.id, after.name]),
+        limit,
+      ],
+    );
+    return rows.map(timerOf);
   }
 
   /** Runs one prepared statement that changes nothing. Rejects with `store.unavailable`. */

@@ -3,7 +3,14 @@ import { MAX_BACKOFF_MS } from '../../model/backoff.ts';
 import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../model/ports.ts';
 import { EffectLeases } from './effect-leases.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
-import { EFFECT_COLUMNS, type EffectRow, effectOf, PostgresReads } from './postgres-reads.ts';
+import {
+  EFFECT_COLUMNS,
+  type EffectRow,
+  effectOf,
+  PostgresReads,
+  type TimerRow,
+  timerOf,
+} from './postgres-reads.ts';
 import type { Session } from './session.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 import { effectKey } from './steps-as-arrays.ts';
@@ -80,6 +87,17 @@ export class PostgresWork extends PostgresReads {
     for (const key of keys) this.leases.end(key);
   }
 
+  async takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean> {
+    const taken = await this.write(
+      'take-effect',
+      `UPDATE effects SET owner = $2, due = $3, failures = failures + CASE WHEN $4::text IS NULL THEN 0 ELSE 1 END,
+          last_error = COALESCE($4, last_error)
+        WHERE key = $1 AND lease IS NULL RETURNING 1`,
+      [effectKey(key), this.session.token, due, error === null ? null : JSON.stringify(error)],
+    );
+    return taken.length > 0;
+  }
+
   async rescheduleAfterClockRegression(now: Millis): Promise<void> {
     await this.write(
       'hasten-new',
@@ -130,17 +148,14 @@ export class PostgresWork extends PostgresReads {
   }
 
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
-    const rows = await this.read<{ due: number; body: string }>(
+    const rows = await this.read<TimerRow>(
       'due-timers',
       // Both columns of the index as one value: a scan in the order of `key` alone would visit timers of other nodes.
       `SELECT due, body FROM timers WHERE (owner, key) >= ($3, ''::bytea) AND (owner, key) < ($3, $1)
         ORDER BY owner, key LIMIT $2`,
       [endOfPrefix(encodeKey([now])), limit, this.session.token],
     );
-    return rows.map(({ due, body }) => {
-      const { actor, name, event } = JSON.parse(body);
-      return { actor, name, due, event };
-    });
+    return rows.map(timerOf);
   }
 
   async nextTimerDue(): Promise<Millis | undefined> {

@@ -5,17 +5,20 @@ import {
   type ActorAddress,
   type BuiltRuntime,
   buildRuntime,
+  createRuntime,
   isRetryable,
   type Step,
   type StepOutcome,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
-import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import type { ShardOptions } from '@sealwright/runtime/shards';
+import { lmdb, openLmdbStore } from '@sealwright/runtime/lmdb';
+import { type ShardOptions, shards } from '@sealwright/runtime/shards';
 import test, { type ExecutionContext } from 'ava';
 import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
+import { folderFor } from '../folder.ts';
 import { counting } from './counting-module.ts';
+import { worker } from './public-module.ts';
 
 const PARTS = new URL('./counting-module.js', import.meta.url).href;
 
@@ -153,6 +156,24 @@ test.serial(
     t.is(seen.length, 8);
   },
 );
+
+test.serial('the public runtime hosts actors on threads, with effects in partitions', async (t) => {
+  const runtime = await createRuntime({
+    store: lmdb(folderFor(t)),
+    actors: [worker],
+    shards: shards(2, new URL('./public-module.js', import.meta.url)),
+  });
+  t.teardown(() => runtime.stop());
+  const ids = Array.from({ length: 8 }, (_, n) => `w${n}`);
+  await Promise.all(ids.map((id) => runtime.create(worker, id)));
+  await Promise.all(ids.map((id) => runtime.send(worker, id, { type: 'WORK' })));
+  for (const id of ids) {
+    const view = await runtime.waitFor(worker, id, ({ revision }) => revision === 3, { timeoutMs: 60_000 });
+    t.like(view, { state: 'idle', context: { n: 1 } });
+  }
+  t.is(runtime.stats().shards.length, 2);
+  t.deepEqual(await runtime.effects(), { items: [] });
+});
 
 test.serial('a refused message is answered after the steps before it are observed', async (t) => {
   const { runtime, heard } = await startShards(t);
