@@ -238,6 +238,13 @@ export function word<const Word extends string>(words: readonly Word[]) {
     .meta({ openapi: { type: 'string', enum: words } });
 }
 
+/** The longest that `times.ts` reads. */
+const WRITTEN_TIME = {
+  type: 'string',
+  maxLength: 37,
+  pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}.*)?$',
+};
+
 /** A timestamp with its zone, or in UTC without one. */
 export const moment = textAs(parseMoment, 'must be an ISO 8601 time');
 /** A timestamp; a bare day is its last millisecond. */
@@ -255,7 +262,8 @@ function textAs(parse: (text: string) => number | undefined, message: string) {
     })
     .meta({
       description: `ISO 8601: ${message}.`,
-      openapi: { type: 'string', maxLength: MAX_TEXT },
+      openapi: WRITTEN_TIME,
+      exampleValue: '2026-05-26T15:42:11Z',
     });
 }
 

@@ -10,14 +10,18 @@ const MAX_PAGE_SIZE = 500;
 const LIMIT = 'must be a whole number of at least 1';
 
 const actorQuery = z.object({
-  kind: single.optional().describe('Lists the actors of this kind; without it the kinds are listed.'),
-  state: single.optional().describe('Only actors in this state.'),
+  kind: shown(
+    single.optional(),
+    'Lists the actors of this kind; without it the kinds are listed. The other parameters need it.',
+    'job',
+  ),
+  state: shown(single.optional(), 'Only actors in this state.', 'Queued'),
   stuck: queryFlag
     .optional()
     .describe('Only actors with work that failed and is tried again, or whose task in the pool stalls.'),
   stopped: queryFlag.optional().describe('Only actors that supervision has given up: they failed too often.'),
-  id: single.max(200).optional().describe('Only actors whose id begins with this text.'),
-  after: single.optional().describe('`next` of the page before.'),
+  id: shown(single.max(200).optional(), 'Only actors whose id begins with this text.', '2b1c7d8e'),
+  after: shown(single.optional(), '`next` of the page before.', JOB_ID),
   oldest: queryFlag
     .optional()
     .describe(
@@ -31,12 +35,11 @@ const actorQuery = z.object({
     .default(50)
     .describe('Most entries of the answer.'),
   version: sharedVersion,
-  text: single
-    .max(200)
-    .optional()
-    .describe(
-      'Only actors that have this text in their id, name, file name or external id, without regard to case. A page reads at most 5,000 actors (`examined`) and may be empty although `next` leads on.',
-    ),
+  text: shown(
+    single.max(200).optional(),
+    'Only actors that have this text in their id, name, file name or external id, without regard to case. A page reads at most 5,000 actors (`examined`) and may be empty although `next` leads on.',
+    'contract',
+  ),
 });
 
 const address = z.strictObject({

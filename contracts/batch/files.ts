@@ -5,6 +5,7 @@ import { JOB_ID } from './examples.ts';
 import { JOB_DETAIL_EXAMPLE, JOB_EXAMPLE, jobDetail, jobId, jobMembers } from './jobs.ts';
 import { operation } from './operation.ts';
 import { single } from './requests.ts';
+import { JOB_FORMATS } from './words.ts';
 
 /** Maximum length of a field of the form, bytes. */
 export const FIELD_BYTES = 1024;
@@ -33,30 +34,13 @@ function parameter(name: string, says: string, example: string) {
   );
 }
 
-/** The handler reads the parts; this schema says which it takes. */
+/** The handler reads the parts; this schema says which it takes. Parts that are members of the query stand there alone. */
 const uploadForm = z.object({
   file: z
     .file()
     .describe(
       'The file; the first part that has a file name. With a profile of `Container: AsicE` all parts called `file` go into one container.',
     ),
-  format: single
-    .max(FIELD_BYTES)
-    .optional()
-    .meta({
-      description: 'Pades, Cades or Xades, if not named in the query.',
-      examples: ['Pades'],
-    }),
-  profile: shown(
-    single.max(FIELD_BYTES).optional(),
-    'A signing profile, if not named in the query.',
-    'contracts',
-  ),
-  operation: shown(
-    single.max(FIELD_BYTES).optional(),
-    'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
-    'Sign',
-  ),
   reason: parameter('Reason', 'Reason of a PDF signature', 'Approved'),
   location: parameter('Location', 'Place of a PDF signature', 'Lisboa'),
   contactInfo: parameter('ContactInfo', 'Contact information of the signer in a PDF', 'accounts@example.org'),
@@ -95,9 +79,21 @@ export const uploadFile = operation({
     wait: seconds
       .optional()
       .describe('Seconds to wait for the end of the job. Absent: the answer comes at once.'),
-    format: single.optional().describe('Signature format. Absent: that of the profile.'),
-    profile: single.optional().describe('Profile that signs the file. Absent: the default profile.'),
-    operation: single.optional().describe('Signature operation. Absent: that of the profile.'),
+    format: single.optional().meta({
+      description:
+        'Signature format, without regard to case. Absent: that of the profile, else by the name of the file.',
+      openapi: { type: 'string', enum: JOB_FORMATS },
+    }),
+    profile: shown(
+      single.optional(),
+      'Profile that signs the file. Absent: the default profile.',
+      'contracts',
+    ),
+    operation: single.optional().meta({
+      description:
+        '`Extend`: the file is signed already and is raised to the level of the profile. Without regard to case. Absent: `Sign`.',
+      openapi: { type: 'string', enum: ['Sign', 'Extend'] },
+    }),
   }),
   body: uploadForm,
   replies: { 200: jobDetail, 202: accepted },

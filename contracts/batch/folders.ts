@@ -112,7 +112,7 @@ export const rescanFolders = operation({
     'Does not wait until files are stable, and takes canceled and failed ones too. Files below a folder that is watched recursively are named by their relative path.',
   rate: 'actions',
   query: z.object({
-    folder: single.optional().describe('Name of an input folder, or `(upload)`. Absent: all.'),
+    folder: shown(single.optional(), 'Name of an input folder, or `(upload)`. Absent: all.', 'invoices'),
   }),
   reply: rescan,
   examples: {

@@ -14,7 +14,8 @@ export const jobId = z.guid().brand<'JobId'>();
 /** The id of a job in a request. */
 const givenJobId = single
   .refine((text) => UUID.test(text), { error: 'must be the id of a job' })
-  .brand<'JobId'>();
+  .brand<'JobId'>()
+  .meta({ openapi: { type: 'string', format: 'uuid' }, exampleValue: JOB_ID });
 export const profileName = z.string().brand<'ProfileName'>();
 export const folderName = z.string().brand<'FolderName'>();
 
@@ -92,15 +93,15 @@ const filter = {
   status: anyOf(JOB_STATES)
     .default([])
     .describe('Any of these: repeated, or separated by commas; without regard to case.'),
-  profile: single.optional().describe('Only jobs of this profile.'),
+  profile: shown(single.optional(), 'Only jobs of this profile.', 'contracts'),
   format: anyOf(JOB_FORMATS)
     .default([])
     .describe('Any of these: repeated, or separated by commas; without regard to case.'),
   source: anyOf(JOB_SOURCES)
     .default([])
     .describe('Any of these: repeated, or separated by commas; without regard to case.'),
-  folder: single.optional().describe('Name of an input folder, or `(upload)`. Absent: all.'),
-  fileName: single.optional().describe('Text that the file name must contain.'),
+  folder: shown(single.optional(), 'Name of an input folder, or `(upload)`. Absent: all.', 'invoices'),
+  fileName: shown(single.optional(), 'Text that the file name must contain.', 'contract'),
   createdFrom: moment.optional().describe('Only jobs created at this time or later, ISO 8601.'),
   createdTo: moment.optional().describe('Only jobs created at this time or earlier, ISO 8601.'),
   parentJobId: givenJobId.optional().describe('Only retries of this job.'),

@@ -95,10 +95,11 @@ export const listMails = operation({
     'Of all organizations, newest first. Kept for 30 days. Absent when the portal is not served. `pageSize` above 200 is lowered to 200.',
   query: z.object({
     status: oneOf(MAIL_STATUSES),
-    search: single
-      .refine((text) => text.length <= 200)
-      .optional()
-      .describe('Text in recipient, kind or subject, of the newest 500 e-mails.'),
+    search: shown(
+      single.max(200).optional(),
+      'Text in recipient, kind or subject, of the newest 500 e-mails.',
+      'ana@example.org',
+    ),
     ...paging,
     version: sharedVersion,
   }),

@@ -111,7 +111,9 @@ const operationCount = z
   .strictObject({ matched: shown(count, 'Jobs that the filter found.', 12000) })
   .meta({ id: 'OperationCount' });
 
-const operationParams = z.object({ id: z.string().max(64).describe('Id of the operation.') });
+const operationParams = z.object({
+  id: shown(z.string().max(64), 'Id of the operation.', OTHER_ID),
+});
 
 const OPERATION = {
   id: OTHER_ID,

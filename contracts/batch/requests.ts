@@ -72,15 +72,24 @@ export function oneOf<Name extends string>(all: readonly Name[]) {
 }
 
 const MAX_MOMENT = 64;
+/** A bare day, or a time with its zone. */
+const MOMENT = {
+  type: 'string',
+  maxLength: MAX_MOMENT,
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}.*(Z|[+-]\\d{2}:\\d{2}))?$',
+};
 const MOMENT_RULE = 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z';
 
 /** A day (`2026-05-26`, its midnight UTC) or an ISO 8601 timestamp with zone. */
-export const moment = single.max(MAX_MOMENT, { error: MOMENT_RULE }).transform((text, context): number => {
-  const known = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
-  if (known.success) return Date.parse(text);
-  context.addIssue({ code: 'custom', message: MOMENT_RULE });
-  return z.NEVER;
-});
+export const moment = single
+  .max(MAX_MOMENT, { error: MOMENT_RULE })
+  .transform((text, context): number => {
+    const known = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
+    if (known.success) return Date.parse(text);
+    context.addIssue({ code: 'custom', message: MOMENT_RULE });
+    return z.NEVER;
+  })
+  .meta({ openapi: MOMENT, exampleValue: '2026-05-26T15:42:11Z' });
 
 export const queryFlag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
@@ -102,7 +111,10 @@ export const window = single
     });
     return z.NEVER;
   })
-  .describe('Length of the window up to now, such as `15m`, `24h` or `7d`.');
+  .meta({
+    description: 'Length of the window up to now, such as `15m`, `24h` or `7d`; at most 31 days.',
+    openapi: { type: 'string', pattern: '^\\d{1,5}[mhd]$', maxLength: 6, default: '24h' },
+  });
 
 export const MAX_INTERVALS = 96;
 
@@ -111,13 +123,11 @@ export function wholeQuery(most: number, error = `must be a whole number from 1 
 }
 
 /** Of the answers that several pages share. Source: docs/decisions/0151-shared-answers-for-pages.md. */
-export const sharedVersion = z
-  .string({ error: 'must be given once' })
-  .max(64)
-  .optional()
-  .describe(
+export const sharedVersion = z.string({ error: 'must be given once' }).max(64).optional().meta({
+  exampleValue: '0H00000000001.42',
+  description:
     'A `version` of `GET /api/changes`. The answer may then be one that was computed for another request within the last 10 seconds, if it includes this version. Absent: the answer is computed now.',
-  );
+});
 
 /** Query of an operation with a shared answer and no other parameter. */
 export const sharedQuery = z.object({ version: sharedVersion });

@@ -45,8 +45,10 @@ const filterMembers = {
   queryType: queryWord(QUERY_TYPES).describe(
     'Where `q` is searched. Default `Name`; `Any` searches all and the external id.',
   ),
-  participantQ: queryText.describe(
+  participantQ: shown(
+    queryText,
     'Text that a participant must have in the member named by `participantQueryType`.',
+    'ana',
   ),
   participantQueryType: queryWord(PARTICIPANT_QUERY_TYPES).describe(
     'Member of participants that `participantQ` is compared with. Absent: all four.',
@@ -60,9 +62,13 @@ const filterMembers = {
   documentType: queryWord(DOCUMENT_TYPES).describe(
     'Kind of document. Used only with `filterByDocumentType`.',
   ),
-  tags: queryText.describe('Tags that the documents must have, separated by commas; at most ten.'),
+  tags: shown(
+    queryText,
+    'Tags that the documents must have, separated by commas; at most ten.',
+    'lease,office',
+  ),
   isDeleted: queryFlag.describe('True: only deleted documents. Default false.'),
-  externalId: queryText.describe(EXTERNAL_ID),
+  externalId: shown(queryText, EXTERNAL_ID, 'order-4711'),
   createdFrom: moment.optional().describe(CREATED_FROM),
   createdTo: end.optional().describe(CREATED_TO),
 };

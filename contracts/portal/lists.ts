@@ -12,8 +12,10 @@ const MAX_PAGE = 100;
 
 export const queryText = z.string().optional();
 
-export const nameQuery = queryText.describe(
+export const nameQuery = shown(
+  queryText,
   'Text to find in the name. Case and accents do not count. Absent: all.',
+  'lease',
 );
 
 export const queryFlag = word(['true', 'false'])
@@ -38,11 +40,14 @@ export const paging = {
     .transform((given) => (given === undefined || given === 0 ? PAGE : Math.min(given, MAX_PAGE)))
     .meta({
       description: `Page size; ${PAGE} when absent, never more than ${MAX_PAGE}.`,
-      openapi: { type: 'integer' },
+      openapi: { type: 'integer', minimum: 0, maximum: 999_999_999, default: PAGE },
     }),
   offset: count
     .transform((given) => given ?? 0)
-    .meta({ description: 'Number of the page, from 0.', openapi: { type: 'integer' } }),
+    .meta({
+      description: 'Number of the page, from 0.',
+      openapi: { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0 },
+    }),
   order: queryWord(['Asc', 'Desc']).describe('Oldest first (`Asc`, the default) or newest first.'),
 };
 
@@ -89,6 +94,7 @@ export const cursor = z
     description:
       'Pages by position: empty for the first one, then the `nextCursor` of the page before, with the same filters and order, else it is refused. `Offset` is not used.',
     openapi: { type: 'string', maxLength: 100 },
+    exampleValue: 'AAABmxlIVQ',
   });
 
 /** One page of a list. */

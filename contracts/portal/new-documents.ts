@@ -226,7 +226,11 @@ export type NewDocuments = Value<typeof newDocuments>;
 /** Members of the creation request that may travel in the query instead; the body wins. */
 const creationQuery = members({
   isEnvelope: queryFlag.describe('Whether the files become one document. The member of the body wins.'),
-  envelopeName: queryText.describe('Name of the envelope. The member of the body wins.'),
+  envelopeName: shown(
+    queryText,
+    'Name of the envelope. The member of the body wins.',
+    'Contract and annexes',
+  ),
 });
 
 export const createdDocument = z

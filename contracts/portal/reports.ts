@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { end, members, moment, shown } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { EXAMPLE_IDS } from './examples.ts';
 import { idIn } from './ids.ts';
 import { queryText } from './lists.ts';
 import { FILE_HEADERS, operation } from './operation.ts';
@@ -82,7 +83,11 @@ export const getReport = operation({
   headers: FILE_HEADERS,
   params: z.object({ id: idIn('Id of the report, part of its `location`.') }),
   query: members({
-    access_ticket: queryText.describe('Ticket of the report’s link. It is valid for an hour.'),
+    access_ticket: shown(
+      queryText,
+      'Ticket of the report’s link. It is valid for an hour.',
+      EXAMPLE_IDS.ticket,
+    ),
   }),
   reply: 'file',
   refusals: ['NotFound'],

@@ -34,6 +34,7 @@ const common = {
       parentId: folder.shape.parentId,
       organizationName: shown(z.string().nullable(), 'Organization of the folder.', 'Example Ltda.'),
     })
+    .meta({ id: 'EventFolder' })
     .nullable()
     .describe('Folder that contains it. Null: none.'),
   organization: z
@@ -42,6 +43,7 @@ const common = {
       identifier,
       owner: z.null().describe('Always null.'),
     })
+    .meta({ id: 'EventOrganization' })
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
   createdBy: creator,

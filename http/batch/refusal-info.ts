@@ -9,11 +9,6 @@ import type { RefusalCode } from '../../machines/refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
 
-const PROBLEM_TEXTS = {
-  status: 'The status of the answer.',
-  code: 'Says what happened; never renamed, never used for something else.',
-};
-
 /** Members of the body of every refusal. */
 const PROBLEM: Schema = {
   type: 'object',
@@ -30,10 +25,10 @@ const PROBLEM: Schema = {
       description: 'What the code means, for people.',
       examples: ['The job was not found.'],
     },
-    status: { type: 'integer', description: PROBLEM_TEXTS.status, examples: [404] },
+    status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
     code: {
       type: 'string',
-      description: PROBLEM_TEXTS.code,
+      description: 'Says what happened; never renamed, never used for something else.',
       examples: ['job.not-found'],
     },
     traceId: {
@@ -98,9 +93,6 @@ export const batchRefusals: RefusalInfo = {
   titleOf: (code) => REFUSALS[code as RefusalCode].title,
   schema: (status, codes) => ({
     allOf: [{ $ref: '#/components/schemas/Problem' }],
-    properties: {
-      status: { const: status, description: PROBLEM_TEXTS.status },
-      code: { enum: codes, description: PROBLEM_TEXTS.code },
-    },
+    properties: { status: { const: status }, code: { enum: codes } },
   }),
 };

@@ -107,7 +107,7 @@ export const downloadByTicket = operation({
   headers: [...FILE_HEADERS, 'user-agent'],
   params: documentParams,
   query: members({
-    ticket: queryText.describe('Ticket of the link. Absent: the request needs a key.'),
+    ticket: shown(queryText, 'Ticket of the link. Absent: the request needs a key.', EXAMPLE_IDS.ticket),
   }),
   reply: 'file',
   refusals: ['NotFound', ...REFUSALS],

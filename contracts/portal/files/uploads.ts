@@ -14,7 +14,11 @@ import { FILE_HEADERS, operation } from '../operation.ts';
 /** Bytes of a text part of a form. */
 export const MAX_FORM_TEXT = 4096;
 
-const ticket = z.string().optional().describe('Ticket of the link. Absent: the request needs a key.');
+const ticket = shown(
+  z.string().optional(),
+  'Ticket of the link. Absent: the request needs a key.',
+  EXAMPLE_IDS.ticket,
+);
 
 export const upload = z
   .strictObject({

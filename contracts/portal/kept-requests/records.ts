@@ -1,7 +1,7 @@
 /** The five operations that saved flows, drafts and templates have in common. */
 
 import type { z } from 'zod';
-import { members } from '../../fields.ts';
+import { members, shown } from '../../fields.ts';
 import type { Operation, Value } from '../../operation.ts';
 import { creationDate, creator, updateDate } from '../entities.ts';
 import { pageOf, paging, queryText } from '../lists.ts';
@@ -15,7 +15,7 @@ export const recordTimes = {
 
 /** Query of a list of records. */
 export const recordQuery = {
-  q: queryText.describe('Names contain this text, in any case.'),
+  q: shown(queryText, 'Names contain this text, in any case.', 'lease'),
   ...paging,
 };
 

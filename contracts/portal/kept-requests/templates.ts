@@ -260,7 +260,7 @@ export const templates = {
     ...operations.list,
     query: members({
       ...recordQuery,
-      role: queryText.describe('Templates with a role whose name contains this text, in any case.'),
+      role: shown(queryText, 'Templates with a role whose name contains this text, in any case.', 'tenant'),
       cursor,
     }),
   }),

@@ -549,8 +549,12 @@ export const uploadForField = operation({
   headers: ['content-type', 'content-length'],
   params: keyParams,
   query: members({
-    ticket: z.string().max(2000).optional().describe('Ticket of the link. A key does not replace it.'),
-    field: textUpTo(100).describe('Name of the field, of the type `Attachment`.'),
+    ticket: shown(
+      z.string().max(2000).optional(),
+      'Ticket of the link. A key does not replace it.',
+      EXAMPLE_IDS.ticket,
+    ),
+    field: shown(textUpTo(100), 'Name of the field, of the type `Attachment`.', 'identity-card'),
   }),
   body: fileForm,
   reply: fieldUpload,

@@ -9,9 +9,9 @@ import { withComposedExamples } from './examples.ts';
 import { type Descriptions, RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
-import { SHARED_RESPONSES } from './responses.ts';
+import { ResponseBook } from './responses.ts';
 import { type Schema, SchemaBook } from './schemas.ts';
-import { type WebhookDescriptions, webhooksOf } from './webhooks.ts';
+import { WEBHOOK_HEADERS, type WebhookDescriptions, webhooksOf } from './webhooks.ts';
 
 type Mutable = { [keyword: string]: unknown };
 
@@ -88,7 +88,6 @@ export interface ApiDescription {
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly jsonSchemaDialect: string;
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
@@ -102,8 +101,10 @@ export interface OpenApiDocument {
 export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): OpenApiDocument {
   const book = new SchemaBook();
   for (const [name, schema] of Object.entries(api.refusals.schemas)) book.define(name, schema);
+  const responses = new ResponseBook();
   const context = {
     book,
+    responses,
     fileTypes: api.fileTypes,
     refusals: api.refusals,
     security: api.security,
@@ -126,7 +127,6 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
   const document: OpenApiDocument = structuredClone({
     openapi: '3.1.1',
     info: { title: api.title, version: api.version, description: api.description },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     tags: api.groups.filter(({ name }) => used.has(name)),
     paths,
@@ -134,7 +134,8 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     components: {
       securitySchemes: api.security.schemes,
       headers: RESPONSE_HEADERS,
-      responses: SHARED_RESPONSES,
+      ...(api.webhooks !== undefined && { parameters: WEBHOOK_HEADERS }),
+      responses: responses.named,
       schemas: book.named,
     },
   });

@@ -57,10 +57,12 @@ function operationTexts(method: string, path: string, operation: OperationView):
 function parametersView({ parameters = [] }: OperationView): Html | undefined {
   if (parameters.length === 0) return undefined;
   const rows = parameters.map(
-    ({ in: place, name, required, description, schema }) =>
-      html`<li><code>${name}</code> <em>${place}${required ? '' : ', optional'}</em> ${schemaView(
-        description === undefined ? schema : { ...schema, description },
-      )}</li>`,
+    ({ in: place, name, required, description, schema, example }) =>
+      html`<li><code>${name}</code> <em>${place}${required ? '' : ', optional'}</em> ${schemaView({
+        ...schema,
+        ...(description !== undefined && { description }),
+        ...(example !== undefined && { examples: [example] }),
+      })}</li>`,
   );
   return html`<h4>Parameters</h4><ul class="members">${rows}</ul>`;
 }
@@ -92,7 +94,8 @@ function responsesView({ responses }: OperationView): Html {
 /** Hidden until the script runs, which sends the form. */
 function tryView(method: string, path: string, operation: OperationView): Html {
   const fields = (operation.parameters ?? []).map(({ in: place, name, required, example }) => {
-    const value = example === undefined ? undefined : html` value="${String(example)}"`;
+    // Filters begin empty: with their examples a list would be empty.
+    const value = place !== 'path' || example === undefined ? undefined : html` value="${String(example)}"`;
     return field(
       `${operation.operationId}-${place}-${name}`,
       name,

@@ -6,17 +6,15 @@
 
 import type { AnyRoute } from '../router.ts';
 import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
+import { exampleOf } from './example-values.ts';
 import { withExample } from './examples.ts';
 import { type Descriptions, headerParameters, type Parameter } from './headers.ts';
-import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
-import { responsesOf } from './responses.ts';
+import type { SecurityInfo } from './operation-info.ts';
+import { type ResponseContext, responsesOf } from './responses.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
 
 /** Context shared by all operations of a service. */
-export interface OperationContext {
-  readonly book: SchemaBook;
-  readonly fileTypes: readonly string[];
-  readonly refusals: RefusalInfo;
+export interface OperationContext extends ResponseContext {
   readonly security: SecurityInfo;
   readonly headers: Descriptions;
 }
@@ -31,7 +29,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
       in: 'path',
       name,
       required: true,
-      ...withDescription(bounded(schema), 'path'),
+      ...withDescription(bounded(schema)),
     })),
     ...query.map(([name, schema, required]) => ({
       ...{ in: 'query', name, required },
@@ -79,15 +77,14 @@ function members(schema: Schema): readonly (readonly [name: string, schema: Sche
   return Object.entries(properties).map(([name, inner]) => [name, inner, required.has(name)] as const);
 }
 
-/** A parameter has its description beside its schema, and one of a path its example. */
-function withDescription(
-  { description, ...schema }: Schema,
-  place?: 'path',
-): Pick<Parameter, 'description' | 'example' | 'schema'> {
+/** A parameter has its description and its example beside its schema. */
+function withDescription({
+  description,
+  ...schema
+}: Schema): Pick<Parameter, 'description' | 'example' | 'schema'> {
+  const { examples: _, ...bare } = schema;
   const described = typeof description === 'string' && { description };
-  if (place !== 'path') return { ...described, schema };
-  const { examples, ...bare } = schema;
-  return { ...described, ...(Array.isArray(examples) && { example: examples[0] }), schema: bare };
+  return { ...described, example: exampleOf(schema, {}), schema: bare };
 }
 
 /** Parameters are bounded by the size limit of the request head. */
@@ -135,17 +132,6 @@ function bodyOf(route: AnyRoute, book: SchemaBook, example: unknown): object | u
         content: { 'application/x-www-form-urlencoded': { schema }, 'multipart/form-data': { schema } },
       };
     case 'stream':
-      return { required: true, content: { 'multipart/form-data': { schema: withFiles(schema) } } };
+      return { required: true, content: { 'multipart/form-data': { schema } } };
   }
-}
-
-/** Parts of a form that are files accept bytes of any type. Source: OpenAPI 3.1.1 §4.8.14.3. */
-function withFiles(schema: Schema): Schema {
-  const properties = members(schema).map(([name, inner]) => {
-    if (inner['format'] !== 'binary') return [name, inner] as const;
-    const { description } = inner;
-    const bytes = { type: 'string', contentMediaType: 'application/octet-stream' };
-    return [name, description === undefined ? bytes : { description, ...bytes }] as const;
-  });
-  return { ...schema, properties: Object.fromEntries(properties) };
 }

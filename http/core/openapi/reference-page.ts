@@ -23,7 +23,12 @@ export function referencePage(
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]) => ({ method, path, operation: operation as OperationView }) as const,
+      ([method, operation]) =>
+        ({
+          method,
+          path,
+          operation: withResponses(operation as OperationView, components['responses']),
+        }) as const,
     ),
   );
   const groups = tags.map(({ name, description }) => {
@@ -78,6 +83,18 @@ ${lines(
     script: 'reference.js',
     main,
   });
+}
+
+/** Takes shared answers in place of references to them. */
+function withResponses(
+  operation: OperationView,
+  shared: OpenApiDocument['components'][string] = {},
+): OperationView {
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
+    const { $ref } = response as { readonly $ref?: string };
+    return [status, ($ref && shared[$ref.slice($ref.lastIndexOf('/') + 1)]) || response];
+  });
+  return { ...operation, responses: Object.fromEntries(responses) };
 }
 
 /** An API key for the forms below; it stays in the page. */

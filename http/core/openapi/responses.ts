@@ -3,10 +3,10 @@
  *
  * Source: OpenAPI 3.1.1 §4.8.16 ("Responses Object").
  */
+import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Content } from '../../../contracts/operation.ts';
 import type { AnyRoute } from '../router.ts';
-import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
 import type { RefusalInfo, RequestShapes } from './operation-info.ts';
 import type { SchemaBook } from './schemas.ts';
@@ -29,19 +29,40 @@ const MEANINGS: { readonly [status: number]: string } = {
   304: 'Nothing new since the `ETag` that was named.',
 };
 
-/** Replies that some services may send on any route. */
-export const SHARED_RESPONSES = {
-  ToHttps: {
-    description: 'The service is configured to require https, and the request came by http.',
-    headers: headerRefs(['Location']),
-  },
-  HeadTooLarge: {
-    description: `The request line and the headers have more than ${MAX_HEAD_BYTES} bytes. The connection is closed.`,
-  },
-} as const satisfies { readonly [name: string]: ResponseObject };
+const TO_HTTPS: ResponseObject = {
+  description: 'The service is configured to require https, and the request came by http.',
+  headers: headerRefs(['Location']),
+};
+
+/** Most codes in the name of a refusal. */
+const MAX_NAMED_CODES = 2;
+
+/** Replies that several operations share, by name. Source: OpenAPI 3.1.1 §4.8.7 (`responses`). */
+export class ResponseBook {
+  readonly #named = new Map<string, ResponseObject>([['ToHttps', TO_HTTPS]]);
+
+  get named(): { readonly [name: string]: ResponseObject } {
+    return Object.fromEntries([...this.#named].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  /** A reference to the refusal with this status and these codes. */
+  refusal(status: number, codes: readonly string[], make: () => ResponseObject): { readonly $ref: string } {
+    const name = refusalName(status, codes);
+    if (!this.#named.has(name)) this.#named.set(name, make());
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+/** `409.job.not-queued`; of many codes a digest, so that the name changes with them. */
+function refusalName(status: number, codes: readonly string[]): string {
+  if (codes.length <= MAX_NAMED_CODES) return [status, ...codes].join('.');
+  const digest = createHash('sha256').update(codes.join(' ')).digest('hex');
+  return `${status}.${digest.slice(0, 8)}`;
+}
 
 export interface ResponseContext {
   readonly book: SchemaBook;
+  readonly responses: ResponseBook;
   /** Media types of the files that the service sends. */
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
@@ -50,7 +71,7 @@ export interface ResponseContext {
 export function responsesOf(
   route: AnyRoute,
   asked: RequestShapes,
-  { book, fileTypes, refusals }: ResponseContext,
+  { book, responses, fileTypes, refusals }: ResponseContext,
 ): Responses {
   const found: Responses = {};
   for (const [status, given] of Object.entries(route.responses)) {
@@ -66,18 +87,20 @@ export function responsesOf(
     found['304'] ??= { description: MEANINGS[304] ?? '', headers: headerRefs(['ETag']) };
   }
   found['307'] ??= { $ref: '#/components/responses/ToHttps' };
-  found['431'] ??= { $ref: '#/components/responses/HeadTooLarge' };
   for (const [status, codes] of byStatus(refusals.codesOf(route, asked), refusals)) {
     // A route may also send such a reply itself: as a page for browsers, or as its result.
     const known = found[status];
     const others = known !== undefined && 'content' in known ? known.content : undefined;
-    const schema = refusals.schema(status, codes);
     const headers = refusalHeaders(status);
-    found[status] = {
+    const make = () => ({
       description: codes.map((code) => `\`${code}\`: ${refusals.titleOf(code)}`).join('\n\n'),
       headers: others === undefined ? headerRefs(headers) : optionalHeaders(headers),
-      content: { ...others, [refusals.mediaType.split(';')[0] ?? '']: { schema } },
-    };
+      content: {
+        ...others,
+        [refusals.mediaType.split(';')[0] ?? '']: { schema: refusals.schema(status, codes) },
+      },
+    });
+    found[status] = others === undefined ? responses.refusal(status, codes, make) : make();
   }
   return found;
 }
@@ -130,8 +153,10 @@ function contentOf(
 ): { readonly [mediaType: string]: { readonly schema?: object } } {
   switch (content) {
     case 'file':
-      // Bytes have no schema (OpenAPI 3.1.1 §4.8.14.1, "Binary streams").
-      return Object.fromEntries(fileTypes.map((type) => [type, {}]));
+      // An annotation for generators; OpenAPI 3.1 needs no schema of bytes (3.1.1 §4.8.14.1, "Binary streams").
+      return Object.fromEntries(
+        fileTypes.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
+      );
     case 'page':
       return { 'text/html': { schema: { type: 'string' } } };
     case 'asset':

@@ -9,12 +9,13 @@ import { cachedJson, type JsonReply, page } from '../reply.ts';
 import { type AnyRoute, type AuthPolicy, PLAIN_GET, route } from '../router.ts';
 import { type ApiDescription, describeApi } from './document.ts';
 import { referencePage } from './reference-page.ts';
+import { asOpenApi30 } from './version-3-0.ts';
 
 const DOCUMENT_PATH = '/openapi/v1.json';
 const REFERENCE_PATH = '/scalar/v1';
 
 const documentShape = z
-  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the specification.') })
+  .looseObject({ openapi: z.enum(['3.1.1', '3.0.3']).describe('Version of the specification.') })
   .meta({ description: 'An OpenAPI document: this one.' });
 
 /** Frame and access rule of the reference page. */
@@ -38,13 +39,17 @@ export function withReference(
   description: ApiDescription,
   framing: ReferenceFrame,
 ): readonly AnyRoute[] {
-  let made: { readonly document: JsonReply; readonly html: string } | undefined;
+  let made: { readonly document: JsonReply; readonly earlier: JsonReply; readonly html: string } | undefined;
   // Built on the first request, so that it does not delay the start.
   const describe = () => {
     if (made === undefined) {
       const document = describeApi(all, description);
       const frame = { ...framing, path: REFERENCE_PATH, documentPath: DOCUMENT_PATH };
-      made = { document: cachedJson(200, document), html: referencePage(document, frame) };
+      made = {
+        document: cachedJson(200, document),
+        earlier: cachedJson(200, asOpenApi30(document)),
+        html: referencePage(document, frame),
+      };
     }
     return made;
   };
@@ -55,11 +60,15 @@ export function withReference(
       group: 'Description',
       path: DOCUMENT_PATH,
       summary: 'This interface as an OpenAPI document.',
-      description: 'Built from the route table of the running service.',
+      description:
+        'Built from the route table of the running service. OpenAPI 3.1, or 3.0 for importers that read no later version; that form has no webhooks.',
       auth: framing.auth.document,
+      query: z.object({
+        version: z.enum(['3.0', '3.1']).default('3.1').describe('Version of the specification.'),
+      }),
       responses: { 200: documentShape },
       // Encoded once: a quarter of a megabyte takes tens of milliseconds.
-      handle: () => describe().document,
+      handle: ({ query }) => (query.version === '3.0' ? describe().earlier : describe().document),
     }),
     route({
       ...PLAIN_GET,

@@ -102,6 +102,11 @@ function override(schema: Mutable, inner: (nested: unknown) => unknown): void {
     schema['examples'] = [schema[EXAMPLE]];
     delete schema[EXAMPLE];
   }
+  // A file: any bytes, for readers of the format and of the media type. Source: OpenAPI 3.1.1 §4.8.14.3.
+  if (schema['format'] === 'binary') {
+    delete schema['contentEncoding'];
+    schema['contentMediaType'] = 'application/octet-stream';
+  }
   // `format` is enough; the patterns have hundreds of characters.
   if (schema['format'] === 'uuid') delete schema['pattern'];
   if (schema['format'] === 'date-time') schema['pattern'] = TIMESTAMP;
@@ -110,11 +115,28 @@ function override(schema: Mutable, inner: (nested: unknown) => unknown): void {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
 }
 
+/**
+ * Null beside one plain type: `type: [X, "null"]`, which more tools know than `anyOf`. Bounds say nothing about null; the
+ * values of an enumeration do.
+ */
+function withPlainNull({ anyOf, ...schema }: Schema): Schema {
+  const [plain, none] = (Array.isArray(anyOf) && anyOf.length === 2 ? anyOf : []) as Schema[];
+  if (none?.['type'] !== 'null' || typeof plain?.['type'] !== 'string')
+    return anyOf === undefined ? schema : { ...schema, anyOf };
+  const { const: only, enum: values = only === undefined ? undefined : [only], ...bounds } = plain;
+  return {
+    ...bounds,
+    ...schema,
+    type: [plain['type'], 'null'],
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+  };
+}
+
 /** Converts references into the schema to references into the document. */
 function pointToComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pointToComponents);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
+  const converted = Object.fromEntries(
     Object.entries(value).map(([keyword, inner]) => [
       keyword,
       keyword === '$ref' && typeof inner === 'string'
@@ -122,4 +144,5 @@ function pointToComponents(value: unknown): unknown {
         : pointToComponents(inner),
     ]),
   );
+  return withPlainNull(converted);
 }

@@ -35,7 +35,9 @@ export function webhooksOf(
           summary,
           description,
           security: [],
-          parameters: HEADERS,
+          parameters: Object.keys(WEBHOOK_HEADERS).map((name) => ({
+            $ref: `#/components/parameters/${name}`,
+          })),
           requestBody: { required: true, content: { 'application/json': { schema: book.output(payload) } } },
           responses: RESPONSES,
         },
@@ -46,12 +48,13 @@ export function webhooksOf(
 
 const text = { type: 'string' } as const;
 
-const HEADERS = [
-  {
+/** Headers of every call, by name. */
+export const WEBHOOK_HEADERS = {
+  'webhook-id': {
     ...{ in: 'header', name: 'webhook-id', required: true, schema: text },
     description: 'Identifies the event, the same on each attempt. Ignore an id that was processed.',
   },
-  {
+  'webhook-sequence': {
     ...{
       in: 'header',
       name: 'webhook-sequence',
@@ -60,13 +63,13 @@ const HEADERS = [
     },
     description: 'Number of the event among those of its document or job, from 1, without gaps.',
   },
-  {
+  'webhook-timestamp': {
     ...{ in: 'header', name: 'webhook-timestamp', required: false, schema: text },
     description: 'Time of the attempt, seconds since the epoch. With a secret only.',
   },
-  {
+  'webhook-signature': {
     ...{ in: 'header', name: 'webhook-signature', required: false, schema: text },
     description:
       'Signatures of id, timestamp and body by the rules of Standard Webhooks. With a secret only.',
   },
-] as const;
+} as const;

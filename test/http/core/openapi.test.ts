@@ -8,6 +8,7 @@ import { batchRefusals } from '../../../http/batch/refusal-info.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { operationId } from '../../../http/core/openapi/operation.ts';
 import { SchemaBook } from '../../../http/core/openapi/schemas.ts';
+import { asOpenApi30 } from '../../../http/core/openapi/version-3-0.ts';
 import { json } from '../../../http/core/reply.ts';
 import { type AnyRoute, route } from '../../../http/core/router.ts';
 import { AnswerBook, batchDocument, batchTable } from '../answers.ts';
@@ -20,7 +21,7 @@ interface Operation {
   readonly requestBody?: {
     readonly content: { readonly [type: string]: { readonly schema: { properties?: object } } };
   };
-  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly example?: unknown }[];
   readonly responses: { readonly [status: string]: { readonly content?: object; readonly $ref?: string } };
 }
 
@@ -28,12 +29,22 @@ interface Operation {
 const BATCH = batchDocument();
 const PORTAL = portalDocument();
 
+/** Operations by name, with shared answers in place of references to them. */
 function operationsOf(document: OpenApiDocument): readonly (readonly [name: string, operation: Operation])[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation as Operation] as const,
+      ([method, operation]) =>
+        [`${method.toUpperCase()} ${path}`, resolved(operation as Operation, document)] as const,
     ),
   );
+}
+
+function resolved(operation: Operation, { components }: OpenApiDocument): Operation {
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
+    const name = response.$ref?.split('/').at(-1);
+    return [status, name === undefined ? response : components['responses']?.[name]] as const;
+  });
+  return { ...operation, responses: Object.fromEntries(responses) as Operation['responses'] };
 }
 
 test('the served description is valid OpenAPI 3.1', async (t) => {
@@ -144,7 +155,7 @@ test('only the documented endpoints are described as public', (t) => {
 test('each status of an operation lists exactly the codes that it is answered with', (t) => {
   const document = BATCH;
   const codesAt = (path: string, method: string, status: number): readonly string[] => {
-    const operation = document.paths[path]?.[method] as Operation;
+    const operation = resolved(document.paths[path]?.[method] as Operation, document);
     const content = operation.responses[status]?.content as {
       'application/problem+json': { schema: { properties: { code: { enum: string[] } } } };
     };
@@ -167,10 +178,7 @@ test('each status of an operation lists exactly the codes that it is answered wi
   }
 });
 
-test('the refusals of a large head and of an undecodable path are described where they occur', async (t) => {
-  for (const [name, { responses }] of operationsOf(BATCH)) {
-    t.deepEqual(responses['431'], { $ref: '#/components/responses/HeadTooLarge' }, name);
-  }
+test('the refusal of an undecodable path is described where it occurs', async (t) => {
   const { call } = await startServer(t);
   // The harness validates the reply by the description.
   await assertProblem(t, await call('/api/jobs/%zz'), 'route.not-found');
@@ -180,11 +188,13 @@ test('uploads are described as a form with a file, outputs as bytes, refusals as
   const { paths } = BATCH;
   const upload = paths['/api/files']?.['post'] as Operation;
   t.like(upload.requestBody?.content['multipart/form-data']?.schema.properties, {
-    file: { type: 'string', contentMediaType: 'application/octet-stream' },
+    file: { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' },
   });
-  const output = paths['/api/jobs/{id}/output']?.['get'] as Operation;
+  const output = resolved(paths['/api/jobs/{id}/output']?.['get'] as Operation, BATCH);
   t.deepEqual(output.responses['200']?.content, output.responses['206']?.content);
-  t.like(output.responses['200']?.content, { 'application/pdf': {} });
+  t.like(output.responses['200']?.content, {
+    'application/pdf': { schema: { type: 'string', format: 'binary' } },
+  });
   t.true(Object.hasOwn(output.responses, '416'));
   t.deepEqual(
     output.parameters?.map(({ in: place, name }) => `${place} ${name}`),
@@ -292,6 +302,71 @@ test('an answer that differs from its description is reported', (t) => {
   t.is(refused({ ...problem, code: 'folder.not-found' }).length, 1, 'a code of another operation');
   t.is(refused({ ...problem, stack: 'x' }).length, 1, 'a member nobody described');
   t.is(refused(problem, '/nowhere').length, 1, 'a code of a route where there is none');
+});
+
+for (const [service, document] of Object.entries({ batch: BATCH, portal: PORTAL })) {
+  test(`generators and importers read the description of the ${service}`, async (t) => {
+    const text = JSON.stringify(document);
+    t.true(text.length < 600_000, `${text.length} characters: importers stop at a megabyte`);
+    for (const [name, { parameters = [], requestBody, responses }] of operationsOf(document)) {
+      // A refusal without content makes the type of every refusal unknown.
+      for (const [status, { content }] of Object.entries(responses))
+        t.true(Number(status) < 400 || content !== undefined, `${status} of ${name}`);
+      const json = requestBody?.content['application/json']?.schema as { $ref?: string } | undefined;
+      t.true(json === undefined || json.$ref !== undefined, `the body of ${name} has no name`);
+      const parts = requestBody?.content['multipart/form-data']?.schema.properties ?? {};
+      for (const one of parameters)
+        t.false(Object.hasOwn(parts, one.name), `${one.name} stands twice at ${name}`);
+      for (const one of parameters.filter(({ in: place }) => place !== 'header'))
+        t.not(one.example, undefined, `${one.name} of ${name} has no example`);
+    }
+    walk(document, (schema) => {
+      const { anyOf = [], format, contentEncoding } = schema as PlainSchema;
+      const named = anyOf.filter(({ type }) => type !== 'null');
+      t.false(
+        named.length === 1 && anyOf.length === 2 && typeof named[0]?.type === 'string',
+        `null beside one plain type: ${JSON.stringify(schema).slice(0, 200)}`,
+      );
+      t.false(format === 'binary' && contentEncoding !== undefined);
+      if ('contentMediaType' in schema) t.is(format, 'binary');
+    });
+  });
+
+  test(`the description of the ${service} as OpenAPI 3.0 is valid and has the same operations`, async (t) => {
+    const earlier = asOpenApi30(document) as OpenApiDocument;
+    const verdict = await new Validator().validate(structuredClone({ ...earlier }));
+    t.deepEqual(verdict.errors ?? [], []);
+    t.deepEqual(
+      operationsOf(earlier).map(([name, { operationId: id }]) => [name, id]),
+      operationsOf(document).map(([name, { operationId: id }]) => [name, id]),
+    );
+    walk(earlier, (schema) => {
+      t.false(Array.isArray((schema as PlainSchema).type) || (schema as PlainSchema).type === 'null');
+    });
+  });
+}
+
+interface PlainSchema {
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly { readonly type?: string }[];
+  readonly format?: string;
+  readonly contentEncoding?: string;
+}
+
+/** Calls with each object of a document; examples are no schemas. */
+function walk(value: unknown, see: (found: object) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) see(value);
+  for (const [name, inner] of Object.entries(value))
+    if (!['example', 'examples', 'default', 'properties'].includes(name)) walk(inner, see);
+    else if (name === 'properties') for (const one of Object.values(inner as object)) walk(one, see);
+}
+
+test('the description is also served as OpenAPI 3.0, and in no other version', async (t) => {
+  const { call } = await startServer(t);
+  const served = (await (await call('/openapi/v1.json?version=3.0')).json()) as { openapi: string };
+  t.is(served.openapi, '3.0.3');
+  await assertProblem(t, await call('/openapi/v1.json?version=2.0'), 'validation.filter-invalid');
 });
 
 test('every operation has a full description', (t) => {
