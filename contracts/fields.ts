@@ -322,6 +322,9 @@ export function shown<Schema extends z.ZodType>(
 
 // Members of replies.
 
+/** An object with any members. */
+export const anyObject = z.unknown().meta({ openapi: { type: 'object' } });
+
 /** Milliseconds since the epoch here; UTC with milliseconds and `Z` on the wire. */
 export const time = z
   .codec(z.iso.datetime({ precision: 3 }), z.number(), {

@@ -1,6 +1,6 @@
 /** The actors of this process, for operators. */
 import { z } from 'zod';
-import { shown, time } from '../fields.ts';
+import { anyObject, shown, time } from '../fields.ts';
 import { AT, JOB_ID } from './examples.ts';
 import { operation } from './operation.ts';
 import { queryFlag, reasonBody, sharedQuery, sharedVersion, single, wholeQuery } from './requests.ts';
@@ -124,7 +124,7 @@ const actor = z
   .strictObject({
     ...summary,
     version: shown(z.number(), 'Version of the machine.', 1),
-    context: shown(z.unknown(), 'Stored state of the actor. Secrets are left out.', {
+    context: shown(anyObject, 'Stored state of the actor. Secrets are left out.', {
       fileName: 'contract.pdf',
       attempts: 1,
     }),
@@ -141,7 +141,7 @@ const actor = z
       .array(
         z.strictObject({
           ...effect.shape,
-          effect: shown(z.unknown(), 'Effect as data.', { do: 'sign' }),
+          effect: shown(anyObject, 'Effect as data.', { do: 'sign' }),
         }),
       )
       .describe('Effects that are not done yet.'),

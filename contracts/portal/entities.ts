@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, maybeUuid, shown, text, time, uuid } from '../fields.ts';
+import { anyObject, id, maybeFlag, maybeText, maybeUuid, shown, text, time, uuid } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { CREATION, EXAMPLE_IDS } from './examples.ts';
 
@@ -120,7 +120,7 @@ export const ticketPath = shown(
   'Path with a ticket, relative to the service. It needs no key.',
   `/api/documents/${EXAMPLE_IDS.document}/download?ticket=0f8c1d2e`,
 );
-export const keptRequest = shown(z.unknown(), 'The body of POST /api/documents, as it was sent.', CREATION);
+export const keptRequest = shown(anyObject, 'The body of POST /api/documents, as it was sent.', CREATION);
 export const actionId = shown(
   uuid,
   'Action of the participant. Absent: the first pending action of this person.',

@@ -164,4 +164,12 @@ export const PORTAL_WEBHOOKS = {
     { mail: z.strictObject({ ...turn, reason }).describe('To whom, when and why not.') },
     NAMED_ONLY,
   ),
+  Test: event(
+    'Test',
+    'A sample, sent on request and once.',
+    z.strictObject({
+      organization: z.strictObject(recordNames).describe('Organization of the webhook.'),
+    }),
+    'For the webhook of `POST /api/organizations/{id}/webhooks/{webhookId}/test`, whatever its `events` are.',
+  ),
 };

@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { id, list, maybeUuid, members, shown, text, textUpTo, time } from '../../fields.ts';
+import { anyObject, id, list, maybeUuid, members, shown, text, textUpTo, time } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { CREATION, EXAMPLE_IDS, EXAMPLE_KEY, FILE } from '../examples.ts';
 import { upload, uploadForm } from '../files/uploads.ts';
@@ -52,7 +52,7 @@ const session = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
     status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
-    document: shown(z.unknown(), 'The body of POST /api/documents, as it was last saved.', CREATION),
+    document: shown(anyObject, 'The body of POST /api/documents, as it was last saved.', CREATION),
     locations: shown(
       z.record(z.string(), z.string()),
       'Paths of the files of the draft, by id of the upload.',

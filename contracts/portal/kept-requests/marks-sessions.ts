@@ -1,7 +1,7 @@
 /** Sessions of one hour in which a person places marks before documents are created. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { list, maybeUuid, members, shown, withSent } from '../../fields.ts';
+import { anyObject, list, maybeUuid, members, shown, withSent } from '../../fields.ts';
 import { embedUrl, identity, ticketPath } from '../entities.ts';
 import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
 import { fileReference, flowActionMembers } from '../flow.ts';
@@ -46,7 +46,7 @@ const marksSession = z
         }),
       )
       .describe('Uploads of the session, each with a path that shows it.'),
-    data: shown(z.unknown(), 'The request as it was sent.', CREATION),
+    data: shown(anyObject, 'The request as it was sent.', CREATION),
   })
   .meta({ id: 'MarksSession' });
 

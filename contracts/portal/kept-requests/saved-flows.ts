@@ -1,7 +1,7 @@
 /** Flows kept to be used again. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { asSent, list, maybeFlag, members, shown } from '../../fields.ts';
+import { anyObject, asSent, list, maybeFlag, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { recordName, recordNames } from '../entities.ts';
 import { ANA, FILE, SIGNER } from '../examples.ts';
@@ -30,8 +30,8 @@ const savedFlowItem = z.strictObject({ ...recordNames, ...recordTimes }).meta({ 
 const savedFlow = savedFlowItem
   .extend({
     areActionsOrdered: z.boolean().describe(ORDERED),
-    flowActions: shown(z.array(z.unknown()), 'As they were sent.', [SIGNER]),
-    observers: shown(z.array(z.unknown()), 'As they were sent.', [{ user: ANA }]),
+    flowActions: shown(z.array(anyObject), 'As they were sent.', [SIGNER]),
+    observers: shown(z.array(anyObject), 'As they were sent.', [{ user: ANA }]),
   })
   .meta({ id: 'SavedFlow' });
 

@@ -4,6 +4,7 @@
  * Source: OpenAPI Specification 3.1.1.
  */
 import type { AnyRoute } from '../router.ts';
+import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { exampleOf } from './example-values.ts';
 import { withComposedExamples } from './examples.ts';
 import { type Descriptions, RESPONSE_HEADERS } from './headers.ts';
@@ -64,6 +65,14 @@ function determinesExample(schema: Schema): boolean {
   if (typeof items === 'object' && items !== null) return determinesExample(items as Schema);
   return type === 'null';
 }
+
+/** Rules of every operation of both services, CommonMark. */
+const EVERYWHERE = `A request whose line and headers have more than ${MAX_HEAD_BYTES} bytes is answered 431 without a body, and the
+connection is closed.
+
+Later versions may add operations, optional members and parameters, members of answers, types of events and codes of refusals:
+ignore what you do not know. They never rename a member, a code or an \`operationId\`, never narrow a bound of requests, and
+never remove a value of answers; what needs that gets a path of its own.`;
 
 /** Properties of the service that its route table does not contain. */
 export interface ApiDescription {
@@ -126,7 +135,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
   // A copy: the schemas of refusals are constants of the service.
   const document: OpenApiDocument = structuredClone({
     openapi: '3.1.1',
-    info: { title: api.title, version: api.version, description: api.description },
+    info: { title: api.title, version: api.version, description: `${api.description}\n\n${EVERYWHERE}` },
     servers: [{ url: '/' }],
     tags: api.groups.filter(({ name }) => used.has(name)),
     paths,

@@ -330,6 +330,17 @@ for (const [service, document] of Object.entries({ batch: BATCH, portal: PORTAL 
       t.false(format === 'binary' && contentEncoding !== undefined);
       if ('contentMediaType' in schema) t.is(format, 'binary');
     });
+    const members = Object.entries(document.components['schemas'] ?? {}).flatMap(
+      ([name, { properties = {} }]: [string, { properties?: object }]) =>
+        Object.entries(properties).map(
+          ([member, schema]) => [`${name}.${member}`, schema as object] as const,
+        ),
+    );
+    for (const [name, schema] of members)
+      t.true(
+        ['type', 'anyOf', 'allOf', '$ref', 'enum', 'const'].some((word) => word in schema),
+        `${name} has no type`,
+      );
   });
 
   test(`the description of the ${service} as OpenAPI 3.0 is valid and has the same operations`, async (t) => {
