@@ -58,3 +58,8 @@ export function hasArea(pdf: PdfDocument, rectangle: ByteSlice | undefined): boo
   const [left = 0, bottom = 0, right = 0, top = 0] = corners;
   return corners.length > 0 && !(left === right || bottom === top);
 }
+
+export function referenceTo(number: number): ByteSlice {
+  const bytes = Buffer.from(`${number} 0 R`, 'latin1');
+  return { bytes, at: -1, start: 0, end: bytes.length };
+}

@@ -1,7 +1,7 @@
 /** Finds content of a page that later marks would cover: text, images, drawings and annotations. */
 
 import type { PdfDocument } from '../../pdf/index.ts';
-import { areaOf, type Box, commonArea, contains, overlaps } from './geometry.ts';
+import { areaOf, type Box, commonArea, contains, overlaps, thicknessOf } from './geometry.ts';
 import { type PaintedPage, pageMarks } from './page-marks.ts';
 import { type Mark, THIN } from './painted-marks.ts';
 
@@ -14,15 +14,25 @@ export interface Cover {
   /** Part of what is below that stays to be seen, 0 for opaque. */
   readonly remains: number;
   readonly isText: boolean;
+  /** True for a line of a frame, which may lie over pictures. */
+  readonly isFrame?: boolean;
 }
 
-/** Parts of a glyph that may be covered: by lines and fills together, and by the estimated ink of another glyph. */
-const COVERED_PART = 0.1;
+/** Margin of the extent of a glyph on each side in which lines and fills may lie, as a part of it: the extent is an estimate. */
+const MARGIN = 0.1;
+/** Parts of a glyph that may be covered: inside of the margin by lines and fills together, and by the estimated ink of another glyph. */
+const COVERED_PART = 0.03;
 const COVERED_BY_TEXT = 0.2;
+/** Least part of a glyph that a transparent area darkens or lightens. */
+const TINTED_PART = 0.1;
 /** Least part of the lightness between text and paper that has to remain. */
 const LEGIBLE = 0.35;
-/** The same below a text that is too faint to change the one below it. */
+/** The same below a text, and below a line across a glyph, that is too faint to change the glyph. */
 const FAINT = 0.9;
+const FAINT_LINE = 0.8;
+/** Thickness of a line, as a part of the width and the height of the glyph that it crosses; for ink of text, of its length. */
+const LINE_PART = 0.5;
+const DASH_PART = 0.5;
 /** Comparisons of areas in one step. */
 const AREAS_PER_STEP = 50;
 
@@ -105,6 +115,13 @@ export function coveredOn(
 function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
   const area = areaOf(ink);
   if (!(area > 0)) return Number.isNaN(area);
+  const [width, height] = [ink.right - ink.left, ink.top - ink.bottom];
+  const core = {
+    left: ink.left + MARGIN * width,
+    right: ink.right - MARGIN * width,
+    bottom: ink.bottom + MARGIN * height,
+    top: ink.top - MARGIN * height,
+  };
   let covered = 0;
   let written = 0;
   let remains = 1;
@@ -112,27 +129,34 @@ function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
     const part = commonArea(cover.box, ink) / area;
     if (Number.isNaN(part)) return true;
     if (part === 0) continue;
-    if (cover.isText) written += cover.remains < FAINT ? part : 0;
-    else if (cover.remains < LEGIBLE) covered += part;
-    else if (part > COVERED_PART) remains *= cover.remains;
+    const isLine = cover.isText
+      ? isDash(cover.box)
+      : thicknessOf(cover.box) < LINE_PART * Math.min(width, height);
+    if (cover.isText && !isLine) written += cover.remains < FAINT ? part : 0;
+    else if (cover.remains < (isLine ? FAINT_LINE : LEGIBLE)) covered += commonArea(cover.box, core) / area;
+    else if (part > TINTED_PART) remains *= cover.remains;
     if (covered > COVERED_PART || written > COVERED_BY_TEXT || remains < LEGIBLE) return true;
   }
   return false;
 }
 
+/** True for ink like that of a dash or a bar. */
+function isDash({ left, bottom, right, top }: Box): boolean {
+  const [width, height] = [right - left, top - bottom];
+  return Math.min(width, height) < DASH_PART * Math.max(width, height);
+}
+
 /** True when a cover lies over a picture or a drawing, which is no background, frame or line. */
 function hides(
   { kind, box, isRectilinear, clip }: Mark,
-  { box: cover, isText }: Cover,
+  { box: cover, isText, isFrame }: Cover,
   isAnnotation: boolean,
 ): boolean {
   const seen = clip === undefined ? box : shared(clip, box);
   if (!overlaps(seen, cover)) return false;
   // A dark text over a picture is a field on a scanned page.
-  if (kind === 'image') return !isText || cover.top - cover.bottom > LARGE_TEXT;
-  const { left, bottom, right, top } = seen;
-  if (Math.min(right - left, top - bottom) <= THIN) return false;
-  if (Math.min(cover.right - cover.left, cover.top - cover.bottom) <= THIN) return false;
+  if (kind === 'image') return isText ? cover.top - cover.bottom > LARGE_TEXT : isFrame !== true;
+  if (thicknessOf(seen) <= THIN || thicknessOf(cover) <= THIN) return false;
   if (isText && !isAnnotation) return cover.top - cover.bottom > LARGE_TEXT && !contains(seen, cover, THIN);
   // A box around the cover, filled or stroked, is its background or its border.
   return !(isRectilinear && contains(seen, cover, THIN)) && !(isAnnotation && isText);

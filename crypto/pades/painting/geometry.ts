@@ -131,3 +131,7 @@ export function commonArea(one: Box, other: Box): number {
 export function areaOf({ left, bottom, right, top }: Box): number {
   return Math.max(0, right - left) * Math.max(0, top - bottom);
 }
+
+export function thicknessOf({ left, bottom, right, top }: Box): number {
+  return Math.min(right - left, top - bottom);
+}

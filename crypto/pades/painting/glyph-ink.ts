@@ -13,7 +13,8 @@ for (const [characters, low, high] of [
   ['.…', -0.05, 0.17],
   [':', -0.05, 0.55],
   ['_', -0.25, 0],
-  ['-–—−‐‑~=+«»‹›·•', 0, 0.6],
+  ['-–—‐‑', 0.2, 0.36],
+  ['−~=+«»‹›·•', 0, 0.6],
   ['\'"`´’‘“”^°*', 0.3, 0.85],
 ] as const)
   for (const character of characters) BY_CHARACTER.set(character, [low, high]);

@@ -11,7 +11,7 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
-import { streamsOf } from './appearance-streams.ts';
+import { referenceTo, streamsOf } from './appearance-streams.ts';
 import { ContentReader } from './content-reader.ts';
 import { type Box, boxOf, fitting, IDENTITY, matrixOf, transformed } from './geometry.ts';
 import { type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
@@ -134,8 +134,7 @@ export function paintedBy(
   rectangle: Box,
   spend: (steps: number) => void,
 ): PaintedContent | undefined {
-  const bytes = Buffer.from(`${number} 0 R`, 'latin1');
-  const slice = { bytes, at: -1, start: 0, end: bytes.length };
+  const slice = referenceTo(number);
   const form = pdf.dict(slice);
   const box = boxOf(pdf, form?.get('BBox'));
   const matrix = matrixOf(pdf, form?.get('Matrix'));

@@ -11,7 +11,7 @@ import { hasKnownShapes } from '../../pdf/fonts/known-shapes.ts';
 import { asInteger, asName, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
 import { streamsOf } from '../painting/appearance-streams.ts';
 import { type Cover, type Covered, coveredOn, coversOf } from '../painting/covered-content.ts';
-import { type Box, boxOf, contains } from '../painting/geometry.ts';
+import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
 import { pageMarks, paintedBy, shownStream } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
@@ -262,23 +262,25 @@ function judgeCovers(
   pages: Pages,
 ): AppearanceJudgement {
   const old = areasBefore(pair, field, rectangle);
+  const isOld = (box: Box): boolean =>
+    old.some((known) => contains(known, box, Math.min(1, thicknessOf(known))));
   const fresh = marks.flatMap((mark) =>
     coversOf([mark])
-      .filter(({ box }) => !old.some((known) => contains(known, box, 1)))
-      .filter(({ box }) => !isFrame(mark, box, rectangle)),
+      .filter(({ box }) => !isOld(box))
+      .map((cover) => ({ ...cover, isFrame: isFrame(mark, cover.box, rectangle) })),
   );
   const cells = combCells(pair, field);
   const lines = marks
     .filter(({ kind }) => kind !== 'text')
     .flatMap(({ covers }) => covers)
-    .filter((box) => !old.some((known) => contains(known, box, 1)));
+    .filter((box) => !isOld(box));
   const rest =
     field.type !== 'Btn' && lines.some((box) => isShortLine(box, rectangle, cells))
       ? leavesOpen('draws lines that could be characters')
       : FAITHFUL;
   if (fresh.length === 0) return rest;
   if (pages === undefined) {
-    const isFilled = fresh.some(({ isText }) => !isText);
+    const isFilled = fresh.some((cover) => !cover.isText && !cover.isFrame);
     return isFilled ? leavesOpen('fills a rectangle on no page that lists the field') : rest;
   }
   const covered = coveredOnAny(pair, pages, field.number, fresh);
@@ -358,7 +360,9 @@ function areasBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle:
   try {
     const painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
     if (painted === undefined || painted.unsupported !== undefined) return [];
-    return painted.marks.flatMap(({ hides, box }) => (hides ? [box] : []));
+    return painted.marks.flatMap(({ kind, hides, box, covers, alpha }) =>
+      hides ? [box] : kind === 'stroke' && alpha === 1 ? covers : [],
+    );
   } catch (error) {
     if (error instanceof UnreadableContent) return [];
     throw error;

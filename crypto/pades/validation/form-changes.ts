@@ -10,7 +10,7 @@ import {
   type PdfDict,
   referencesIn,
 } from '../../pdf/index.ts';
-import { streamsOf } from '../painting/appearance-streams.ts';
+import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { changedField, valuedFields } from './field-changes.ts';
@@ -212,13 +212,14 @@ function exchangesForms(
 /** Most drawings inside each other. */
 const MAX_NESTED = 8;
 
-/** True when an appearance has no resources of its own, so that viewers may take those of the form. */
+/** True when an appearance draws with no resources of its own, so that viewers may take those of the form. */
 function borrowsResources(pair: PermittedChanges, survey: DocumentSurvey): boolean {
   const { pdf } = pair.before;
   const borrows = (number: number, depth: number): boolean => {
     pair.before.spend(1);
     const resources = pdf.dict(pdf.dict(pdf.object(number))?.get('Resources'));
-    if (resources === undefined || depth > MAX_NESTED) return true;
+    if (depth > MAX_NESTED) return true;
+    if (resources === undefined) return pdf.stream(referenceTo(number))?.includes('Do') !== false;
     const inner = pdf.dict(resources.get('XObject'));
     return (inner?.entries ?? []).some((entry) => {
       const value = inner?.valueAt(entry);

@@ -12,7 +12,7 @@ import {
   type PdfDict,
   referencesIn,
 } from '../../pdf/index.ts';
-import { streamsOf } from '../painting/appearance-streams.ts';
+import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { type Box, boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
@@ -313,9 +313,4 @@ function drawsOnlyLines(pair: PermittedChanges, number: number, nested = 0): boo
       drawsOnlyLines(pair, own, nested + 1)
     );
   });
-}
-
-function referenceTo(number: number): ByteSlice {
-  const bytes = Buffer.from(`${number} 0 R`, 'latin1');
-  return { bytes, at: -1, start: 0, end: bytes.length };
 }

@@ -267,6 +267,7 @@ test('a form may get another drawing in its resources where no appearance takes 
   t.deepEqual(changed(to), PASSED);
   t.deepEqual(changed(to, [], drawing('/I Do', nested)), PASSED);
   t.deepEqual(changed(to, [], drawing('/FRM Do', '')), FAILED, 'an appearance without resources');
+  t.deepEqual(changed(to, [], drawing('', '')), PASSED, 'one that draws nothing');
   t.deepEqual(
     changed(to, [], drawing('/I Do', nested), drawing('/FRM Do', '')),
     FAILED,

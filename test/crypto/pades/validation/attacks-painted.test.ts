@@ -89,6 +89,7 @@ function filled({
 }
 
 const shows = (text: string, size = 9): string => `BT /F1 ${size} Tf 2 8 Td (${text}) Tj ET`;
+const FAINT = '/ExtGState << /G << /ca 0.4 /CA 0.4 >> >>';
 const FORMATTED = '/AA << /F << /S /JavaScript /JS (AFNumber_Format) >> >>';
 const differing = (glyphs: string, more = ''): readonly [number, string] => [
   NEW_FONT,
@@ -130,6 +131,52 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
     ['passed'],
     () => filled({ rectangle: WHOLE, content: 'BT /F1 12 Tf 20 150 Td (100) Tj ET' }),
   ],
+  // Lines across signed letters: the frame of a field, and text of the shape of a line.
+  ...(
+    [
+      [69, 0.5, '0 G', 'failed'],
+      [60, 1, '0 G', 'failed'],
+      [61.5, 1.5, '0 G', 'failed'],
+      [69, 2, '0 G', 'failed'],
+      [69, 1, '/G gs 0 G', 'failed'],
+      [76, 0.5, '0 G', 'passed'],
+      [76, 2, '0 G', 'passed'],
+      [76, 1, '/G gs 0 G', 'passed'],
+    ] as const
+  ).map(
+    ([left, width, state, expected]) =>
+      [
+        `a frame of ${width} at ${left}, ${state}`,
+        [expected],
+        () =>
+          filled({
+            rectangle: [left, 95, left + 60, 115],
+            content: `${state} ${width} w ${width / 2} ${width / 2} ${60 - width} ${20 - width} re S BT /F1 9 Tf 20 8 Td (100) Tj ET`,
+            resources: FAINT,
+          }),
+      ] as const,
+  ),
+  ...(
+    [
+      ['_', 5, 69, 105, 'failed'],
+      ['-', 12, 69, 103, 'failed'],
+      ['_', 5, 69, 125, 'passed'],
+      ['-', 12, 69, 125, 'passed'],
+    ] as const
+  ).map(
+    ([value, size, x, y, expected]) =>
+      [
+        `a faint ${value} of ${size} at ${x}, ${y}`,
+        [expected],
+        () =>
+          filled({
+            rectangle: WHOLE,
+            value: `(${value})`,
+            content: `/G gs BT /F1 ${size} Tf ${x} ${y} Td (${value}) Tj ET`,
+            resources: FAINT,
+          }),
+      ] as const,
+  ),
   // Formats of numbers and dates.
   ...(
     [
