@@ -297,6 +297,10 @@ const CHUNK_BYTES = 1 << 20;
 const ENTRY_BYTES = 256;
 const KEY = '/ByteRange';
 const RANGE = /^\/ByteRange\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]/;
+/** A byte range that is an object of its own, and the object. */
+const REFERENCE = /^\/ByteRange\s+\d+\s+\d+\s+R/;
+const OBJECT_KEY = 'obj';
+const OBJECT_RANGE = /^obj\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]/;
 /** Most offsets in the message. */
 const MAX_LISTED = 5;
 
@@ -307,15 +311,22 @@ function removedSignatures(source: ByteSource, found: readonly FoundSignature[])
     if (contents !== undefined) known.add(contents.at + contents.start);
   }
   const removed = new Set<number>();
-  for (let at = 0; at < source.size; at += CHUNK_BYTES) {
-    const bytes = source.read(at, Math.min(CHUNK_BYTES + ENTRY_BYTES, source.size - at));
-    for (let index = bytes.indexOf(KEY); index >= 0; index = bytes.indexOf(KEY, index + 1)) {
-      if (index >= CHUNK_BYTES) break;
-      const [, start, end, rest] = RANGE.exec(bytes.toString('latin1', index, index + ENTRY_BYTES)) ?? [];
-      if (known.has(Number(start))) continue;
-      if (isPlaceholder(source, Number(start), Number(end), Number(rest))) removed.add(Number(start));
+  let hasReference = false;
+  const search = (key: string, range: RegExp): void => {
+    for (let at = 0; at < source.size; at += CHUNK_BYTES) {
+      const bytes = source.read(at, Math.min(CHUNK_BYTES + ENTRY_BYTES, source.size - at));
+      for (let index = bytes.indexOf(key); index >= 0; index = bytes.indexOf(key, index + 1)) {
+        if (index >= CHUNK_BYTES) break;
+        const text = bytes.toString('latin1', index, index + ENTRY_BYTES);
+        const [, start, end, rest] = range.exec(text) ?? [];
+        hasReference ||= start === undefined && REFERENCE.test(text);
+        if (start === undefined || known.has(Number(start))) continue;
+        if (isPlaceholder(source, Number(start), Number(end), Number(rest))) removed.add(Number(start));
+      }
     }
-  }
+  };
+  search(KEY, RANGE);
+  if (hasReference) search(OBJECT_KEY, OBJECT_RANGE);
   if (removed.size === 0) return [];
   return [
     {

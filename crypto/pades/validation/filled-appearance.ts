@@ -381,11 +381,13 @@ function judgeText(
   const shown = marks.flatMap(({ text }) => text ?? []);
   const fault = shown.find(({ fontFault }) => fontFault !== undefined)?.fontFault;
   if (fault !== undefined) return forbids(fault);
-  if (shown.some(({ text, embedded }) => text === undefined && !embedded))
+  const value = fieldValue(pdf, dict);
+  const isRightToLeft = (value.texts?.[0] ?? '').search(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) >= 0;
+  // Latin encodings have no codes for such a value: programs use those of fonts that readers have.
+  if (!isRightToLeft && shown.some(({ text, embedded }) => text === undefined && !embedded))
     return forbids('shows a text that cannot be read');
   if (shown.some(({ text }) => text === undefined))
-    return leavesOpen('shows a text that cannot be read, in a font of the file');
-  const value = fieldValue(pdf, dict);
+    return leavesOpen('shows a text that cannot be read by its font');
   const plain = shown.map((one) => one.text).join('');
   if (type === 'Btn') return plain.trim() === '' ? FAITHFUL : forbids('shows a text');
   const [page] = pages ?? [];
@@ -395,10 +397,9 @@ function judgeText(
   const isTurned = turns.some((turn) => asInteger(pdf.resolve(turn)) === 180);
   const read = readText(marks, below, isTurned);
   if ('fault' in read) {
-    if (read.isDecided && !showsFromRight(marks, value.texts?.[0] ?? '')) return forbids(read.fault);
     if (!read.isDecided) return leavesOpen(read.fault);
+    if (!isRightToLeft || read.isOrder !== true) return forbids(read.fault);
   }
-  const isRightToLeft = (value.texts?.[0] ?? '').search(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) >= 0;
   if (isRightToLeft) {
     if (showsFromRight(marks, value.texts?.[0] ?? '') !== true)
       return leavesOpen('shows a text that runs from right to left, which is not compared');

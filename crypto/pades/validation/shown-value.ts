@@ -17,7 +17,7 @@ export type ReadText =
   /** `text` has line breaks, and spaces for gaps between digits. */
   | { readonly text: string }
   /** `fault` completes `gave the field X an appearance that …`. */
-  | { readonly fault: string; readonly isDecided: boolean };
+  | { readonly fault: string; readonly isDecided: boolean; readonly isOrder?: boolean };
 
 /** Least size of a text, in units of the page. */
 const MIN_SIZE = 3;
@@ -44,6 +44,11 @@ const SAME_SIZE = 1.25;
 const GAP = 0.6;
 
 const hidden = (fault: string, isDecided = true): ReadText => ({ fault, isDecided });
+const DISORDER: ReadText = {
+  fault: 'places its text in another order than it is read',
+  isDecided: true,
+  isOrder: true,
+};
 
 /**
  * @param marks of the appearance, in the order in which they are painted
@@ -198,9 +203,9 @@ function inOrder(placed: readonly Placed[], direction: readonly [number, number]
         const gap = along(glyph.at) - along(last.glyph.to);
         const least = LEAST_STEP * usualWidth(last.glyph.text ?? ' ') * limit;
         if (gap < -0.5 * Math.max(advance, 0.2 * limit) || along(glyph.at) - along(last.glyph.at) < least)
-          return hidden('places its text in another order than it is read');
+          return DISORDER;
         if (hasSpace || gap > GAP * limit) text += ' ';
-      } else if (step < 0) return hidden('places its text in another order than it is read');
+      } else if (step < 0) return DISORDER;
       else if (step < NEW_LINE * limit)
         return hidden('sets a part of its text higher, lower or smaller than the rest');
       else text += '\n';

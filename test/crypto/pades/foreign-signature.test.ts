@@ -7,7 +7,7 @@ import { bufferSource } from '#crypto/pdf/index.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects } from '../pdf/build.ts';
-import { contract, reportOn } from './validation/attack-files.ts';
+import { bodyOf, contract, FORM, PAGE, reportOn } from './validation/attack-files.ts';
 import { failedChecks, freshPath, judge, put, sign } from './validation/verdicts.ts';
 
 /** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
@@ -152,6 +152,11 @@ test('/ByteRange may be an object of its own that the signature covers', (t) => 
     made(() => '40 0 R'),
     'a reference to nothing',
   );
+  const isNoticed = (file: Buffer): boolean =>
+    reportOn(file).results.warnings.some(({ type }) => type === 'pdf.removed-signature');
+  t.false(isNoticed(pdf));
+  const empty = [FORM, PAGE].map((number) => [number, bodyOf(contract(), number)] as const);
+  t.true(isNoticed(appendRevision(pdf, new Map(empty))), 'a signature that was taken out');
   fails(made(whole, '39 0 R'), 'an object that is missing');
   const numbers = /0 (\d+) (\d+) (\d+)\]/.exec(pdf.toString('latin1').slice(pdf.indexOf('\n38 0 obj'))) ?? [];
   const same = `[0 ${numbers.slice(1).join(' ')}]`;

@@ -177,6 +177,28 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
           }),
       ] as const,
   ),
+  // A value that runs from right to left, in fonts that readers have.
+  ...(
+    [
+      ['/uni05D0 /uni05D1', 'ab', 'passed'],
+      ['/uni05D1 /uni05D0', 'ab', 'undecided'],
+      ['/afii57664 /afii57665', 'ab', 'undecided'],
+      ['/one /two', 'ab', 'undecided'],
+      ['/uni05D0 /uni05D1', 'ab', 'failed', '1 g'],
+    ] as const
+  ).map(
+    ([glyphs, shown, expected, ink = '0 g']) =>
+      [
+        `two letters from right to left, shown by ${glyphs} in ${ink}`,
+        [expected],
+        () =>
+          filled({
+            value: '<FEFF05D105D0>',
+            content: `${ink} BT /F2 9 Tf 2 8 Td (${shown}) Tj ET`,
+            objects: [differing(`97 ${glyphs}`)],
+          }),
+      ] as const,
+  ),
   // Formats of numbers and dates.
   ...(
     [
