@@ -130,17 +130,20 @@ function evidenceRecords(container: Container): Finding[] {
   return [{ status: 'warning', type: 'evidence-record', message, detail }];
 }
 
-/** Reports a ZIP comment that contradicts the media type, since some readers take it from there. */
+/** Reports a ZIP comment that contradicts the media type, since some readers take it from there, however it is written. */
 function comment(container: Container): Finding[] {
   const { directory, mimeType: given } = container;
-  const text = directory.comment.toString('latin1');
+  const text = directory.comment.toString('latin1').replaceAll('\0', '');
   // A line end in either of them is a warning about the media type, not another media type.
-  const named = text.slice('mimetype='.length).trim();
-  if (!text.startsWith('mimetype=') || named === given?.trim()) return [];
+  const [, named] = /^[\s\xa0\xef\xbb\xbf\xfe\xff]*mimetype\s*[=:]\s*(.*?)\s*$/is.exec(text) ?? [];
+  const types = text.match(/vnd\.etsi\.asic-[a-z]/gi) ?? [];
+  const own = `vnd.etsi.asic-${container.kind}`.toLowerCase();
+  const isOther = types.some((type) => type.toLowerCase() !== own);
+  if (!isOther && (named === undefined || named === given?.trim())) return [];
   // Some programs name the type of the signed file there.
-  if (container.kind === 'S' && given !== undefined && kindOf(named) === undefined) {
+  if (container.kind === 'S' && given !== undefined && types.length === 0) {
     const message = 'The comment of the container names the media type of its file, not its own.';
-    return [{ status: 'warning', type: 'container.comment', message, detail: printableName(named) }];
+    return [{ status: 'warning', type: 'container.comment', message, detail: printableName(named ?? '') }];
   }
   const message = 'The comment of the container names another media type than the container.';
   return [{ status: 'failed', type: 'container.comment', message, subIndication: 'FORMAT_FAILURE' }];

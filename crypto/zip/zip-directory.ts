@@ -238,11 +238,14 @@ function findEnd(source: Source): End {
   );
 }
 
+/** Signatures of the records of a file, of the directory, and of both of its ends. */
+const RECORDS = ['PK\x01\x02', 'PK\x03\x04', 'PK\x05\x06', 'PK\x06\x06', 'PK\x06\x07'];
+
 function readEnd(source: Source, tail: Buffer, at: number, tailAt: number): End {
   const comment = tail.subarray(at + LENGTH.end);
-  // Readers that search for the end record from the start would find another one.
-  if (comment.includes('PK\x05\x06', 0, 'latin1')) {
-    throw new ZipError('hidden-bytes', 'The comment holds the end of another container.');
+  // Readers that search from the start, and programs that repair, would find another container.
+  if (RECORDS.some((record) => comment.includes(record, 0, 'latin1'))) {
+    throw new ZipError('hidden-bytes', 'The comment holds a part of another container.');
   }
   const short = {
     count: tail.readUInt16LE(at + 10),

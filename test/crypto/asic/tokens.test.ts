@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { manifestText } from '#crypto/asic/manifest.js';
-import { DS, type ForgedReference, forge } from '../xades/forging.ts';
+import { pki as otherPki } from '../../pki/pki.ts';
+import { DS, type ForgedReference, forge, SHA256, transform } from '../xades/forging.ts';
 import {
   authority,
   file,
@@ -94,16 +95,65 @@ test.serial('a container of one file may have several time-stamp tokens, each ov
     t.notRegex(await outcome(members), /^TOTAL-PASSED/, String(index));
 });
 
-test.serial('the comment of a container may name the type of its one file', async (t) => {
-  const commented = async (kind: 's' | 'e', text: string): Promise<string> => {
+test.serial(
+  'the comment of a container may name the type of its one file, and no other container',
+  async (t) => {
     const token = { name: 'META-INF/timestamp.tst', bytes: await tokenOver(REPORT) };
-    const bytes = handMade([mimeType(kind), REPORT_MEMBER, token], { comment: Buffer.from(text) });
-    return (await validated(file(bytes, 'asics'))).indication;
-  };
-  t.is(await commented('s', 'mimetype=text/plain'), 'TOTAL-PASSED');
-  t.is(await commented('s', 'mimetype=application/vnd.etsi.asic-e+zip'), 'TOTAL-FAILED');
-  t.not(await commented('e', 'mimetype=text/plain'), 'TOTAL-PASSED');
-});
+    const bytes = Buffer.from(
+      manifestText({
+        proof: { name: 'META-INF/timestamp001.tst', mimeType: 'application/vnd.etsi.timestamp-token' },
+        digest: 'sha256',
+        members: [{ name: 'report.txt', digest: sha256(REPORT) }],
+      }),
+    );
+    const listed = [
+      { name: 'META-INF/ASiCManifest001.xml', bytes },
+      { name: 'META-INF/timestamp001.tst', bytes: await tokenOver(bytes) },
+    ];
+    const commented = async (kind: 's' | 'e', comment: string | Buffer): Promise<string> => {
+      const members = [mimeType(kind), REPORT_MEMBER, ...(kind === 's' ? [token] : listed)];
+      return (await validated(file(handMade(members, { comment: Buffer.from(comment) }), `asic${kind}`)))
+        .indication;
+    };
+    const [s, e] = ['application/vnd.etsi.asic-s+zip', 'application/vnd.etsi.asic-e+zip'];
+    for (const [kind, own, other] of [
+      ['s', s, e],
+      ['e', e, s],
+    ] as const) {
+      for (const honest of [
+        '',
+        `mimetype=${own}`,
+        `mimetype=${own}\r\n`,
+        'Made by a program',
+        'PK',
+        'PK 1.2',
+      ])
+        t.is(await commented(kind, honest), 'TOTAL-PASSED', `${kind} ${honest}`);
+      for (const forged of [
+        `mimetype=${other}`,
+        `MimeType=${other}`,
+        ` mimetype=${other}`,
+        `\ufeffmimetype=${other}`,
+        `mimetype = ${other}`,
+        `mimetype: ${other}`,
+        `mimetype=${other.toUpperCase()}`,
+        `mimetype=${other}; charset=utf-8`,
+        `mimetype="${other}"`,
+        `mimetype=${own}\nmimetype=${other}`,
+        `mimetype=${own}\0${other}`,
+        other,
+        `Content-Type: ${other}`,
+        Buffer.from(`mimetype=${other}`, 'utf16le'),
+        ...['PK\x01\x02', 'PK\x03\x04', 'PK\x05\x06', 'PK\x06\x06', 'PK\x06\x07'].map(
+          (record) => `a ${record} b`,
+        ),
+      ])
+        t.is(await commented(kind, forged), 'TOTAL-FAILED', `${kind} ${forged}`);
+    }
+    t.is(await commented('s', 'mimetype=text/plain'), 'TOTAL-PASSED');
+    t.is(await commented('e', 'mimetype=text/plain'), 'TOTAL-FAILED');
+  },
+);
 
 test.serial('a counter-signer may sign another file of the container', async (t) => {
   const plain = (uri: string, data: Buffer) => ({ uri, data, transforms: '' });
@@ -112,12 +162,11 @@ test.serial('a counter-signer may sign another file of the container', async (t)
   const [, value = ''] = /<ds:SignatureValue Id="sig-value">([^<]*)/.exec(outer) ?? [];
   const over = `<ds:SignatureValue xmlns:ds="${DS}" Id="sig-value">${value}</ds:SignatureValue>`;
   const type = 'http://uri.etsi.org/01903#CountersignedSignature';
-  const countered = (references: readonly ForgedReference[]): Buffer => {
-    const inner = forge({
-      signer,
-      id: 'counter',
-      references: [{ uri: '#sig-value', type, data: over }, ...references],
-    });
+  const countered = (
+    references: readonly ForgedReference[],
+    made = (all: readonly ForgedReference[]): string => forge({ signer, id: 'counter', references: all }),
+  ): Buffer => {
+    const inner = made([{ uri: '#sig-value', type, data: over }, ...references]);
     const unsigned = `<xades:UnsignedProperties><xades:UnsignedSignatureProperties><xades:CounterSignature>${inner}</xades:CounterSignature></xades:UnsignedSignatureProperties></xades:UnsignedProperties>`;
     const whole = outer.replace('</xades:QualifyingProperties>', `${unsigned}$&`);
     return Buffer.from(
@@ -140,6 +189,7 @@ test.serial('a counter-signer may sign another file of the container', async (t)
   };
   const honest = countered([plain('order.xml', ORDER)]);
   t.is(await verdictOf(honest), 'TOTAL-PASSED');
+  t.is(await verdictOf(countered([plain('order.xml', ORDER), plain('report.txt', REPORT)])), 'TOTAL-PASSED');
   const properties = (mark: '' | '/', names: readonly string[]): string =>
     names.map((name) => `<${mark}xades:${name}>`).join('');
   const outside = [
@@ -155,7 +205,65 @@ test.serial('a counter-signer may sign another file of the container', async (t)
       .replace('<xades:CounterSignature>', `${properties('', outside)}$&`)
       .replace('</xades:CounterSignature>', `$&${properties('/', outside.toReversed())}`),
   );
+  const signedBy = (other: typeof signer): Buffer =>
+    countered([plain('order.xml', ORDER)], (references) =>
+      forge({ signer: other, id: 'counter', references }),
+    );
+  const base64 = transform(`${DS}base64`);
+  const xpath = transform(
+    'http://www.w3.org/TR/1999/REC-xpath-19991116',
+    '<ds:XPath xmlns:ds="http://www.w3.org/2000/09/xmldsig#">false()</ds:XPath>',
+  );
+  const manifest = (id: string): string =>
+    `<ds:Manifest xmlns:ds="${DS}" Id="${id}"><ds:Reference URI="order.xml"><ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod><ds:DigestValue>${sha256(ORDER).toString('base64')}</ds:DigestValue></ds:Reference></ds:Manifest>`;
+  const listing = countered([], (references) =>
+    forge({
+      signer,
+      id: 'counter',
+      objects: `<ds:Object>${manifest('list')}</ds:Object>`,
+      references: [...references, { uri: '#list', type: `${DS}Manifest`, data: manifest('list') }],
+    }),
+  );
   for (const [name, found] of [
+    ['a counter-signer of nobody', await verdictOf(signedBy(otherPki().signer('p-256')))],
+    ['a manifest of the counter-signature', await verdictOf(listing)],
+    [
+      'a part of a file in Base64',
+      await verdictOf(countered([{ ...plain('order.xml', Buffer.alloc(0)), transforms: base64 }])),
+    ],
+    [
+      'nothing of a file',
+      await verdictOf(countered([{ ...plain('order.xml', Buffer.alloc(0)), transforms: xpath }])),
+    ],
+    ['a fragment of a file', await verdictOf(countered([plain('order.xml#item', ORDER)]))],
+    ['a file above the container', await verdictOf(countered([plain('../order.xml', ORDER)]))],
+    ['a name in another case', await verdictOf(countered([plain('Order.xml', ORDER)]))],
+    [
+      'the same file twice, once with another digest',
+      await verdictOf(countered([plain('order.xml', ORDER), plain('order.xml', REPORT)])),
+    ],
+    [
+      'a counter-signature over something else',
+      await verdictOf(
+        countered([plain('order.xml', ORDER)], ([, order]) =>
+          forge({ signer, id: 'counter', references: order === undefined ? [] : [order] }),
+        ),
+      ),
+    ],
+    [
+      'another file, the counter-signature twice',
+      await verdictOf(
+        Buffer.from(
+          honest
+            .toString()
+            .replace(
+              /<xades:CounterSignature>.*<\/xades:CounterSignature>/s,
+              (one) => one + one.replaceAll('counter', 'again'),
+            ),
+        ),
+        Buffer.from('<order/>'),
+      ),
+    ],
     ['another file', await verdictOf(honest, Buffer.from('<order/>'))],
     ['another file, the signature elsewhere', await verdictOf(elsewhere, Buffer.from('<order/>'))],
     ['a file of nobody', await verdictOf(honest, ORDER, [{ name: 'more.txt', bytes: REPORT }])],
