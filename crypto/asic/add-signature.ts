@@ -34,6 +34,7 @@ interface AddAsicSignatureRequest extends SignatureParameters {
 /**
  * Signs all data objects of a container again. Every other member keeps its bytes; in ASiC-S the new signature is
  * added to the existing signature file.
+ * Source: EN 319 162-1 §4.3.3, §4.4.3.
  * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is nothing to sign or an ASiC-S
  *   container has signatures of the other format; those of `signAsic`
  */

@@ -23,6 +23,7 @@ type AugmentAsicRequest = Omit<AugmentFileRequest<InputFile, OutputFile>, 'forma
 /**
  * Augments every signature of a container that can still change. `LTA` always adds an archive time-stamp: inside each
  * signature, or for CAdES in ASiC-E one over the container. All other members keep their bytes.
+ * Source: EN 319 162-1 §4.4.4, §5.
  * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no signature or each has
  *   that level or is covered by an archive time-stamp; those of `augmentCades` and `augmentXades`
  */

@@ -169,6 +169,7 @@ interface AsicDataObject {
 
 /**
  * Lists every data object of a container file, in file order.
+ * Source: EN 319 162-1 §4.3, §4.4.
  * @throws {CryptoError} `input.unreadable`; `asic.malformed` when the file is no container
  */
 export function asicDataObjects(path: InputFile): readonly AsicDataObject[] {

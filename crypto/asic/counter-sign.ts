@@ -32,6 +32,7 @@ interface CounterSignAsicRequest extends SignatureParameters {
 
 /**
  * Counter-signs the signatures of a container inside their files. All other members keep their bytes.
+ * Source: EN 319 122-1 §5.2.7, EN 319 132-1 §5.2.7.
  * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no such file, when an
  *   archive time-stamp covers it so that it can't change, or for a CAdES counter-signature above level B; those of
  *   `signAsic`

@@ -57,6 +57,7 @@ interface SignedAsic {
 /**
  * Writes files of any size, uncompressed, and a signature over all of them into a new container. Each file is read
  * twice and must be the same both times. With RSA, equal requests give equal bytes.
+ * Source: EN 319 162-1 §4.3, §4.4, §5.
  * @param services for the levels above B
  * @throws {CryptoError} `request.invalid` for no files, several in `S`, names that a container can't have, or a
  *   missing service; `input.unreadable`, `input.changed`, `output.exists`, `output.unwritable`; those of the key and

@@ -42,6 +42,7 @@ export interface AddCadesSignerRequest<Input extends InputFile = string, Output 
 
 /**
  * Adds a signature of level B. The file keeps its encoding, and every earlier signature its bytes.
+ * Source: RFC 5652 §5.1; EN 319 122-1 §6.
  * @throws {CryptoError} as `augmentCades` without services; `key.unsupported`; `request.invalid` for a level above B
  * (`addCadesSignerAtLevel`)
  */
@@ -60,7 +61,10 @@ interface AddCadesSignerAtLevelRequest extends Omit<AddCadesSignerRequest<InputF
   readonly signer: Signer | RemoteSigner;
 }
 
-/** Adds a signature as `addCadesSigner`, at any level. @throws {CryptoError} also those of the services */
+/**
+ * Adds a signature as `addCadesSigner`, at any level. Source: EN 319 122-1 §6.3.
+ * @throws {CryptoError} also those of the services
+ */
 export async function addCadesSignerAtLevel(
   request: AddCadesSignerAtLevelRequest,
   services: SigningServices = {},
@@ -152,6 +156,7 @@ interface JoinCadesSignersRequest extends FileNames<InputFile, OutputFile> {
 
 /**
  * Adds the signers of one file to the other; every signature keeps its bytes.
+ * Source: RFC 5652 §5.1.
  * @throws {CryptoError} as `augmentCades` without services; `signature.mismatch` when one of the two is not over the
  * content
  */

@@ -32,6 +32,7 @@ export interface CounterSignCadesRequest<Input extends InputFile = string, Outpu
 
 /**
  * Counter-signs signatures of a CAdES file at level B, as unsigned attributes. The file keeps its encoding.
+ * Source: RFC 5652 §11.4; EN 319 122-1 §5.2.7.
  * @throws {CryptoError} as `addCadesSigner`; `request.invalid` when there is no such signature
  */
 export function counterSignCades(request: CounterSignCadesRequest<InputFile, OutputFile>): SignedFile {

@@ -202,7 +202,10 @@ function parseAttributes(element: Element): Attributes {
 /** Reads certificate files: PEM, DER, and CMS without a signer (.p7b, .p7c). */
 const PKCS7 = /-----BEGIN (PKCS7|CMS)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
-/** Returns the DER of every readable certificate in one file; empty when there is none. */
+/**
+ * Returns the DER of every readable certificate in one file; empty when there is none.
+ * Source: RFC 7468 §5, §8; RFC 5652 §10.2.3.
+ */
 export function certificatesInBundle(file: Buffer): readonly Buffer[] {
   const plain = certificatesIn(file).flatMap(readableCertificates);
   if (plain.length > 0) return plain.map(({ der }) => der);

@@ -6,7 +6,7 @@
 /** The three families of ETSI baseline signatures. */
 export type SignatureFormat = 'Pades' | 'Cades' | 'Xades';
 
-/** Digest used for the content and for the signature. */
+/** Digest used for the content and for the signature. Source: RFC 5754 §2, RFC 9231 §2.1. */
 export type DigestName = 'sha256' | 'sha384' | 'sha512';
 
 /** Baseline level: evidence that a signature carries for later validation (EN 319 142-1 §6.1 and its siblings). */
@@ -63,7 +63,7 @@ export interface Signer extends SignerIdentity {
   readonly key: SigningKey;
 }
 
-/** Bytes for a key to sign. */
+/** Bytes for a key to sign. Source: RFC 5652 §5.4; XML Signature 1.1 §3.1.2. */
 export interface ToBeSigned {
   /** Bytes that the key signs, hashed with `algorithm.digest` (Ed25519: the whole bytes). */
   readonly toBeSigned: Buffer;
@@ -72,7 +72,10 @@ export interface ToBeSigned {
   readonly algorithm: SignatureAlgorithm;
 }
 
-/** A signer whose private key is elsewhere: a key service, a token behind a network, a browser. */
+/**
+ * A signer whose private key is elsewhere: a key service, a token behind a network, a browser.
+ * Source: RFC 8017 §8, RFC 3279 §2.2.3, RFC 8032.
+ */
 export interface RemoteSigner extends SignerIdentity {
   /**
    * Resolves with the signature value: of ECDSA in DER or as r and s concatenated, of PSS with a salt of the digest's
@@ -105,7 +108,7 @@ export interface SignatureParameters {
   readonly policy?: SignaturePolicy;
 }
 
-/** Parameters of PDF signatures. */
+/** Parameters of PDF signatures. Source: ISO 32000-2, 12.8.1; EN 319 142-1 §5.3. */
 export interface PadesFormat {
   /** Name of the signer, for a certificate that is not personal (ISO 32000-2, table 255, Name). */
   readonly name?: string;
@@ -128,6 +131,7 @@ type Extent = number | `${number}%`;
 /**
  * A visible signature: a rectangle on one page with an image, lines of text, or both (image left, text right).
  * Coordinates are in the page as shown, with rotation: points from its lower left corner.
+ * Source: ISO 32000-2, 12.5.5, 12.7.5.5.
  */
 export interface SignatureAppearance {
   /** 1-based. Default: the page of the existing field that `PadesFormat.fieldName` names. */
@@ -164,7 +168,7 @@ export interface SignatureAppearance {
   readonly image?: Buffer;
 }
 
-/** Parameters of CMS signatures. */
+/** Parameters of CMS signatures. Source: RFC 5652 §5.1; EN 319 122-1 §5. */
 export interface CadesFormat {
   /** Detached: the output excludes the content. @default false */
   readonly detached?: boolean;
@@ -177,7 +181,7 @@ export interface CadesFormat {
   readonly contentIdentifier?: string;
 }
 
-/** Parameters of XML signatures. */
+/** Parameters of XML signatures. Source: XML Signature 1.1 §2, §4; EN 319 132-1 §5. */
 export interface XadesFormat {
   /**
    * `enveloped`: a child of the root, over the whole document. `element`: in or beside the element that `elementId`
@@ -237,7 +241,10 @@ export class MemoryOutput {
 /** A file to write: its path, which must not exist, or a place in memory. An output that fails is removed again. */
 export type OutputFile = string | MemoryOutput;
 
-/** One file to sign; the engine reads, hashes, signs, writes and syncs it. */
+/**
+ * One file to sign; the engine reads, hashes, signs, writes and syncs it.
+ * Source: EN 319 142-1, EN 319 122-1, EN 319 132-1, §6 each.
+ */
 export interface SignFileRequest<Input extends InputFile = string, Output extends OutputFile = string>
   extends SignatureParameters {
   readonly format: SignatureFormat;

@@ -4,6 +4,7 @@
  */
 import type { SignatureFormat, SignatureLevel } from './types.ts';
 
+/** Verdict. Source: EN 319 102-1 §5.1.3. */
 export type Indication = 'TOTAL-PASSED' | 'INDETERMINATE' | 'TOTAL-FAILED';
 
 /** EN 319 102-1 tables 5 and 6. */
@@ -54,7 +55,10 @@ export interface ValidationResults {
   readonly warnings: readonly ValidationItem[];
 }
 
-/** Fields of a certificate for people. Names as in its subject; undefined when absent. */
+/**
+ * Fields of a certificate for people. Names as in its subject; undefined when absent.
+ * Source: RFC 5280 §4.1; EN 319 412-1 §5.
+ */
 export interface CertificateRecord {
   /** Common name, or the whole subject on one line. */
   readonly subjectName: string;
@@ -75,6 +79,7 @@ export interface CertificateRecord {
   readonly validityEnd: number;
 }
 
+/** A time-stamp and its verdict. Source: RFC 3161 §2.4.2; EN 319 102-1 §5.4. */
 export interface TimestampRecord {
   readonly kind: 'content' | 'signature' | 'archive' | 'document';
   /** Name of the time-stamp authority. */
@@ -102,6 +107,7 @@ export interface ChangeRecord {
   readonly description: string;
 }
 
+/** A signature and its verdict. Source: EN 319 102-1 §5.1.3. */
 export interface SignatureRecord {
   readonly format: SignatureFormat;
   /** Highest baseline level whose values are all present and, above B, whose time-stamp is trusted; undefined below B. */
@@ -133,6 +139,7 @@ export interface SignatureRecord {
   readonly results: ValidationResults;
 }
 
+/** The verdict on a file. Source: EN 319 102-1 §5.1. */
 export interface ValidationReport {
   readonly format: SignatureFormat | 'Asic';
   /** TOTAL-PASSED only when there is a signature and all signatures, counter-signatures and the file pass. */

@@ -131,7 +131,10 @@ const MAX_PLAINTEXT_BYTES = 2 ** 36 - 32;
 /** Bytes read, encrypted and written at once. */
 const CHUNK_BYTES = 1 << 20;
 
-/** Derives the key: PBKDF2-HMAC-SHA256 over the password as UTF-8; 32 bytes. Deliberately slow. */
+/**
+ * Derives the key: PBKDF2-HMAC-SHA256 over the password as UTF-8; 32 bytes. Deliberately slow.
+ * Source: RFC 8018 §5.2.
+ */
 export function envelopeKey(password: string, salt: Uint8Array, iterations: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     pbkdf2(password, salt, iterations, KEY_BYTES, 'sha256', (error, key) => {

@@ -4,7 +4,7 @@
  */
 import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
 
-/** One HTTP exchange with an authority. */
+/** One HTTP exchange with an authority. Source: RFC 3161 §3.4; RFC 6960 appendix A; RFC 5280 §4.2.1.13. */
 export interface AuthorityRequest {
   /** Absolute, http or https. */
   readonly url: string;
@@ -20,7 +20,10 @@ export interface AuthorityRequest {
   readonly urlFrom: 'operator' | 'certificate';
 }
 
-/** HTTP client for authorities. Keeps connections open between requests; follows no redirects to other schemes. */
+/**
+ * HTTP client for authorities. Keeps connections open between requests; follows no redirects to other schemes.
+ * Source: RFC 3161 §3.4; RFC 6960 appendix A.
+ */
 export interface AuthorityTransport {
   /**
    * Returns the body of a response with status 200.
@@ -44,7 +47,10 @@ export interface TimestampAuthority {
   stamp(imprint: Buffer, digest: DigestName): Promise<Buffer>;
 }
 
-/** Certificates and revocation information for later offline validation. All DER. */
+/**
+ * Certificates and revocation information for later offline validation. All DER.
+ * Source: RFC 5280 §4, §5; RFC 6960 §4.2.
+ */
 export interface Evidence {
   readonly certificates: readonly Buffer[];
   /** CertificateList. */
@@ -55,7 +61,10 @@ export interface Evidence {
 
 export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
 
-/** Collects certificates and revocation information for paths up to their roots. */
+/**
+ * Collects certificates and revocation information for paths up to their roots.
+ * Source: EN 319 122-1 §5.4, EN 319 132-1 §5.4, EN 319 142-1 §5.4.
+ */
 export interface EvidenceSource {
   /**
    * Returns the chains of all given end certificates up to and including the trust anchor, and current revocation

@@ -27,6 +27,7 @@ const MAX_FETCHED = 4;
 /**
  * Creates a source that requests OCSP first, and CRLs where OCSP gives no result. Responses are cached for
  * `cacheMinutes` at most; concurrent callers share one request.
+ * Source: RFC 6960 §4, RFC 5280 §6.3.
  * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
 export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {

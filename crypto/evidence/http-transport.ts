@@ -42,6 +42,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /**
  * Creates a transport over HTTP. Time-stamp authorities may be anywhere; OCSP responders and the servers of CRLs and
  * certificates, which certificates name, only at public addresses.
+ * Source: RFC 3161 §3.4; RFC 6960 appendix A.
  */
 export function createHttpTransport(options: HttpTransportOptions = {}): HttpTransport {
   const { clock, connections = 8, resolve, allowPrivate = false, issuerHosts = [], remedy } = options;

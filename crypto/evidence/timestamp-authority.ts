@@ -56,7 +56,10 @@ const CLOCK_SKEW = 300_000;
 const NONCE_BYTES = 12;
 const MIN_MODULUS = 2048;
 
-/** Creates a client. @throws {CryptoError} `request.invalid` when the URL is not http or https */
+/**
+ * Creates a client. Source: RFC 3161 §2.2, §2.4, §3.4.
+ * @throws {CryptoError} `request.invalid` when the URL is not http or https
+ */
 export function createTimestampAuthority(given: TimestampAuthorityOptions): TimestampAuthority {
   const { transport = createHttpTransport(), random = machineRandom } = given;
   const options = { ...ASKING, ...given };

@@ -83,6 +83,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
 /**
  * Signs one file at level B, which needs no service. When this returns, the output's bytes are on the disk
  * (unless `sync` is false; the caller syncs its folder entry); when it throws, there is no output.
+ * Source: EN 319 142-1, EN 319 122-1, EN 319 132-1, §6.3 each.
  * @throws {CryptoError} `request.invalid` for another level
  */
 export function signFile(request: SignFileRequest<InputFile, OutputFile>): SignedFile {
@@ -95,6 +96,7 @@ export function signFile(request: SignFileRequest<InputFile, OutputFile>): Signe
 
 /**
  * Signs as `signFile`, at any level, also with a key that is elsewhere: the file is then read twice.
+ * Source: EN 319 142-1, EN 319 122-1, EN 319 132-1, §6.3 each.
  * @throws {CryptoError} also `signature.mismatch` when such a key did not make the value; `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`;
  * `request.invalid` when a service that the level needs is missing
  */
@@ -119,6 +121,7 @@ export async function signFileAtLevel(
  * - A signature at level T or LT, or above, is written unchanged, and no service is called.
  * - LTA always adds another archive time-stamp, and before it the evidence for the signers of the time-stamps that it
  * covers, the newest archive time-stamp included.
+ * Source: EN 319 142-1, EN 319 122-1, EN 319 132-1, §6.3 each.
  * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the services
  */
 export async function augmentFile(
@@ -130,6 +133,7 @@ export async function augmentFile(
 
 /**
  * First of two steps with an external key. Writes no file and calls no service.
+ * Source: EN 319 142-1, EN 319 122-1, EN 319 132-1, §6.3 each.
  * @param services from level T on: PDF signatures reserve bytes for the authority's time-stamp
  * @throws {CryptoError} `input.*`, `pdf.*`, `xml.*`, `key.unsupported`; `request.invalid` also without a service that
  * the level needs

@@ -134,6 +134,7 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
  * Validates the signatures of one file. Malformed bytes and invalid signatures are a report, never an
  * exception. When the embedded evidence is not sufficient, or older than what it must prove, `trust.online` is called
  * once, if given.
+ * Source: EN 319 102-1 §5.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
  * anchor that can't be read
  */

@@ -158,7 +158,7 @@ interface PfxSource {
   readonly thumbprint?: string;
 }
 
-/** Location of a key. */
+/** Location of a key. Source: RFC 7292; RFC 5958; RFC 7468; PKCS#11 2.40. */
 export type KeySource = PemSource | PfxSource | TokenSource;
 
 /**

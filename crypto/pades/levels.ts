@@ -64,6 +64,7 @@ type SeriesStep = Pick<SignFileRequest<InputFile, OutputFile>, 'at' | 'pades'>;
 
 /**
  * Reads the input once for any number of signatures.
+ * Source: EN 319 142-1 §6.3.
  * @throws {CryptoError} as `signPadesAtLevel`. There is no output then.
  */
 export async function signPadesSeries(

@@ -33,6 +33,7 @@ export type SigningCertificateVerdict =
 /**
  * Requests evidence from `trust.online` when it is configured and revocation is checked; judges for the time of the
  * call.
+ * Source: EN 319 102-1 §5.2.6.
  * @param clock milliseconds since the epoch; read again after the requests, since responses are issued meanwhile
  * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
@@ -60,7 +61,7 @@ export async function checkSigningCertificate(
   return refusal(verdict, verdict.subIndication, problems);
 }
 
-/** Returns why the period of validity does not include `at`; undefined when it does. */
+/** Returns why the period of validity does not include `at`; undefined when it does. Source: RFC 5280 §4.1.2.5. */
 export function validityFault(
   { notBefore, notAfter }: Pick<Certificate, 'notBefore' | 'notAfter'>,
   at: number,
@@ -117,6 +118,7 @@ function messageFor({ message, detail }: ValidationItem): string {
 /**
  * Returns the certificates to embed: those between a signer and an anchor, as `buildCertificationPaths` does. When the
  * signer lacks some, they are fetched if the source may.
+ * Source: RFC 4158.
  * @throws {CryptoError} as `EvidenceSource.chain`, when they can't be fetched
  */
 export async function completeChain(
@@ -139,7 +141,10 @@ interface CertificationPaths {
   readonly chain: readonly Buffer[];
 }
 
-/** Builds the paths. @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read */
+/**
+ * Builds the paths. Source: RFC 5280 §6.1, RFC 4158.
+ * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
+ */
 export function buildCertificationPaths(
   { certificate, chain }: Pick<SignerIdentity, 'certificate' | 'chain'>,
   trust: Pick<TrustSettings, 'anchors' | 'intermediates'>,

@@ -1,6 +1,6 @@
 import type { Evidence, EvidenceSource } from '../evidence/authorities.ts';
 
-/** Trust anchors and policy of a validation. */
+/** Trust anchors and policy of a validation. Source: RFC 5280 §6.1.1; EN 319 102-1 §5.2.6. */
 export interface TrustSettings {
   /** DER of trust anchors. Empty: no chain can be proven, and every signature is INDETERMINATE at best. */
   readonly anchors: readonly Buffer[];

@@ -45,6 +45,7 @@ const POLICY_NAME = 'Checks of ETSI EN 319 102-1 as listed in this report';
  * SignatureValidationReport = SignatureIdentifier?, ValidationConstraintsEvaluationReport?, ValidationTimeInfo?,
  *     SignersDocument?, SignatureAttributes?, SignerInformation?, SignatureQuality?, SignatureValidationProcess?,
  *     SignatureValidationStatus { MainIndication, SubIndication*, … }
+ * Source: TS 119 102-2 §4.
  */
 export function validationReportXml(report: ValidationReport, file: ValidationReportFile): string {
   const objects = new ObjectList();

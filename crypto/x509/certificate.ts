@@ -53,6 +53,7 @@ const same = new WeakMap<Buffer, Certificate>();
 
 /**
  * Parses one DER certificate; equal bytes give the same object while it is cached.
+ * Source: RFC 5280 §4.1.
  * @throws {CryptoError} `certificate.malformed`
  */
 export function readCertificate(der: Buffer): Certificate {
@@ -169,6 +170,7 @@ const BLOCK = /-----BEGIN (?:X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END 
 
 /**
  * Returns the DER of each certificate in a file that is PEM (with any text around the blocks) or one DER certificate.
+ * Source: RFC 7468 §5.
  */
 export function certificatesIn(file: Buffer): Buffer[] {
   const blocks = [...file.toString('latin1').matchAll(BLOCK)];

@@ -31,6 +31,7 @@ export function holderText({ subject, alternativeNames, serial }: Certificate): 
 
 /**
  * Returns numbers that identify the holder, without prefix and punctuation, the most specific first; may be empty.
+ * Source: EN 319 412-1 §5.
  * @param der of the certificate @throws {CryptoError} `certificate.malformed`
  */
 export function holderIdentifiers(der: Buffer): readonly string[] {

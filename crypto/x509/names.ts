@@ -76,6 +76,7 @@ export function readName(der: Buffer): NameAttribute[][] {
 /**
  * Returns the attributes of a name. An empty name has the text ''; an unreadable one has no attributes and its DER in
  * hex as text.
+ * Source: RFC 5280 §4.1.2.4; RFC 4514 §2.
  */
 export function nameFields(der: Buffer): NameFields {
   const relatives = readable(der);

@@ -23,7 +23,7 @@ test('the pages made from code are up to date', (t) => {
   t.is(status, 0, stderr);
 });
 
-test('docs/errors.md has every code of the engine', (t) => {
+test('docs/errors.md and the guide to signatures have every code of the engine', (t) => {
   const union =
     /export type CryptoErrorCode =([^;]+);/.exec(readFileSync('crypto/core/types.ts', 'utf8'))?.[1] ?? '';
   const codes = [...union.matchAll(/\| '([^']+)'/g)].map(([, code]) => code ?? '');
@@ -33,6 +33,11 @@ test('docs/errors.md has every code of the engine', (t) => {
     codes.filter((code) => !page.includes(`| \`${code}\` |`)),
     [],
     'add them to scripts/docs/error-remedies.mjs',
+  );
+  const guide = readFileSync('docs/signatures/README.md', 'utf8');
+  t.deepEqual(
+    codes.filter((code) => !guide.includes(`\`${code}\``)),
+    [],
   );
 });
 

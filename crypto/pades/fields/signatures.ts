@@ -285,6 +285,7 @@ const MAX_SIGNATURES = 500;
 
 /**
  * Counts the signature fields with a value, document time-stamps among them, valid or not; at most 500.
+ * Source: ISO 32000-2, 12.7.5.5.
  * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`
  */
 export function countPdfSignatures(path: InputFile): number {
