@@ -2,9 +2,10 @@
  * Packs the packages (workspaces) and uses them as others do: in an empty strict project, without skipLibCheck, on several versions of Node; and judges
  * the tarballs with publint and @arethetypeswrong/cli. Needs the registry.
  *
- * node scripts/check-packages.mjs [--node 20,22,24] [<folder>…]   exit 0: all of it works
+ * node scripts/check-packages.mjs [--node 20,22,24,26] [<folder>…]   exit 0: all of it works
  *
- * What runs is the first program of the README of a package; those of its guide, docs/<name>/, are compiled.
+ * What runs is the first program of the README of a package. Those of its guide, docs/<name>/, are compiled: code that begins with an import or with
+ * the name of its file.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -21,9 +22,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Packages that the types of an entry, or the program of the README, need beside the tarball. */
+const PEERS = { runtime: ['xstate', 'lmdb', '@opentelemetry/api'] };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { node: { type: 'string', default: '20,22,24' } },
+  options: { node: { type: 'string', default: '20,22,24,26' } },
 });
 const { workspaces } = readJson('package.json');
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
@@ -46,9 +49,26 @@ function check(folder) {
   run(project, 'npx', '-y', '@arethetypeswrong/cli@0.18.5', tarball, '--profile', 'esm-only');
 
   writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
-  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', noEmit: true };
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2022',
+    outDir: 'out',
+    types: ['node'],
+  };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  run(project, 'npm', 'install', '--no-audit', '--no-fund', tarball, 'typescript', '@types/node@20');
+  const peers = PEERS[folder] ?? [];
+  run(
+    project,
+    'npm',
+    'install',
+    '--no-audit',
+    '--no-fund',
+    tarball,
+    'typescript',
+    '@types/node@20',
+    ...peers,
+  );
   const count = readdirSync(join(project, 'node_modules'), { recursive: true, encoding: 'utf8' }).filter(
     (path) => /(^|\/)node_modules\/[^/@.]+\/package\.json$|^(@[^/]+\/)?[^/@.]+\/package\.json$/.test(path),
   ).length;
@@ -64,14 +84,15 @@ function check(folder) {
   const guide = join(ROOT, 'docs', name.split('/').at(-1));
   const pages = existsSync(guide) ? readdirSync(guide).filter((page) => page.endsWith('.md')) : [];
   for (const page of pages)
-    for (const [at, [, block]] of [
-      ...readFileSync(join(guide, page), 'utf8').matchAll(/```(?:js|ts)\n(.*?)```/gs),
+    for (const [at, [, block, name = `${page}-${at}.ts`]] of [
+      ...readFileSync(join(guide, page), 'utf8').matchAll(
+        /```(?:js|ts)\n((?:\/\/ (\S+\.ts)\n|(?=import )).*?)```/gs,
+      ),
     ].entries())
-      writeFileSync(join(project, `${page}-${at}.ts`), block);
-  writeFileSync(join(project, 'example.mjs'), code);
+      writeFileSync(join(project, name), block);
   run(project, 'npx', 'tsc', '-p', '.');
   for (const version of values.node.split(',')) {
-    const said = run(project, 'npx', '-y', '-p', `node@${version}`, 'node', 'example.mjs');
+    const said = run(project, 'npx', '-y', '-p', `node@${version}`, 'node', 'out/example.js');
     console.log(`${name}: the example on Node ${version} printed ${said.trim().slice(0, 60)}`);
   }
 }

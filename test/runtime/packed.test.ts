@@ -18,10 +18,14 @@ const PACKAGE = join(dirname(fileURLToPath(import.meta.resolve('@sealwright/runt
 const MODULES = join(PACKAGE, '..', 'node_modules');
 
 /** Packages that `npm install` would bring, and the compiler. */
-const INSTALLED = ['xstate', 'lmdb', 'comlink', 'lru-cache', 'typescript'];
+const INSTALLED = ['xstate', 'lmdb', 'comlink', 'lru-cache', 'typescript', '@types', '@opentelemetry'];
 
-/** Makes a project with the packed package and a program, and compiles it. Returns its folder. */
-function projectWith(t: ExecutionContext, program: string): string {
+/** Makes a project with the packed package and programs, and compiles them. Returns its folder. */
+function projectWith(
+  t: ExecutionContext,
+  program: string,
+  more: ReadonlyMap<string, string> = new Map(),
+): string {
   const folder = folderFor(t);
   const scope = join(folder, 'node_modules', '@sealwright');
   mkdirSync(scope, { recursive: true });
@@ -36,9 +40,12 @@ function projectWith(t: ExecutionContext, program: string): string {
     module: 'nodenext',
     target: 'es2023',
     noUncheckedIndexedAccess: true,
+    // The types of the package need none of Node; tests of the guide do.
+    ...(more.size > 0 && { types: ['node'] }),
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  writeFileSync(join(folder, 'program.ts'), program);
+  for (const [name, text] of [['program.ts', program], ...more] as const)
+    writeFileSync(join(folder, name), text);
   run(t, folder, process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
   return folder;
 }
@@ -92,4 +99,18 @@ test('an effect that is killed while it runs is repeated under the same key', (t
   const keys = `${stdout}${run(t, folder, process.execPath, ['program.js'])}`.match(/^mail .*$/gm) ?? [];
   t.is(keys.length, 2);
   t.is(new Set(keys).size, 1);
+});
+
+test('the programs of the guide compile as packed, and its messages and tests run', (t) => {
+  const guide = join(PACKAGE, '..', 'docs', 'runtime');
+  const programs = new Map<string, string>();
+  for (const page of readdirSync(guide))
+    for (const [, program = '', name = ''] of readFileSync(join(guide, page), 'utf8').matchAll(
+      /```ts\n(\/\/ (\S+\.ts)\n.*?)```/gs,
+    ))
+      programs.set(name, program);
+  t.is(programs.size, 9);
+  const folder = projectWith(t, '', programs);
+  t.regex(run(t, folder, process.execPath, ['messages.js']), /^charge 5 under order\/o-7\/2\/\d+\n5\n$/);
+  t.regex(run(t, folder, process.execPath, ['--test', 'order.test.js', 'store.test.js']), /^# fail 0$/m);
 });
