@@ -100,8 +100,13 @@ export class Services {
     );
     let opened: Batch | undefined;
     const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
-    // Before the first step, so that none is missed; a node that takes over later compares all chains.
-    if (store.nodes === undefined) await history?.start();
+    const singletons = new Singletons(common);
+    // Before the first step, so that none is missed.
+    if (history !== undefined) {
+      await singletons.run('history', () => history.start());
+      // The node that runs it may be ending.
+      while (await history.isRecordedAsStopped()) await clock.sleep(HISTORY_RETRY_MS);
+    }
     // Before the runtime starts: migrates actors that an earlier version stored.
     const { migrated, rearmed } = await migrateStore(
       store,
@@ -111,7 +116,6 @@ export class Services {
       options.version,
     );
     if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
-    const singletons = new Singletons(common);
     const runtime = buildRuntime({
       system,
       store,
@@ -125,7 +129,7 @@ export class Services {
       onCommitted: (step, isOwn) => {
         opened?.inspection.changes.observe();
         planOf.get(step.actor.address.kind)?.observe(step, isOwn);
-        if (store.nodes === undefined || singletons.runsHere('history')) history?.observe(step);
+        if (singletons.runsHere('history')) history?.observe(step);
       },
       onUnaccepted: (_, what) => observer?.unaccepted(what),
       ...(options.onDraining && { onDraining: options.onDraining }),
@@ -140,10 +144,10 @@ export class Services {
         },
       }),
     });
+    // What other nodes committed since its start was not observed.
+    if (store.nodes !== undefined && singletons.runsHere('history')) history?.compare();
     const batch = await batchPlan.open(runtime);
     opened = batch;
-    if (store.nodes !== undefined && history !== undefined)
-      await singletons.run('history', () => history.start());
     const portal = await portalPlan?.open();
     return new Services(common, pool, runtime, batch, portal, history, singletons);
   }
@@ -162,22 +166,22 @@ export class Services {
   /**
    * Takes nothing new from the call on, lets what is under way finish for up to `grace` milliseconds, then cuts it
    * off. What is left is found by the recovery of the next start. The store stays open; its owner closes it.
+   * @param requests resolves when no request sends messages to actors any more
    */
-  async stop(grace: number): Promise<void> {
+  async stop(grace: number, requests?: Promise<unknown>): Promise<void> {
     const { clock, store, log } = this.common;
     const { pool } = this;
     const until = clock.elapsed() + grace;
     await Promise.all(this.#all.map((service) => service.drain(grace)));
     const left = Math.max(0, until - clock.elapsed());
-    const stopped = this.runtime.stop(left);
+    const stopped = this.runtime.stop(left, requests);
     // Set after the deadline of the runtime, so that results of lost tasks are ignored.
     const cancel = clock.after(left, () => void pool.destroy());
     await stopped;
     cancel();
     await pool.close();
     await this.singletons.stop();
-    const runsHistory = store.nodes === undefined || this.singletons.runsHere('history');
-    await (runsHistory ? this.history : undefined)
+    await (this.singletons.runsHere('history') ? this.history : undefined)
       ?.stop()
       .catch((error: unknown) =>
         log.warn('The history could not be sealed; the next start does so.', { ...describeFailure(error) }),
@@ -186,6 +190,9 @@ export class Services {
     await store.flushed();
   }
 }
+
+/** Milliseconds between two reads of the record of the last stop. */
+const HISTORY_RETRY_MS = 100;
 
 /** Each node has its own record. */
 function crashJournalName(node: string | undefined): string {

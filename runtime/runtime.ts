@@ -164,10 +164,12 @@ export interface BuiltRuntime {
   /**
    * Starts no more effects and deadlines and waits for those in progress; after `grace` milliseconds their signals are
    * aborted, and a second later handlers that go on are abandoned. Effects that have not ended by then are repeated
-   * after the next start; that is no failed attempt. The store stays open: the caller owns it.
-   * @default no limit
+   * after the next start; that is no failed attempt. Once `requests` resolves too, actors accept no messages, and no step
+   * follows the end of the stop. The store stays open: the caller owns it.
+   * @param grace default: no limit
+   * @param requests those in progress that send messages; must resolve. Default: none
    */
-  stop(grace?: Millis): Promise<void>;
+  stop(grace?: Millis, requests?: Promise<unknown>): Promise<void>;
   /** Quarantined effects: the process crashed while they ran alone. */
   setAside(): readonly MarkedEffect[];
   /** Releases the quarantined effects of an actor, and those set aside, of any node. False when there is none. */
@@ -256,10 +258,10 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       timers.start();
       rescheduleLateEffects(dependencies, outboxes);
     },
-    stop: async (grace) => {
+    stop: async (grace, requests) => {
       isStopping = true;
-      await Promise.all([timers.stop(), outboxes.stop(grace)]);
-      if (host instanceof ShardedHost) await host.close();
+      await Promise.all([timers.stop(), outboxes.stop(grace), requests]);
+      await host.close();
       journal?.close();
     },
     reports: () => host.reports(),

@@ -22,21 +22,28 @@ import { type PortalProfiles, portalProfiles, type SigningSetup, setUpSigning } 
  */
 export const serve: Serve = async (settings, log, options) => {
   /** Running components, which stop in parallel before one deadline, and then the store below them. */
-  const working: (() => Promise<void>)[] = [];
+  const ends: Ends = { working: [], stopServices: async () => {} };
   let closeStore = async () => {};
   const stop = async () => {
-    await Promise.all(working.map((end) => end()));
+    const requests = Promise.all(ends.working.map((end) => end()));
+    await Promise.all([requests, ends.stopServices(requests)]);
     await closeStore();
   };
   try {
     const base = await openBase(settings, log, options);
     closeStore = () => base.store.close();
-    return { ...(await serveOn(base, working)), stop };
+    return { ...(await serveOn(base, ends)), stop };
   } catch (error) {
     await stop().catch(() => {});
     throw error;
   }
 };
+
+interface Ends {
+  /** End listeners with their requests, and connections. */
+  readonly working: (() => Promise<void>)[];
+  stopServices: (requests: Promise<unknown>) => Promise<void>;
+}
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
@@ -63,7 +70,8 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   return { settings, log, options, ids: systemIds, layout, faults, keys, lost, tellLost, store, clock };
 }
 
-async function serveOn(base: Base, working: (() => Promise<void>)[]): Promise<Omit<RunningService, 'stop'>> {
+async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'stop'>> {
+  const { working } = ends;
   const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
   const { version } = options;
   const started = await waitForStart(store.nodes, clock);
@@ -102,7 +110,8 @@ async function serveOn(base: Base, working: (() => Promise<void>)[]): Promise<Om
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
   );
-  working.push(() => services.stop(settings.hosting.shutdownTimeoutSeconds * 1000));
+  const grace = settings.hosting.shutdownTimeoutSeconds * 1000;
+  ends.stopServices = (requests) => services.stop(grace, requests);
   const runId = ids.uuid();
   const load = createLoadGuard(clock, log);
   const parts = { settings, version, runId, services, store, keys, clock, ids, log, metrics, load, working };

@@ -23,6 +23,8 @@ export interface HistoryOptions {
 export interface History {
   observe(step: Step): void;
   start(): Promise<void>;
+  /** True until `start` resolves, here or on another node, where the last service has ended in order. */
+  isRecordedAsStopped(): Promise<boolean>;
   /** Covers steps that were not observed; see `HistorySealer.compare`. */
   compare(): void;
   /** Writes and publishes the last checkpoint. */
@@ -79,6 +81,7 @@ export function createHistory(
   return {
     observe: (step) => sealer.observe(step),
     start: () => sealer.start(),
+    isRecordedAsStopped: () => sealer.isRecordedAsStopped(),
     compare: () => sealer.compare(),
     async stop() {
       await sealer.seal();

@@ -81,6 +81,9 @@ export class HistorySealer {
   #last: Checkpoint | undefined;
   #cancel = (): void => {};
   #stopped = false;
+  /** Number of the newest comparison, and of the newest one that has seen every actor. */
+  #comparison = 0;
+  #compared = 0;
   /** Changes of the rows, one after the other. */
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -101,14 +104,9 @@ export class HistorySealer {
   async start(): Promise<void> {
     const { store, signer } = this.#options;
     this.#own = await store.load({ kind: HISTORY_KIND, id: signer.node });
-    const [newest] = await store.rows({
-      view: CHECKPOINTS_VIEW,
-      prefix: [signer.node],
-      reverse: true,
-      limit: 1,
-    });
-    this.#last = newest && CHECKPOINT.read(newest.value);
+    this.#last = await this.#newestCheckpoint();
     await this.#compareWithAnchor();
+    this.#withdrawStop();
     const wasClean = this.#own?.state === 'Stopped' && !this.#options.alwaysCompares;
     await this.#enqueue(() => this.#commit({ put: [], remove: [] }, 'Running'));
     this.#anchor(false);
@@ -116,9 +114,18 @@ export class HistorySealer {
     this.#arm();
   }
 
+  async #newestCheckpoint(): Promise<Checkpoint | undefined> {
+    const { store, signer } = this.#options;
+    const prefix = [signer.node];
+    const [newest] = await store.rows({ view: CHECKPOINTS_VIEW, prefix, reverse: true, limit: 1 });
+    return newest && CHECKPOINT.read(newest.value);
+  }
+
   /** Finds in the background what no checkpoint covers; call it when steps were committed that were not observed. */
   compare(): void {
-    this.#enqueue(() => this.#compareAll()).catch((error: unknown) =>
+    this.#comparison += 1;
+    const comparison = this.#comparison;
+    this.#enqueue(() => this.#compareAll(comparison)).catch((error: unknown) =>
       this.#options.log.warn('The history could not be compared with its checkpoints.', {
         ...describeFailure(error),
       }),
@@ -126,16 +133,35 @@ export class HistorySealer {
   }
 
   /**
-   * Covers the remaining changes, so that the next start need not compare. Call it when no more steps are committed.
+   * Covers the remaining changes, so that the next start need not compare. Call it when this node commits no more steps.
+   * The stop is recorded only where checkpoints cover everything and no other node may change it: whoever verifies the
+   * history takes each later change for an edit.
    */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     await this.#enqueue(async () => {
+      // Nodes that have ended committed steps that were not observed yet.
+      await this.#options.store.nodes?.sync();
       await this.#sealAll();
+      if (this.#compared < this.#comparison || this.#changed.size > 0 || (await this.#hasOtherNodes()))
+        return;
       await this.#commit({ put: [], remove: [] }, 'Stopped');
-      this.#anchor(true);
+      // A node that starts waits until it reads a record of this one that says otherwise (`isRecordedAsStopped`).
+      if (await this.#hasOtherNodes()) await this.#commit({ put: [], remove: [] }, 'Running');
+      else this.#anchor(true);
     });
+  }
+
+  /** True: a step would look like an edit until `start` resolves, here or on another node. */
+  async isRecordedAsStopped(): Promise<boolean> {
+    const { store, signer } = this.#options;
+    return (await store.load({ kind: HISTORY_KIND, id: signer.node }))?.state === 'Stopped';
+  }
+
+  async #hasOtherNodes(): Promise<boolean> {
+    const nodes = await this.#options.store.nodes?.list();
+    return nodes?.some(({ isThis }) => !isThis) === true;
   }
 
   /** Makes checkpoints of all changes. @returns the newest checkpoint; undefined while there is none */
@@ -210,6 +236,13 @@ export class HistorySealer {
       await setImmediate();
     }
     return { leaves, unsealed, taken };
+  }
+
+  /** Rejects where the record of the last stop cannot be replaced: the first step would look like an edit. */
+  #withdrawStop(): void {
+    const { anchor } = this.#options;
+    const kept = parseAnchor(anchor?.read());
+    if (kept?.stopped) anchor?.keep(JSON.stringify({ ...kept, stopped: false } satisfies AnchoredCheckpoint));
   }
 
   /** A part that fails is repeated with the next checkpoint. */
@@ -307,7 +340,9 @@ export class HistorySealer {
       moved: null,
     });
     if (!committed.ok) {
+      // A commit that was not answered may have been stored.
       this.#own = await store.load(actor.address);
+      this.#last = await this.#newestCheckpoint();
       throw new Error(`The checkpoint was refused: ${committed.reason}.`);
     }
     await committed.durable;
@@ -315,16 +350,20 @@ export class HistorySealer {
   }
 
   /** Finds the actors whose newest line, or whose state, no checkpoint covers. */
-  async #compareAll(): Promise<void> {
+  async #compareAll(comparison: number): Promise<void> {
     const { store, kinds } = this.#options;
     for (const kind of kinds) {
       let after: string | undefined;
       do {
+        // A newer one follows, which sees the same.
+        if (comparison < this.#comparison) return;
         const actors = await store.actors({ kind, limit: PAGE_SIZE, ...(after !== undefined && { after }) });
         for (const actor of actors) await this.#compare(actor);
         after = actors.length < PAGE_SIZE ? undefined : actors.at(-1)?.address.id;
-      } while (after !== undefined && !this.#stopped);
+        if (this.#stopped && after !== undefined) return;
+      } while (after !== undefined);
     }
+    this.#compared = comparison;
   }
 
   async #compare({ address: { kind, id }, journalHash: hash, revision }: StoredActor): Promise<void> {

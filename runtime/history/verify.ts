@@ -112,6 +112,8 @@ class Verification {
   readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0 };
   readonly #store: HistoryReader;
   readonly #options: VerifyHistoryOptions;
+  /** Identifies the stop before which everything was written; undefined while a service runs, and after a crash. */
+  #stop: string | undefined;
   #changedLate: StoredActor | undefined;
   /** Number of rows of each list that follow from the actors; undefined once it is not known. */
   #listed: Map<string, number> | undefined = new Map();
@@ -134,6 +136,7 @@ class Verification {
   }
 
   async #all(): Promise<void> {
+    this.#stop = await this.#lastStop();
     for (const copy of this.#options.copies ?? []) await this.#copy(copy);
     for (const { checkpoint } of this.#anchors()) await this.#anchor(checkpoint);
     for (const kind of this.#options.kinds) await this.#kind(kind);
@@ -154,12 +157,19 @@ class Verification {
     return this.#options.anchors?.() ?? [];
   }
 
-  /** True when every service that wrote to the store has ended in order: then checkpoints cover everything. */
-  async #isStopped(): Promise<boolean> {
+  /** Identifies the last stop when every service that wrote to the store has ended in order: checkpoints cover everything. */
+  async #lastStop(): Promise<string | undefined> {
     const anchors = this.#anchors();
-    if (anchors.length > 0) return anchors.every(({ stopped }) => stopped);
+    if (anchors.length > 0)
+      return anchors.every(({ stopped }) => stopped) ? JSON.stringify(anchors) : undefined;
     const sealers = await this.#store.actors({ kind: HISTORY_KIND, limit: PAGE_SIZE });
-    return sealers.length > 0 && sealers.every(({ state }) => state === 'Stopped');
+    const isStopped = sealers.length > 0 && sealers.every(({ state }) => state === 'Stopped');
+    return isStopped ? JSON.stringify(sealers.map(({ revision }) => revision)) : undefined;
+  }
+
+  /** True when no service has run since the verification began. */
+  async #isStopped(): Promise<boolean> {
+    return this.#stop !== undefined && (await this.#lastStop()) === this.#stop;
   }
 
   #spend(): void {
@@ -346,12 +356,13 @@ class Verification {
 
   /** True when a checkpoint has sealed a deletion since, or the next one will. */
   async #wasDeleted({ kind, id }: HistoryLeaf, sealedAt: Millis): Promise<boolean> {
+    // First: a checkpoint that is made meanwhile moves it to those that are sealed.
+    const [unsealed] = await this.#store.rows({ view: UNSEALED_VIEW, prefix: [kind, id], limit: 1 });
     const [sealed] = await this.#store.rows({ view: DELETIONS_VIEW, prefix: [kind, id], limit: 1 });
     if (sealed !== undefined) {
       const position = parsePosition(sealed.value) ?? (await this.#positionOf(kind, id, sealed.value));
       if (position !== undefined && (await this.#isDeletion(position, { kind, id }, sealedAt))) return true;
     }
-    const [unsealed] = await this.#store.rows({ view: UNSEALED_VIEW, prefix: [kind, id], limit: 1 });
     return unsealed !== undefined && !(await this.#isStopped());
   }
 

@@ -174,6 +174,8 @@ export interface ActorHost {
   restart(address: ActorAddress): Promise<StepOutcome>;
   /** Ends an actor in any state, as `ActorDefinition.ends` does. */
   end(address: ActorAddress): Promise<StepOutcome>;
+  /** Refuses messages from the call on; resolves once every step is committed and observed. */
+  close(): Promise<void>;
   /** Number of the thread that hosts an actor. */
   shardOf(address: ActorAddress): number;
   /** Returns one entry for each thread that answers. */

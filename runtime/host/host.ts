@@ -96,6 +96,8 @@ interface Mailbox {
  */
 export class Mailboxes {
   readonly #boxes = new Map<string, Mailbox>();
+  /** Called when no actor has a message any more. */
+  onIdle = (): void => {};
 
   /** Number of actors with a message in progress or waiting. */
   get awake(): number {
@@ -152,6 +154,7 @@ export class Mailboxes {
       }
     }
     this.#boxes.delete(actor);
+    if (this.#boxes.size === 0) this.onIdle();
   }
 }
 
@@ -231,12 +234,12 @@ export function addressKey(address: ActorAddress): string {
 export class Host implements ActorHost {
   readonly #dependencies: HostDependencies;
   readonly #mailboxes = new Mailboxes();
-  /** Recently used actors, so that a busy one is not read and parsed for every message. */
-  /** Undefined: none is cached. */
+  /** Recently used actors, so that a busy one is not read and parsed for every message. Undefined: none is cached. */
   readonly #cache: LRUCache<string, StoredActor> | undefined;
   readonly #traffic: Traffic;
   readonly #commitTimes = new RecentTimes();
   readonly #utilisation = new LoopUtilisation();
+  #closing: Promise<void> | undefined;
 
   constructor(dependencies: HostDependencies) {
     this.#dependencies = dependencies;
@@ -244,7 +247,6 @@ export class Host implements ActorHost {
     this.#traffic = new Traffic(() => dependencies.clock.elapsed());
   }
 
-  /** Actors with a message in progress or waiting. */
   get awake(): number {
     return this.#mailboxes.awake;
   }
@@ -289,7 +291,6 @@ export class Host implements ActorHost {
     return this.deliver(address, event, options ?? {});
   }
 
-  /** Sends a message, also for the runtime itself. */
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     return this.#post(address, delivery, () =>
       this.#traced(address, event.type, delivery, (traced) => this.#step(address, event, traced)),
@@ -329,7 +330,6 @@ export class Host implements ActorHost {
     );
   }
 
-  /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
   restart(address: ActorAddress): Promise<StepOutcome> {
     return this.#post(address, undefined, () => {
       this.#dependencies.supervisor.clear(addressKey(address));
@@ -364,6 +364,14 @@ export class Host implements ActorHost {
     return this.#post(address, undefined, () => this.#stop(address, error));
   }
 
+  close(): Promise<void> {
+    this.#closing ??= new Promise((resolve) => {
+      this.#mailboxes.onIdle = resolve;
+      if (this.#mailboxes.awake === 0) resolve();
+    });
+    return this.#closing;
+  }
+
   /** 48 random bits: an index below 2^53 for each effect of a step. */
   readonly #firstIndex = (): number => Number.parseInt(this.#dependencies.ids.uuid().slice(-12), 16);
 
@@ -392,6 +400,7 @@ export class Host implements ActorHost {
     delivery: MessageDelivery | undefined,
     work: () => Promise<StepOutcome>,
   ): Promise<StepOutcome> {
+    if (this.#closing !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
     const isInternal = delivery?.settles !== undefined || delivery?.timer !== undefined;
     const limit = isInternal
       ? Number.POSITIVE_INFINITY

@@ -123,8 +123,9 @@ export class ShardThread {
     await this.#stop();
   }
 
-  /** Terminates the thread without an event. */
+  /** Terminates the thread without an event, once each step that it has written was observed. */
   async close(): Promise<void> {
+    await this.revoke();
     this.#owner = undefined;
     this.#end('It was closed.');
     await this.#stop();

@@ -3,7 +3,16 @@
  * the code of the store on PostgreSQL; only the statements are those of `memory-database.ts`.
  */
 import { Faults } from '../model/faults.ts';
-import type { ActorStore, Clock, Committed, Log, Step, StoredEffect, StoreNodes } from '../model/ports.ts';
+import type {
+  ActorStore,
+  Clock,
+  Committed,
+  Log,
+  NodeStatus,
+  Step,
+  StoredEffect,
+  StoreNodes,
+} from '../model/ports.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
 import { ChangeFeed } from '../store/postgres/change-feed.ts';
 import { Committer } from '../store/postgres/committer.ts';
@@ -140,6 +149,18 @@ function storeOf(
   };
 }
 
+function statusOf({ sessions, leases }: MemoryDatabase, own: number): readonly NodeStatus[] {
+  return [...sessions].flatMap(([session, { node, leaseMs, seenAt }]) =>
+    Number.isFinite(seenAt)
+      ? {
+          ...{ name: node, session, isThis: session === own, openedAt: 0, silentMs: 0, isDraining: false },
+          ...{ leaseSeconds: leaseMs / 1000, effectsLeased: 0, info: null, report: null },
+          leases: [...leases].flatMap(([name, holder]) => (holder === session ? name : [])),
+        }
+      : [],
+  );
+}
+
 function nodesOf(
   database: MemoryDatabase,
   link: Link,
@@ -165,7 +186,7 @@ function nodesOf(
     acquire: (lease) => link(() => database.acquire(session.token, lease)),
     release: (lease) => link(() => database.release(session.token, lease)),
     takePermit: async () => 0,
-    list: async () => [],
+    list: () => link(async () => statusOf(database, session.token)),
     drain: async () => false,
   };
 }

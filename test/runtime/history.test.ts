@@ -20,7 +20,7 @@ import {
   verifyHistory,
 } from '@sealwright/runtime/history';
 import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
-import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
+import { MemoryDatabase, MemoryStore, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
@@ -510,4 +510,159 @@ test('checkpoints are made at the interval, in pages after many changes, and non
   t.is((await sealer.seal())?.sequence, 1);
   for (let n = 0; n < 2500; n++) await tell(`x${n}`, BORN, 'WRITE');
   t.like(await sealer.seal(), { sequence: 4, leaves: 2 * (2500 - 2 * 1024) });
+});
+
+test('a stop is not recorded before each actor was compared after a crash', async (t) => {
+  const store = new MemoryStore();
+  const { tell } = await historyFixture(store);
+  for (let n = 0; n < 300; n++) await tell(`x${n}`, BORN, 'WRITE');
+  // Its sealer is never stopped, and the next one has no time to compare.
+  const stopped = async (isCompared: boolean) => {
+    const { sealer } = await historyFixture(store);
+    if (isCompared) await sealer.seal();
+    await sealer.stop();
+    return sealer.isRecordedAsStopped();
+  };
+  t.false(await stopped(false));
+  t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined);
+  t.true(await stopped(true));
+  t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 0 });
+});
+
+/** Two nodes on one database; the first one makes the checkpoints. */
+async function twoNodes(anchor = memoryAnchor()) {
+  const clock = new SimulatedClock(1000);
+  const database = new MemoryDatabase(clock);
+  const open = (node: string) =>
+    openMemoryNode({
+      ...{ database, clock, node, log: QUIET, leaseSeconds: 10 },
+      link: (statement) => statement(),
+    });
+  const [first, second] = [await open('first'), await open('second')];
+  const { sealer } = await historyFixture(first, privateKey, anchor);
+  first.nodes.follow({ committed: (step) => sealer.observe(step), adopted() {} });
+  const write = async (store: ActorStore, id: string) => {
+    const context = { now: clock.now() };
+    const born = firstStep(definition, { kind: 'thing', id }, null, context);
+    await store.commit(born);
+    const step = nextStep(definition, born.actor, { type: 'WRITE' }, context);
+    if (step !== undefined) await store.commit(step);
+  };
+  return { first, second, sealer, write, open };
+}
+
+test('a node that stops while another one runs records no stop', async (t) => {
+  const anchor = memoryAnchor();
+  const { first, second, sealer, write } = await twoNodes(anchor);
+  await write(first, 'a');
+  await write(second, 'b');
+  await sealer.stop();
+  await first.close();
+  await write(second, 'c');
+  const verified = await verifyHistory(second, { kinds: KINDS, anchors: anchor.all });
+  t.like(verified, { fault: undefined, uncovered: 1 });
+  t.is((await verifyHistory(second, { kinds: KINDS })).fault, undefined, 'without an anchor');
+});
+
+test('the last node records its stop, with what others had committed', async (t) => {
+  const anchor = memoryAnchor();
+  const { first, second, sealer, write } = await twoNodes(anchor);
+  await write(second, 'b');
+  await second.close();
+  await sealer.stop();
+  t.true(anchor.all().every(({ stopped }) => stopped));
+  t.like(await verifyHistory(first, { kinds: KINDS, anchors: anchor.all }), {
+    fault: undefined,
+    uncovered: 0,
+  });
+});
+
+test('a stop is withdrawn where another node has started meanwhile', async (t) => {
+  const anchor = memoryAnchor();
+  const { first, second, sealer, open } = await twoNodes(anchor);
+  await second.close();
+  const { commit } = first;
+  let third: ActorStore | undefined;
+  Object.assign(first, {
+    commit: async (step: Parameters<ActorStore['commit']>[0]) => {
+      if (step.actor.state === 'Stopped') third = await open('third');
+      return commit(step);
+    },
+  });
+  await sealer.stop();
+  t.truthy(third);
+  t.false(await sealer.isRecordedAsStopped());
+  t.false(anchor.all().some(({ stopped }) => stopped));
+});
+
+test('the record of a stop ends with the next start, also with another key and before a checkpoint', async (t) => {
+  const anchor = memoryAnchor();
+  const store = new MemoryStore();
+  const before = await historyFixture(store, privateKey, anchor);
+  await before.tell('a', BORN, 'WRITE');
+  await before.sealer.stop();
+  t.true(anchor.all().every(({ stopped }) => stopped));
+  const { tell } = await historyFixture(store, generateKeyPairSync('ed25519').privateKey, anchor);
+  await tell('a', 'WRITE');
+  t.is((await verifyHistory(store, { kinds: KINDS, anchors: anchor.all })).fault, undefined);
+  // A folder of keys that cannot be written would keep the record.
+  await before.sealer.stop();
+  const unwritable = { ...anchor, keep: () => fail('read-only') };
+  await t.throwsAsync(historyFixture(store, privateKey, unwritable), { message: 'read-only' });
+});
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+type RowsQuery = Parameters<ActorStore['rows']>[0];
+
+/** Reads from a store, and does something once before rows are read. */
+function readerThat(store: ActorStore, isDue: (query: RowsQuery) => boolean, act: () => Promise<unknown>) {
+  let isDone = false;
+  const first = async (query: RowsQuery) => {
+    if (isDone || !isDue(query)) return;
+    isDone = true;
+    await act();
+  };
+  const reader: Parameters<typeof verifyHistory>[0] = {
+    load: (address) => store.load(address),
+    actors: (query) => store.actors(query),
+    journal: (address, range) => store.journal(address, range),
+    rows: async (query) => {
+      await first(query);
+      return store.rows(query);
+    },
+  };
+  return reader;
+}
+
+test('a service that is stopped, or that seals a deletion, during a verification is no fault', async (t) => {
+  const anchor = memoryAnchor();
+  const store = new MemoryStore();
+  const { tell, sealer } = await historyFixture(store, privateKey, anchor);
+  await tell('a', BORN, 'WRITE');
+  await tell('b', BORN, 'WRITE');
+  await sealer.seal();
+  await tell('a', 'WRITE');
+  // The actors were read before it.
+  const stopping = readerThat(
+    store,
+    ({ view, prefix }) => view === CHECKPOINTS_VIEW && prefix?.length === 0,
+    () => sealer.stop(),
+  );
+  const rowsOf = () => [];
+  const { fault } = await verifyHistory(stopping, { kinds: KINDS, rowsOf, anchors: () => anchor.all() });
+  t.is(fault, undefined);
+  const next = await historyFixture(store, privateKey, anchor);
+  await next.tell('b', 'END');
+  // Between the reads of both places where the deletion may be noted.
+  let reads = 0;
+  const sealing = readerThat(
+    store,
+    ({ view }) => (view === 'history-deletions' || view === 'history-unsealed') && ++reads === 2,
+    () => next.sealer.seal(),
+  );
+  t.is((await verifyHistory(sealing, { kinds: KINDS })).fault, undefined);
+  t.true(reads >= 2);
 });

@@ -71,6 +71,26 @@ test('a full mailbox refuses at once with its own code', async (t) => {
   t.is((await system.read(T1))?.context.count, 9);
 });
 
+test('a runtime that has stopped commits no step, and completes those in progress', async (t) => {
+  const { system, runtime, store } = createTestRuntime();
+  await system.create(T1, null);
+  const inProgress = Promise.all(['a', 'b'].map((what) => system.send(T1, { type: 'ADD', what })));
+  let answered = () => {};
+  const request = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  const stopped = runtime.stop(0, request);
+  const late = system.send(T1, { type: 'ADD', what: 'of a request in progress' });
+  answered();
+  await stopped;
+  const { revision } = (await store.load(T1)) ?? {};
+  t.is(revision, 4);
+  t.true((await inProgress).every(({ accepted }) => accepted));
+  t.true((await late).accepted);
+  await t.throwsAsync(system.send(T1, { type: 'ADD' }), { code: 'runtime.stopping' });
+  t.is((await store.load(T1))?.revision, revision);
+});
+
 test('an idle actor is unloaded', async (t) => {
   const { system, runtime } = createTestRuntime();
   await system.create(T1, null);

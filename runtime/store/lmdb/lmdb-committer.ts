@@ -122,9 +122,10 @@ export class Committer {
       this.#foreign.set(thread, { notify, detached: resolve });
     });
     this.#link.post({ type: 'attach', thread, port }, [port]);
-    return () => {
+    return async () => {
+      if (this.#dead !== undefined) return;
       this.#link.post({ type: 'detach', thread });
-      return detached;
+      await detached;
     };
   }
 

@@ -206,6 +206,23 @@ test.serial('a refused message is answered after the steps before it are observe
   }
 });
 
+test.serial('a step that is stored while the runtime stops is observed before it has stopped', async (t) => {
+  const { runtime, store, heard } = await startShards(t);
+  await Promise.all(Array.from({ length: 200 }, (_, n) => runtime.system.create(address(n), null)));
+  const sent = Array.from({ length: 200 }, (_, n) => runtime.system.send(address(n), { type: 'ADD' }));
+  const settled = Promise.allSettled(sent);
+  await sent[0];
+  await runtime.stop();
+  const observed = heard.length;
+  const stored = await Promise.all(sent.map(async (_, n) => (await store.load(address(n)))?.revision ?? 0));
+  t.is(
+    stored.reduce((sum, revision) => sum + revision, 0),
+    observed,
+  );
+  await settled;
+  t.is(heard.length, observed);
+});
+
 test.serial('an effect of an actor on another thread reads no state older than its step', async (t) => {
   const { runtime, onWork } = await startShards(t);
   let old = 0;
