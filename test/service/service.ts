@@ -199,6 +199,13 @@ export class Service {
     return [this.#output.text, ...this.#others.map(({ printed }) => printed)].join('\n');
   }
 
+  /** Says whether it runs, and what it printed last, for the error of a request. */
+  condition(): string {
+    const { exitCode, signalCode } = this.#process;
+    const state = this.isRunning ? 'runs' : `has ended with ${exitCode ?? signalCode}`;
+    return `the service ${state} and printed:\n${this.printed.slice(-4000)}`;
+  }
+
   get pid(): number {
     return this.#process.pid ?? 0;
   }

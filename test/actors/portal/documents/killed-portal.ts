@@ -25,13 +25,23 @@ interface Detail {
 /** The portal as a client sees it; undefined for an answer that a kill cut off. */
 export class Client {
   readonly #service: Service;
+  /** Error of the last request that was cut off. */
+  #cut: unknown;
 
   constructor(service: Service) {
     this.#service = service;
   }
 
+  /** The request that was cut off, for a test in which nothing may cut it off. */
+  #cutOff(what: string): Error {
+    return new Error(`${what} was cut off; ${this.#service.condition()}`, { cause: this.#cut });
+  }
+
   async call<Body>(method: string, path: string, body?: object | FormData): Promise<Body | undefined> {
     const isForm = body instanceof FormData;
+    const noteCut = (error: unknown) => {
+      this.#cut = error;
+    };
     const answer = await fetch(`${this.#service.portalUrl}${path}`, {
       method,
       headers: {
@@ -40,8 +50,8 @@ export class Client {
         ...(!isForm && body && { 'Content-Type': 'application/json' }),
       },
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
-    }).catch(() => undefined);
-    const text = await answer?.text().catch(() => undefined);
+    }).catch(noteCut);
+    const text = await answer?.text().catch(noteCut);
     if (answer === undefined || text === undefined) return undefined;
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
     return (text === '' ? {} : JSON.parse(text)) as Body;
@@ -51,7 +61,7 @@ export class Client {
     const form = new FormData();
     form.set('file', new Blob([new Uint8Array(contract())], { type: 'application/pdf' }), 'contract.pdf');
     const upload = await this.call<Awaited<ReturnType<Client['upload']>>>('POST', '/api/uploads', form);
-    if (upload === undefined) throw new Error('the upload was cut off');
+    if (upload === undefined) throw this.#cutOff('the upload');
     return upload;
   }
 
@@ -75,7 +85,7 @@ export class Client {
 
   async detail(id: string): Promise<Detail> {
     const detail = await this.call<Detail>('GET', `/api/documents/${id}`);
-    if (detail === undefined) throw new Error('the detail was cut off');
+    if (detail === undefined) throw this.#cutOff('the detail');
     return detail;
   }
 
