@@ -21,7 +21,7 @@ export function isSameOrigin(headers: OriginHeaders, caller: Caller): boolean {
   const { origin, fetchSite } = headers;
   if (fetchSite !== '' && fetchSite !== 'same-origin') return false;
   if (origin === '') return true;
-  // Forms of the own pages send no origin, because of their Referrer-Policy; forms of other sites send `cross-site`.
+  // Pages that were loaded with the header alone send no origin, because of its Referrer-Policy; other sites send `cross-site`.
   if (origin === 'null') return fetchSite === 'same-origin';
   if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false;
   const from = new URL(origin);

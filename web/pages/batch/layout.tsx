@@ -51,6 +51,8 @@ export function framedPage(frame: Frame): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {/* Forms name their origin: some browsers send no Sec-Fetch-Site. */}
+        <meta name="referrer" content="same-origin" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} - sealwright`}</title>
         <link rel="icon" href={`${assets}/icon.svg`} />

@@ -68,6 +68,8 @@ export function openPage(title: string, content: ComponentChildren): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {/* Forms name their origin: some browsers send no Sec-Fetch-Site. */}
+        <meta name="referrer" content="same-origin" />
         <meta name="color-scheme" content="light dark" />
         <title>{title}</title>
         <link rel="icon" href="/favicon.ico" />

@@ -195,7 +195,6 @@ export function Entry({
         value={query.get(name) ?? ''}
         placeholder={placeholder}
         maxLength={type === 'date' ? undefined : 200}
-        autoComplete="off"
       />
     </label>
   );

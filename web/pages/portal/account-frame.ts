@@ -86,6 +86,7 @@ export function accountPage(
     kind: 'account',
     branding: user.branding,
     ownHeader: true,
+    namesOrigin: true,
     script,
     ...(data !== undefined && { data }),
     main: html`<a class="skip" href="#main">${words.skip}</a>

@@ -79,7 +79,7 @@ function looksPart(page: AccountPage, user: SignedInUser, { branding, notice }: 
     name: 'primaryColor' | 'headerColor',
     label: string,
   ) => html`<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" maxlength="7" pattern="#[0-9a-fA-F]{6}" placeholder="#1b5fb4" spellcheck="false" autocomplete="off" value="${entries.value(name, branding[name] ?? '')}"${entries.marks(name)}>
+<input id="${name}" name="${name}" maxlength="7" pattern="#[0-9a-fA-F]{6}" placeholder="#1b5fb4" spellcheck="false" value="${entries.value(name, branding[name] ?? '')}"${entries.marks(name)}>
 ${entries.fault(name)}`;
   const content = html`${colour('primaryColor', texts.primaryColor)}
 ${colour('headerColor', texts.headerColor)}

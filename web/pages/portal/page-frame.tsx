@@ -31,11 +31,14 @@ export interface PortalFrame {
   readonly branding?: PageBranding | undefined;
   /** The page has a header of its own, in place of the band. */
   readonly ownHeader?: boolean;
+  /** Its forms name their origin, by which the service tells them from those of other sites. */
+  readonly namesOrigin?: boolean;
   readonly main: Content;
 }
 
 export function portalPage(frame: PortalFrame): string {
   const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
+  const { namesOrigin } = frame;
   const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
   return documentText(
     <html lang={words.language} data-theme={theme}>
@@ -43,6 +46,7 @@ export function portalPage(frame: PortalFrame): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content={theme ?? 'light dark'} />
+        {namesOrigin === true && <meta name="referrer" content="same-origin" />}
         <title>{title}</title>
         <link rel="icon" href={`${ASSETS}/icon.svg`} />
         <link rel="stylesheet" href={`${ASSETS}/pages.css`} />

@@ -108,6 +108,7 @@ function outside(page: AccountPage, title: string, content: ComponentChildren, i
     title,
     theme,
     kind: 'quiet',
+    namesOrigin: true,
     main: (
       <main id="main" class="notice narrow" tabIndex={-1}>
         {!isFixed && <Template of={languages(page)} />}

@@ -30,9 +30,9 @@ export function usersPage(
   const path = '/organization/users';
   const entries = entriesOf(notice, path);
   const addition = html`<label for="name">${texts.name}</label>
-<input id="name" name="name" required maxlength="255" autocomplete="off" value="${entries.value('name')}"${entries.marks('name')}>
+<input id="name" name="name" required maxlength="255" value="${entries.value('name')}"${entries.marks('name')}>
 ${entries.fault('name')}<label for="email">${texts.email}</label>
-<input id="email" name="email" type="email" required maxlength="255" autocomplete="off" spellcheck="false" value="${entries.value('email')}"${entries.marks('email')}>
+<input id="email" name="email" type="email" required maxlength="255" spellcheck="false" value="${entries.value('email')}"${entries.marks('email')}>
 ${entries.fault('email')}<label for="role">${texts.role}</label>
 <select id="role" name="role">${roleOptions(page, USER_ROLES.find((role) => role === entries.value('role')) ?? 'sender')}</select>
 <p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;

@@ -97,7 +97,7 @@ function templatePart({ templates }: SenderTexts, template: EditedTemplate | und
     version === 0 ? templates.save : filled(templates.saveVersion, { version: String(version + 1) });
   const kind = template === undefined ? '' : html` class="main"`;
   return html`<p class="hint">${templates.roleHint}</p>
-<p><label>${templates.name} <input id="template-name" dir="auto" maxlength="200" value="${name}" autocomplete="off"></label></p>
+<p><label>${templates.name} <input id="template-name" dir="auto" maxlength="200" value="${name}"></label></p>
 <p><label>${templates.description} <textarea id="template-description" rows="2" maxlength="2000">${description}</textarea></label></p>
 <p><label>${templates.expirationDays} <input id="template-days" type="number" min="1" max="3650" value="${expirationDays === null ? '' : String(expirationDays)}"></label></p>
 <p class="ways"><button type="button" id="save-template"${kind}>${label}</button></p>`;
@@ -117,8 +117,8 @@ function filesPart(editor: SenderTexts['editor']): Html {
 function peoplePart({ editor, templates }: SenderTexts): Html {
   const step = html`<label>${editor.order} <input name="step" type="number" min="0" max="100" value="1"></label>`;
   const tick = html`<label class="tick"><input name="electronic" type="checkbox" checked> ${editor.electronic}</label>`;
-  const name = html`<label>${editor.personName} <input name="name" dir="auto" autocomplete="off" maxlength="200" required></label>`;
-  const mail = html`<label>${editor.mail} <input name="email" type="email" autocomplete="off" maxlength="254" required></label>`;
+  const name = html`<label>${editor.personName} <input name="name" dir="auto" maxlength="200" required></label>`;
+  const mail = html`<label>${editor.mail} <input name="email" type="email" maxlength="254" required></label>`;
   return html`<section id="people" aria-labelledby="people-title">
 <h2 id="people-title">${editor.people}</h2>
 <p class="hint">${editor.peopleHint}</p>
@@ -132,10 +132,10 @@ ${mail}
 <label>${editor.role} <select name="role"><option value="Signer">${editor.signer}</option><option value="Approver">${editor.approver}</option></select></label>
 ${step}
 ${tick}
-<label data-template>${templates.role} <input name="title" dir="auto" autocomplete="off" maxlength="200"></label>
+<label data-template>${templates.role} <input name="title" dir="auto" maxlength="200"></label>
 </fieldset></template>
 <template id="group-row"><fieldset><legend>${editor.group}</legend>
-<label>${editor.groupName} <input name="name" dir="auto" autocomplete="off" maxlength="200" required></label>
+<label>${editor.groupName} <input name="name" dir="auto" maxlength="200" required></label>
 <label>${editor.role} <select name="role"><option value="Group">${editor.groupSigns}</option><option value="ApproverGroup">${editor.groupApproves}</option></select></label>
 <label>${editor.groupNeeded} <input name="needed" type="number" min="1" max="100" value="1"></label>
 ${step}
@@ -146,8 +146,8 @@ ${tick}
 <label class="tick"><input name="continues" type="checkbox"> ${editor.groupContinues}</label>
 </fieldset></template>
 <template id="member-row"><div role="group" class="member">
-<label>${editor.personName} <input data-part="name" dir="auto" autocomplete="off" maxlength="200"></label>
-<label>${editor.mail} <input data-part="email" type="email" autocomplete="off" maxlength="254"></label>
+<label>${editor.personName} <input data-part="name" dir="auto" maxlength="200"></label>
+<label>${editor.mail} <input data-part="email" type="email" maxlength="254"></label>
 <button type="button">${editor.removeMember}</button>
 </div></template>
 <template id="observer-row"><fieldset><legend>${editor.observer}</legend>

@@ -131,16 +131,16 @@ function useForm(
   const people = roles.map(
     (role, index) => html`<fieldset><legend><bdi>${roleText(templates, role)}</bdi></legend>
 <label for="name-${index}">${editor.personName}</label>
-<input id="name-${index}" name="name-${index}" required maxlength="200" autocomplete="off" value="${shownValue(`name-${index}`)}">
+<input id="name-${index}" name="name-${index}" required maxlength="200" value="${shownValue(`name-${index}`)}">
 <label for="email-${index}">${editor.mail}</label>
-<input id="email-${index}" name="email-${index}" type="email" required maxlength="254" autocomplete="off" spellcheck="false" value="${shownValue(`email-${index}`)}">
+<input id="email-${index}" name="email-${index}" type="email" required maxlength="254" spellcheck="false" value="${shownValue(`email-${index}`)}">
 </fieldset>`,
   );
   const fields = senderFields(request);
   const inputs = fields.map((field, index) => valueInput(templates, field, `value-${index}`, values));
   const name = hasOneName(request)
     ? html`<label for="document-name">${templates.documentName}</label>
-<input id="document-name" name="documentName" maxlength="250" autocomplete="off" value="${values['documentName'] ?? nameOf(request)}">\n`
+<input id="document-name" name="documentName" maxlength="250" value="${values['documentName'] ?? nameOf(request)}">\n`
     : '';
   const content = html`<input type="hidden" name="version" value="${version}">
 <input type="hidden" name="key" value="${key}">

@@ -1,0 +1,108 @@
+/** The pages of senders and operators in Firefox and WebKit. */
+import { writeFile } from 'node:fs/promises';
+import test from 'ava';
+import { startProgram } from '../../actors/portal/service.ts';
+import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
+import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
+import { clausePdf } from '../pages-server.ts';
+import { Engine } from './engine.ts';
+import { startFront } from './front.ts';
+
+const EMAIL = 'ana@example.org';
+const PEOPLE = `[...document.querySelectorAll('#people-list input[name="name"], #people-list input[name="email"]')].map((one) => one.value)`;
+const EXPECTED = ['Bruno Dias', 'bruno@example.org'];
+
+for (const name of ['firefox', 'webkit'] as const) {
+  test.serial(`a sender composes a document in ${name}, comes back to it and sends it`, async (t) => {
+    const program = await startProgram(t);
+    await register(program, EMAIL, ADMINISTRATOR, 'Ana');
+    const engine = await Engine.start(t, name);
+    if (engine === undefined) return;
+    const file = freshPath('lease.pdf');
+    await writeFile(file, clausePdf(2));
+    await engine.open(await mailedLink(program, EMAIL));
+    await engine.press('main form button');
+    await engine.until(`document.querySelector('.account-main') !== null`);
+    await engine.open(`${program.url}/account/documents/new`);
+    await engine.until(`document.querySelector('#editor[data-ready]') !== null`);
+    await engine.type('#add-files', file);
+    await engine.until(`document.querySelector('#pages[data-shown]') !== null`);
+    await engine.type('#people-list input[name="name"]', EXPECTED[0] ?? '');
+    await engine.type('#people-list input[name="email"]', EXPECTED[1] ?? '');
+    await engine.type('#message', 'Please sign.');
+    await engine.press('#palette button[data-kind="Signature"]');
+    await engine.until(`document.querySelector('.placed') !== null`);
+    await engine.press('#save-draft');
+    await engine.shows('The draft is saved.');
+    const draft = await engine.value<string>('location.href');
+
+    // WebKit keeps the page for Back, Firefox loads it again: what was entered is there.
+    await engine.value('window.isKept = true');
+    await engine.value(`document.querySelector('nav a[href^="/account/documents"]').click()`);
+    await engine.until(`location.pathname === '/account/documents'`);
+    await engine.back();
+    await engine.until(`document.querySelector('#editor[data-ready]') !== null`);
+    t.is(await engine.value('window.isKept === true'), name === 'webkit');
+    t.deepEqual(await engine.value(PEOPLE), EXPECTED);
+    await engine.press('#save-draft');
+    await engine.shows('The draft is saved.');
+    await engine.open(draft);
+    await engine.until(`document.querySelector('#pages[data-shown]') !== null`);
+    t.deepEqual(await engine.value(PEOPLE), EXPECTED, 'the stored draft has lost its people');
+    await engine.press('#send');
+    await engine.shows('The document is sent.');
+    t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 1);
+
+    // So are entries of other pages. Firefox loads pages again that are sent with `no-store`.
+    if (name === 'firefox') return;
+    for (const [path, field] of [
+      ['/organization/users', '#name'],
+      ['/account/documents', 'input[name="q"]'],
+      ['/account/documents/new', '#people-list input[name="email"]'],
+    ] as const) {
+      await engine.open(`${program.url}${path}`);
+      await engine.type(field, 'someone');
+      await engine.value(`document.querySelector('nav a[href^="/account/templates"]').click()`);
+      await engine.until(`location.pathname === '/account/templates'`);
+      await engine.back();
+      await engine.until(`document.querySelector(${JSON.stringify(field)})?.value === 'someone'`);
+    }
+  });
+
+  test.serial(
+    `forms over plain http to a host name work in ${name}, which sends no Sec-Fetch-Site`,
+    async (t) => {
+      const program = await startProgram(t);
+      await register(program, EMAIL, ADMINISTRATOR, 'Ana');
+      const front = await startFront(t, program.url, { 'operators.test': program.service.url });
+      const engine = await Engine.start(t, name, { proxy: front.address });
+      if (engine === undefined) return;
+      const { pathname, search } = new URL(await mailedLink(program, EMAIL));
+      await engine.open('http://portal.test/sign-in');
+      await engine.type('input[name="email"]', EMAIL);
+      await engine.press('main form button[type="submit"]');
+      await engine.until(
+        `document.querySelector('input[name="email"]') === null && document.readyState === 'complete'`,
+      );
+      t.false(await engine.value(`document.body.innerText.includes('You may not do this')`));
+      await engine.open(`http://portal.test${pathname}${search}`);
+      await engine.press('main form button');
+      await engine.until(`document.querySelector('.account-main') !== null`);
+      await engine.open('http://portal.test/organization/users');
+      await engine.type('#name', 'Bruno Dias');
+      await engine.type('#email', 'bruno@example.org');
+      await engine.press('#email ~ * button[type="submit"], main form:has(#email) button[type="submit"]');
+      await engine.shows('bruno@example.org');
+
+      // The pages of operators, and a filter that is restored.
+      await engine.open('http://operators.test/login?ReturnUrl=%2Fjobs%3FfileName%3Dlease');
+      await engine.type('input[type="password"]', await program.service.key());
+      await engine.press('form button[type="submit"]');
+      await engine.until(`document.querySelector('#filters [name="fileName"]')?.value === 'lease'`);
+      await engine.value(`document.querySelector('nav a[href="/mails"], nav a[href="/actors"]').click()`);
+      await engine.until(`location.pathname !== '/jobs'`);
+      await engine.back();
+      await engine.until(`document.querySelector('#filters [name="fileName"]')?.value === 'lease'`);
+    },
+  );
+}
