@@ -16,10 +16,13 @@ export interface BannerInfo extends ServiceInfo {
   readonly encryption: boolean;
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
-  /** Logs a person in to the operator pages once. Undefined: not on a terminal, or without these pages. */
-  readonly loginLink?: string | undefined;
-  /** Signs the first administrator of the portal in once. Undefined: not on a terminal, or with a relay. */
-  readonly administratorLink?: string | undefined;
+  /** Links that log a person in once, with their labels; without a terminal the file of the link. Undefined: there is none. */
+  readonly logins?:
+    | { readonly links: readonly (readonly [label: string, url: string])[] }
+    | { readonly path: string }
+    | undefined;
+  /** Path of this program, for commands to copy. Undefined: unknown. */
+  readonly program?: string | undefined;
 }
 
 export interface BannerStyle {
@@ -39,24 +42,18 @@ export function banner(facts: BannerInfo, style: BannerStyle): string {
   const place = (path: string) => shortPath(path, facts.cwd);
 
   const rows: [string, string][] = [
-    ['Batch API', facts.batchUrl ?? 'not served (Batch:Enabled is false)'],
+    ['Batch API', batchText(facts, place)],
     ['API key', apiKeyText(facts, place)],
     ...portalRows(facts, place),
-    ...facts.inputs.map(({ name, path }): [string, string] => [
-      `Input folder`,
-      `${place(path)}${name === 'default' ? '' : `  (${name})`}`,
-    ]),
-    ['Output folder', place(facts.output)],
-    ['Store', `${facts.store.engine} (${place(facts.store.location)})`],
+    ...loginRows(facts),
+    ['Folders', foldersText(facts, place)],
     ['Certificate', certificateText(facts, place)],
     ...facts.profiles.map((profile): [string, string] => ['Profile', profileText(profile)]),
-    ['Encryption', facts.encryption ? 'on' : 'off'],
     [
       'Pipeline',
-      `${facts.paused ? 'paused' : 'running'}, ${plural(facts.maxConcurrency, 'job')} at once, queue checked every ${facts.pollIntervalSeconds} s`,
+      `${facts.paused ? 'paused' : 'running'}, ${plural(facts.maxConcurrency, 'job')} at once, queue checked every ${facts.pollIntervalSeconds} s, encryption ${onOff(facts.encryption)}`,
     ],
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
   const warnings = [
     ...(facts.certificate.development
       ? [
@@ -65,29 +62,17 @@ export function banner(facts: BannerInfo, style: BannerStyle): string {
       : []),
     ...facts.warnings,
   ];
-  const pages = pagesToOpen(facts);
-  const pageWidth = Math.max(...pages.map(([label]) => label.length));
   const commands = commandsToCopy(facts, place);
+  const width = Math.max(...rows.map(([label]) => label.length));
 
   const lines = [
     '',
     `${bold(`sealwright ${facts.version}`)}  ${dim(facts.environment)}`,
-    '',
     ...rows.map(([label, value]) => `  ${dim(label.padEnd(width))}  ${escapeControls(value)}`),
-    ...(warnings.length === 0
-      ? []
-      : ['', ...warnings.map((text) => `  ${yellow('!')} ${escapeControls(text)}`)]),
-    ...(pages.length === 0
-      ? []
-      : [
-          '',
-          '  Open in a browser:',
-          '',
-          ...pages.map(([label, url]) => `    ${dim(label.padEnd(pageWidth))}  ${escapeControls(url)}`),
-        ]),
+    ...warnings.map((text) => `  ${yellow('!')} ${escapeControls(text)}`),
     ...(commands.length === 0
       ? []
-      : ['', '  Try it:', '', ...commands.map((command) => `    ${bold(escapeControls(command))}`)]),
+      : ['  Try it:', ...commands.map((command) => `    ${bold(escapeControls(command))}`)]),
     '',
   ];
   return `${lines.join('\n')}\n`;
@@ -96,25 +81,30 @@ export function banner(facts: BannerInfo, style: BannerStyle): string {
 function portalRows({ portal }: BannerInfo, place: Paint): [string, string][] {
   if (portal === undefined) return [['Portal', 'not served']];
   const { url, mailFolder, keys } = portal;
+  const mails = mailFolder === undefined ? 'e-mails go through the relay' : `e-mails in ${place(mailFolder)}`;
   return [
-    ['Portal', url],
+    ['Portal', `${url}  (${mails})`],
     ...keys.map((key): [string, string] => ['Portal key', portalKeyText(key, place)]),
-    ['E-mail', mailFolder === undefined ? 'through the relay' : `written to ${place(mailFolder)}`],
   ];
 }
 
-/** Names and addresses of the pages for people. */
-function pagesToOpen({ batchUrl, portal, loginLink, administratorLink }: BannerInfo): [string, string][] {
-  const urls = [batchUrl, portal?.url].filter((url) => url !== undefined).map(browserUrl);
-  const pages: [string, string][] = [];
-  if (batchUrl !== undefined) pages.push(['Operator pages', browserUrl(batchUrl)]);
-  if (loginLink !== undefined) pages.push(['One-time login', browserUrl(loginLink)]);
-  if (portal !== undefined) pages.push(['Portal pages', browserUrl(portal.url)]);
-  if (administratorLink !== undefined) pages.push(['Administrator login', browserUrl(administratorLink)]);
-  if (batchUrl !== undefined && portal?.mailFolder !== undefined)
-    pages.push(['Development mailbox', `${browserUrl(batchUrl)}/mails`]);
-  if (urls.length > 0) pages.push(['API reference', urls.map((url) => `${url}/scalar/v1`).join('  ')]);
-  return pages;
+function batchText({ batchUrl, logins }: BannerInfo, place: Paint): string {
+  if (batchUrl === undefined) return 'not served (Batch:Enabled is false)';
+  return logins !== undefined && 'path' in logins
+    ? `${batchUrl}  (login link in ${place(logins.path)})`
+    : batchUrl;
+}
+
+function loginRows({ logins }: BannerInfo): [string, string][] {
+  return logins !== undefined && 'links' in logins
+    ? logins.links.map(([label, url]) => [label, browserUrl(url)])
+    : [];
+}
+
+function foldersText({ inputs, output, store }: BannerInfo, place: Paint): string {
+  const watched = inputs.map(({ name, path }) => `${place(path)}${name === 'default' ? '' : ` (${name})`}`);
+  const files = [...(watched.length === 0 ? [] : [`input ${watched.join(', ')}`]), `output ${place(output)}`];
+  return `${files.join(', ')}, store ${store.engine} (${place(store.location)})`;
 }
 
 /** The address at which this machine opens a listener of all addresses; browsers of some systems refuse `0.0.0.0`. */
@@ -160,10 +150,6 @@ function certificateText({ certificate }: BannerInfo, place: Paint): string {
   return `${subject}, ${place(path)}${development ? ' (development)' : ''}`;
 }
 
-/** Makes the request that creates a document of the answer to an upload. */
-const CREATION =
-  's/^{/{"displayName":"Hello",/; s/.*/{"files":[&],"flowActions":[{"type":"Signer","user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]}/';
-
 /** Commands that work unchanged on a machine without any preparation. */
 function commandsToCopy(facts: BannerInfo, place: Paint): string[] {
   const commands: string[] = [];
@@ -176,15 +162,9 @@ function commandsToCopy(facts: BannerInfo, place: Paint): string[] {
       `echo Hello | curl -H "${facts.apiKeyHeader}: ${key}" -F 'file=@-;filename=hello.txt' ${facts.batchUrl}/api/files`,
     );
   }
-  if (commands.length > 0) commands.push(`ls ${quoted(place(facts.output))}`);
-  const [key] = facts.portal?.keys ?? [];
-  if (facts.portal !== undefined && key?.secret !== undefined) {
-    const { url } = facts.portal;
-    commands.push(
-      `KEY="${key.application}|$(cat ${quoted(place(key.secret.path))})"`,
-      `echo Hello | curl -sH "X-Api-Key: $KEY" -F 'file=@-;filename=hello.txt' ${url}/api/uploads | sed '${CREATION}' | curl -sH "X-Api-Key: $KEY" -H 'Content-Type: application/json' -d @- ${url}/api/documents`,
-    );
-  }
+  // Makes a document of the portal, and signs it as a person would.
+  if (facts.portal !== undefined && facts.program !== undefined)
+    commands.push(`node ${quoted(facts.program)} try`);
   return commands;
 }
 

@@ -5,10 +5,12 @@
  */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Log } from '@sealwright/runtime';
-import { type Clock, describeFailure } from '@sealwright/runtime/core';
+import { type Clock, describeFailure, systemIds } from '@sealwright/runtime/core';
+import { storageLayout } from '../actors/shared/storage-layout.ts';
 import type { Logging } from '../logging.ts';
+import { openKeyFolder } from '../service/key-folder.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
 import { type BannerInfo, banner } from './banner.ts';
@@ -61,10 +63,7 @@ export async function runService(parts: {
   }
 
   for (const warning of service.facts.warnings) log.warn(warning);
-  // The link must not be in a log, so only a terminal shows it.
-  const loginLink = terminal.interactive ? service.loginLink() : undefined;
-  const administratorLink = terminal.interactive ? await service.administratorLink() : undefined;
-  const shown = { ...bannerInfo(parts, service.facts), loginLink, administratorLink };
+  const shown = { ...bannerInfo(parts, service.facts), logins: await loginsOf(service, terminal, settings) };
   terminal.out(banner(shown, { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
@@ -102,6 +101,29 @@ export async function runService(parts: {
   return outcome === 'stopped' ? EXIT.good : EXIT.failed;
 }
 
+/** Name of the file with the login link, in the folder of the keys. */
+const LOGIN_FILE = 'login-link';
+
+/** Makes the login links. They must not be in a log: without a terminal, a private file has that of the operator pages. */
+async function loginsOf(
+  service: RunningService,
+  { interactive }: Terminal,
+  { storage }: Settings,
+): Promise<BannerInfo['logins']> {
+  const operator = service.loginLink();
+  if (interactive !== true) {
+    if (operator === undefined) return undefined;
+    const { keys } = storageLayout(storage.root);
+    openKeyFolder(keys, systemIds).replace(LOGIN_FILE, operator);
+    return { path: join(keys, LOGIN_FILE) };
+  }
+  const administrator = await service.administratorLink();
+  const links: [string, string][] = [];
+  if (operator !== undefined) links.push(['One-time login', operator]);
+  if (administrator !== undefined) links.push(['Administrator login', administrator]);
+  return { links };
+}
+
 function bannerInfo(
   parts: { readonly settings: Settings; readonly options: StartOptions; readonly terminal: Terminal },
   facts: ServiceInfo,
@@ -117,6 +139,7 @@ function bannerInfo(
     encryption: settings.encryption.enabled,
     maxConcurrency: settings.pipeline.maxConcurrency,
     pollIntervalSeconds: settings.pipeline.pollIntervalSeconds,
+    program: programFile(),
   };
 }
 
@@ -217,7 +240,11 @@ async function otherPorts({ batch, portal }: Settings): Promise<string> {
 /** The command line that leads to this process. */
 function startCommand(): string {
   if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
-  return `node ${relative(process.cwd(), process.argv[1] ?? 'dist/main.js')} serve`;
+  return `node ${programFile()} serve`;
+}
+
+function programFile(): string {
+  return relative(process.cwd(), process.argv[1] ?? 'dist/main.js');
 }
 
 async function freePort(host: string, taken: number, not: ReadonlySet<number>): Promise<number | undefined> {

@@ -14,7 +14,7 @@ async function startAsPerson(t: Parameters<typeof visit>[0]) {
   t.teardown(() => program.child.kill('SIGKILL'));
   await program.says(/\[INF\] Ready/);
   const shown = (label: string) => {
-    const pattern = new RegExp(`${label} +(http://[^\\r\\n]+)`);
+    const pattern = new RegExp(`${label} +(http://\\S+)`);
     return pattern.exec(stripVTControlCharacters(program.out()))?.[1] ?? '';
   };
   return { program, shown };
@@ -25,7 +25,7 @@ test.serial(
   async (t) => {
     if (!requireTool(t, 'script')) return;
     const { shown } = await startAsPerson(t);
-    const operator = shown('Operator pages');
+    const operator = shown('Batch API');
     const visited = await visit(t, operator, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
@@ -40,7 +40,7 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     t.is(new URL(page.url()).pathname, '/');
-    await page.goto(shown('Development mailbox'));
+    await page.goto(`${operator}/mails`);
     await page.getByRole('heading', { name: 'E-mails' }).waitFor();
 
     // A second use is refused, with the way that still works.
@@ -50,11 +50,11 @@ test.serial(
     await page.getByRole('alert').getByText('This login link was used already').waitFor();
     await page.getByLabel('API key').waitFor();
     await assertAccessible(t, page, 'used link');
-    for (const url of [...shown('API reference').split('  '), `${operator}/scalar/v1`]) {
+    for (const url of [`${operator}/scalar/v1`, `${shown('Portal')}/scalar/v1`]) {
       t.is((await fetch(url)).status, 200, url);
     }
     // The first administrator of the portal signs in from the terminal, too.
-    const administration = await visit(t, new URL(shown('Portal pages')).origin, { locale: 'en-US' });
+    const administration = await visit(t, new URL(shown('Portal')).origin, { locale: 'en-US' });
     if (administration === undefined) return;
     const first = administration.page;
     await first.goto(shown('Administrator login'));
@@ -66,7 +66,7 @@ test.serial(
 test.serial('unknown addresses and the first page of the portal are pages in three languages', async (t) => {
   if (!requireTool(t, 'script')) return;
   const { shown } = await startAsPerson(t);
-  const portal = shown('Portal pages');
+  const portal = shown('Portal');
   for (const [locale, title, missing] of [
     ['en-US', 'Document signing portal', 'Page not found'],
     ['pt-BR', 'Portal de assinatura de documentos', 'Página não encontrada'],
@@ -88,7 +88,7 @@ test.serial('unknown addresses and the first page of the portal are pages in thr
     await page.getByRole('heading', { name: title }).waitFor();
     t.true(requests.length > 0);
   }
-  const operator = shown('Operator pages');
+  const operator = shown('Batch API');
   const visited = await visit(t, operator);
   if (visited === undefined) return;
   const { page } = visited;

@@ -28,9 +28,7 @@ test('the first start shows address, key, folders, the warning and two commands 
     'sealwright 1.2.3  Development',
     'http://127.0.0.1:8080',
     'fresh-key',
-    'Input folder   data/input',
-    'Output folder  data/output',
-    'Store          LMDB (data/db)',
+    'Folders      input data/input, output data/output, store LMDB (data/db)',
     'CN=dev, data/keys/signer.pem (development)',
     'made here for development',
     'echo Hello > data/input/hello.txt',
@@ -38,6 +36,34 @@ test('the first start shows address, key, folders, the warning and two commands 
   ]) {
     t.true(said.includes(part), part);
   }
+});
+
+test('a start with both services has ten lines, warnings and commands, one of them for the portal', (t) => {
+  const secret = (name: string) => ({ path: `/srv/app/data/keys/${name}`, made: 'a1b2' });
+  const said = plain({
+    program: 'dist/main.js',
+    logins: { path: '/srv/app/data/keys/login-link' },
+    portal: {
+      url: 'http://127.0.0.1:8090',
+      mailFolder: '/srv/app/data/mail',
+      keys: [
+        { organization: 'Default', application: 'default', secret: secret('portal-application-secret') },
+        { organization: 'Sys Admin', application: 'monitor', secret: secret('portal-monitor-secret') },
+      ],
+    },
+  });
+  const lines = said.trim().split('\n');
+  t.is(
+    lines.findIndex((line) => line.startsWith('  !')),
+    10,
+    said,
+  );
+  t.regex(said, /Batch API +http:\/\/127\.0\.0\.1:8080 {2}\(login link in data\/keys\/login-link\)/);
+  t.deepEqual(lines.slice(lines.indexOf('  Try it:') + 1), [
+    '    echo Hello > data/input/hello.txt',
+    `    echo Hello | curl -H "X-API-Key: $(cat data/keys/api-key)" -F 'file=@-;filename=hello.txt' http://127.0.0.1:8080/api/files`,
+    '    node dist/main.js try',
+  ]);
 });
 
 test('a later start shows the path of the key, and not the key', (t) => {

@@ -162,6 +162,7 @@ test('an input folder linked to a work folder is refused with exit code 2', asyn
 function withoutSecrets(printed: string, cwd: string): string {
   const [from, to] = [printed.indexOf('\nsealwright '), printed.search(/\n\S+ \[INF\] Ready/)];
   let text = printed.slice(from, to).trim();
+  text = text.replace(/node \S+main\.js try/, 'node dist/main.js try');
   const addresses = [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
   for (const [index, port] of ['8080', '8090'].entries())
     text = text.replaceAll(addresses[index] ?? '', `http://127.0.0.1:${port}`);
@@ -192,6 +193,19 @@ test('a start without configuration gets ready, prints the banner of the tutoria
   t.true(first.out().includes(key));
   t.is(withoutSecrets(first.out(), cwd), bannerOfTutorial());
   t.is(statSync(join(cwd, 'data/keys')).mode & 0o777, 0o700);
+  // The login link is in no log: its file is the owner's alone, and the page behind it logs in.
+  const loginFile = join(cwd, 'data/keys/login-link');
+  t.is(statSync(loginFile).mode & 0o777, 0o600);
+  const link = new URL(readFileSync(loginFile, 'utf8').trim());
+  t.false(first.out().includes(link.search));
+  const once = link.searchParams.get('once') ?? '';
+  const logIn = () =>
+    fetch(`${link.origin}/api/auth/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ Once: once, ReturnUrl: '/' }),
+      redirect: 'manual',
+    });
+  t.deepEqual([(await logIn()).status, (await logIn()).status], [302, 401]);
   for (const folder of ['', 'input', 'output', 'processing', 'error', 'db'])
     t.is(statSync(join(cwd, 'data', folder)).mode & 0o777, 0o750, folder);
 
