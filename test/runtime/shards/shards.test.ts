@@ -16,6 +16,7 @@ import { lmdb, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { type ShardOptions, shards } from '@sealwright/runtime/shards';
 import test, { type ExecutionContext } from 'ava';
 import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
+import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { counting } from './counting-module.ts';
 import { worker } from './public-module.ts';
@@ -392,8 +393,7 @@ test.serial('a shard that repeatedly loses its thread reports a fatal failure', 
     losses: { restarts: 2 },
   });
   const creation = runtime.system.create(address(1), {}).catch(() => {});
-  const end = Date.now() + 20_000;
-  while (lost.length === 0 && Date.now() < end) await systemClock.sleep(20);
+  await reached(() => lost.length > 0);
   t.regex(lost[0] ?? '', /lost its thread again and again: .*broken parts/);
   void creation;
 });
