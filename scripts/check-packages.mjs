@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Packages that the types of an entry, or the program of the README, need beside the tarball. */
-const PEERS = { runtime: ['xstate', 'lmdb', '@opentelemetry/api'] };
+const PEERS = { runtime: ['xstate', 'lmdb', '@opentelemetry/api', '@types/pg'] };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { node: { type: 'string', default: '20,22,24,26' } },
@@ -73,7 +73,9 @@ function check(folder) {
     (path) => /(^|\/)node_modules\/[^/@.]+\/package\.json$|^(@[^/]+\/)?[^/@.]+\/package\.json$/.test(path),
   ).length;
   console.log(`${name}: ${count} packages installed, with typescript and @types/node`);
-  const entries = Object.keys(exports).map((entry) => `${name}${entry.slice(1)}`);
+  const entries = Object.keys(exports)
+    .filter((entry) => !entry.endsWith('.json'))
+    .map((entry) => `${name}${entry.slice(1)}`);
   writeFileSync(
     join(project, 'entries.ts'),
     entries.map((entry, at) => `export * as entry${at} from '${entry}';\n`).join(''),
