@@ -7,6 +7,7 @@ import {
   asReference,
   asString,
   type ByteSlice,
+  entriesOf,
   isArray,
   items,
   operationsIn,
@@ -33,7 +34,7 @@ import {
 } from './geometry.ts';
 import { inkOf } from './glyph-ink.ts';
 import { type Glyph, type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
-import { PaintedPath, widened } from './paths.ts';
+import { curveOf, PaintedPath, widened } from './paths.ts';
 
 /** Most marks of one content. */
 const MAX_MARKS = 50_000;
@@ -43,6 +44,17 @@ const MAX_FORM_DEPTH = 12;
 const MAX_SAVED_STATES = 64;
 /** Bytes of content read in one step. */
 const BYTES_PER_STEP = 32;
+/** Operands of operators (ISO 32000-2, annex A): with more of them, programs take the first or the last ones. */
+const OPERANDS: ReadonlyMap<string, number> = new Map(
+  [
+    "w g G Tj ' TJ TL Ts Tz Tr Tc Tw gs Do cs CS sh",
+    'm l Td TD Tf',
+    'rg RG "',
+    'k K re v y',
+    '',
+    'cm c Tm',
+  ].flatMap((operators, index) => operators.split(' ').map((operator) => [operator, index + 1] as const)),
+);
 const UNIT_SQUARE: Box = { left: 0, bottom: 0, right: 1, top: 1 };
 const EMPTY_ARRAY: ByteSlice = { bytes: Buffer.from('[]'), at: -1, start: 0, end: 2 };
 /** Thousandths of the font size that a TJ adjustment may move back without an overlap with earlier glyphs. */
@@ -55,6 +67,8 @@ export class ContentReader {
   readonly #fonts = new Map<number, FontReader>();
   #unsupported: string | undefined;
   #bytes = 0;
+  /** True for the content of an appearance, which all programs have to read alike. */
+  #isStrict = false;
 
   /** @param spend charges steps to the work budget */
   constructor(pdf: PdfDocument, spend: (steps: number) => void) {
@@ -64,6 +78,7 @@ export class ContentReader {
 
   /** Returns the marks of a form XObject; `to` is applied after its /Matrix. @throws UnreadableContent */
   form(value: ByteSlice | undefined, to: Matrix = IDENTITY): PaintedContent {
+    this.#isStrict = true;
     return this.#read(() => this.#paintForm(value, initialState(to), undefined, 0));
   }
 
@@ -100,6 +115,10 @@ export class ContentReader {
       throw new UnreadableContent('a form without content, extent or matrix');
     }
     if (depth > MAX_FORM_DEPTH) throw new UnreadableContent('forms nested too deep');
+    const own = this.#pdf.dict(dict.get('Resources'));
+    this.#assertOnce(dict);
+    this.#assertOnce(own);
+    for (const entry of own?.entries ?? []) this.#assertOnce(this.#pdf.dict(own?.valueAt(entry)));
     const ctm = multiply(matrix, state.ctm);
     const clip = intersectClip(state.clip, transformed(ctm, box));
     const isOptional = dict.get('OC') !== undefined;
@@ -115,12 +134,7 @@ export class ContentReader {
             lineAlpha: 1,
             blend: 'Normal',
           };
-    this.#interpret(
-      bytes,
-      this.#pdf.dict(dict.get('Resources')) ?? inherited,
-      { ...state, ...group, ctm, clip, hides, isConditional },
-      depth,
-    );
+    this.#interpret(bytes, own ?? inherited, { ...state, ...group, ctm, clip, hides, isConditional }, depth);
   }
 
   #interpret(bytes: Buffer, resources: PdfDict | undefined, start: GraphicsState, depth: number): void {
@@ -143,6 +157,9 @@ export class ContentReader {
       matrix = this.#showText(state, matrix, shown);
     };
     for (const { operator, operands } of operationsIn(bytes)) {
+      const wanted = OPERANDS.get(operator);
+      if (this.#isStrict && wanted !== undefined && wanted !== operands.length)
+        throw new UnreadableContent(`${operator} with ${operands.length} operands`);
       const n = (index: number): number => numberOf(operands[index]) ?? Number.NaN;
       switch (operator) {
         case 'q':
@@ -314,6 +331,12 @@ export class ContentReader {
     }
   }
 
+  /** @throws UnreadableContent for a key that is written twice: programs take the first or the last one */
+  #assertOnce(dict: PdfDict | undefined): void {
+    if (this.#isStrict && dict !== undefined && entriesOf(dict) === undefined)
+      throw new UnreadableContent('a key that is written twice');
+  }
+
   #noteUnsupported(construct: string): void {
     this.#unsupported ??= construct;
   }
@@ -431,6 +454,10 @@ export class ContentReader {
     if (dict === undefined) return undefined;
     const number = asReference(value)?.number;
     const cached = number === undefined ? undefined : this.#fonts.get(number);
+    if (cached === undefined) {
+      this.#assertOnce(dict);
+      this.#assertOnce(this.#pdf.dict(dict.get('Encoding')));
+    }
     const reader = cached ?? fontReader(this.#pdf, dict);
     if (number !== undefined) this.#fonts.set(number, reader);
     return { reader, number };
@@ -456,6 +483,7 @@ export class ContentReader {
     name: ByteSlice | undefined,
   ): void {
     const dict = this.#pdf.dict(this.#pdf.dict(resources?.get('ExtGState'))?.get(asName(name) ?? ''));
+    this.#assertOnce(dict);
     for (const entry of dict?.entries ?? []) {
       const key = dict?.keyOf(entry) ?? '';
       const value = this.#pdf.resolve(dict?.valueAt(entry));
@@ -515,17 +543,6 @@ interface GraphicsState {
 /** Width of the narrowest ink, as a fraction of the font size. */
 const MIN_INK = 0.1;
 const EVERYWHERE: Box = { left: -1e6, bottom: -1e6, right: 1e6, top: 1e6 };
-
-/** Returns the control points of a curve operator (8.5.2.2). */
-function curveOf(operator: string, path: PaintedPath, n: readonly number[]): (readonly [number, number])[] {
-  const points = Array.from(
-    { length: n.length >> 1 },
-    (_, index) => [n[2 * index] ?? 0, n[2 * index + 1] ?? 0] as const,
-  );
-  const [one = [0, 0], two = one] = points;
-  if (operator === 'v') return [path.points.at(-1) ?? one, one, two];
-  return operator === 'y' ? [one, two, two] : points;
-}
 
 /** Returns the lightness of filled text with outlines; undefined for outlines of another one. */
 function outlined({ fill, line }: GraphicsState): number | undefined {

@@ -18,6 +18,8 @@ import { type Mark, type PaintedContent, UnreadableContent } from './painted-mar
 
 /** `Hidden` and `NoView` (ISO 32000-2, table 167). */
 const HIDDEN_FLAGS = 2 | 32;
+/** An annotation that is not turned with its page. */
+export const NO_ROTATE = 16;
 /** Most nodes between a page and the root of the page tree. */
 const MAX_DEPTH = 50;
 const MAX_STREAMS = 1000;
@@ -146,10 +148,19 @@ export function paintedBy(
 
 /** Returns the resources of a page, its own or those of an ancestor. */
 function resourcesOf(pdf: PdfDocument, page: PdfDict): PdfDict | undefined {
+  return pdf.dict(inheritedByPage(pdf, page, 'Resources'));
+}
+
+/** Returns the turn of a page in degrees. */
+export function rotationOf(pdf: PdfDocument, page: PdfDict): number {
+  return asInteger(pdf.resolve(inheritedByPage(pdf, page, 'Rotate'))) ?? 0;
+}
+
+function inheritedByPage(pdf: PdfDocument, page: PdfDict, key: string): ByteSlice | undefined {
   let node: PdfDict | undefined = page;
   for (let depth = 0; node !== undefined && depth < MAX_DEPTH; depth++) {
-    const own: ByteSlice | undefined = node.get('Resources');
-    if (own !== undefined) return pdf.dict(own);
+    const own: ByteSlice | undefined = node.get(key);
+    if (own !== undefined) return own;
     node = pdf.dict(node.get('Parent'));
   }
   return undefined;

@@ -121,3 +121,18 @@ const HAIRLINE = 0.3;
 export function widened({ left, bottom, right, top }: Box, by: number): Box {
   return { left: left - by, bottom: bottom - by, right: right + by, top: top + by };
 }
+
+/** Returns the control points of a curve operator (8.5.2.2). */
+export function curveOf(
+  operator: string,
+  path: PaintedPath,
+  n: readonly number[],
+): (readonly [number, number])[] {
+  const points = Array.from(
+    { length: n.length >> 1 },
+    (_, index) => [n[2 * index] ?? 0, n[2 * index + 1] ?? 0] as const,
+  );
+  const [one = [0, 0], two = one] = points;
+  if (operator === 'v') return [path.points.at(-1) ?? one, one, two];
+  return operator === 'y' ? [one, two, two] : points;
+}

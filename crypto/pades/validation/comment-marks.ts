@@ -15,7 +15,7 @@ import { streamsOf } from '../painting/appearance-streams.ts';
 import { lightnessOf } from '../painting/colours.ts';
 import { type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
 import { around, type Box, boxOf, contains, numberOf } from '../painting/geometry.ts';
-import { paintedBy } from '../painting/page-marks.ts';
+import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { SurveyedPage } from './survey.ts';
@@ -27,6 +27,9 @@ export type CommentLook =
   | { readonly look: 'undecided'; readonly reason: string };
 
 const HIDDEN_FLAGS = 2 | 32;
+const NO_ZOOM = 8;
+/** Notes, which viewers show by a symbol. */
+const SYMBOLS: ReadonlySet<string> = new Set(['Text', 'FileAttachment']);
 const LINES: ReadonlySet<string> = new Set(['Underline', 'StrikeOut', 'Squiggly']);
 /** Thickness of a line of a comment, as a part of the height of the text that it marks. */
 const LINE_PART = 0.2;
@@ -56,7 +59,11 @@ export function commentLook(
   const dict = pdf.dict(slice);
   const type = typeOf(pdf, dict);
   const own = asReference(slice)?.number ?? -1;
-  if (dict === undefined || type === 'Popup' || isUnseen(pdf, dict)) return { look: 'absent' };
+  if (dict === undefined || isUnseen(pdf, dict)) return { look: 'absent' };
+  // Viewers draw the window of a comment on their own, and some an appearance of it.
+  if (type === 'Popup' && dict.get('AP') === undefined) return { look: 'absent' };
+  if (isUnsteady(pdf, dict, page))
+    return { look: 'undecided', reason: 'does not keep its place on the page' };
   const spend = (steps: number): void => pair.before.spend(steps);
   const covered = (covers: readonly Cover[]) => coveredOn(pair.before.pdf, page, [own], covers, spend);
   const drawn = marksOf(pair, state, dict);
@@ -88,6 +95,18 @@ function typeOf(pdf: PdfDocument, dict: PdfDict | undefined): string {
 
 function isUnseen(pdf: PdfDocument, dict: PdfDict): boolean {
   return ((asInteger(pdf.resolve(dict.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0;
+}
+
+/**
+ * True when a comment is not turned with its page, or keeps its size at any zoom, so that its place depends on the viewer
+ * (`NoZoom` and `NoRotate`, table 167). Symbols of notes are like that.
+ */
+function isUnsteady(pdf: PdfDocument, dict: PdfDict, page: SurveyedPage): boolean {
+  const flags = asInteger(pdf.resolve(dict.get('F'))) ?? 0;
+  const isTurned = rotationOf(pdf, page.dict) % 360 !== 0;
+  return (
+    ((flags & NO_ZOOM) !== 0 && !SYMBOLS.has(typeOf(pdf, dict))) || ((flags & NO_ROTATE) !== 0 && isTurned)
+  );
 }
 
 /** Returns the marks of all appearances; undefined for a comment without one. */

@@ -8,11 +8,20 @@
  */
 import { inheritedByField } from '../../pdf/document/form.ts';
 import { hasKnownShapes } from '../../pdf/fonts/known-shapes.ts';
-import { asInteger, asName, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
+import {
+  asInteger,
+  asName,
+  asText,
+  equalValues,
+  items,
+  type PdfDict,
+  type PdfDocument,
+  referencesIn,
+} from '../../pdf/index.ts';
 import { streamsOf } from '../painting/appearance-streams.ts';
 import { type Cover, type Covered, coveredOn, coversOf } from '../painting/covered-content.ts';
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
-import { pageMarks, paintedBy, shownStream } from '../painting/page-marks.ts';
+import { NO_ROTATE, pageMarks, paintedBy, rotationOf, shownStream } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
 import { judgeButton } from './button-mark.ts';
@@ -28,6 +37,8 @@ type Pages = ReadonlySet<SurveyedPage> | undefined;
 const MAX_PATHS = 16;
 /** Bit 25 of /Ff. Source: ISO 32000-1, table 228. */
 const COMB = 1 << 24;
+/** Bit 26 of /Ff. */
+const RICH_TEXT = 1 << 25;
 /** Largest width and height of a check box or radio button, in units of the page; its mark may have any shape. */
 const BUTTON_SIZE = 48;
 /** `Hidden` and `NoView` (table 167). */
@@ -53,8 +64,9 @@ export function judgeAppearance(
   let open = field.type === 'Btn' ? judgeState(pdf, dict) : FAITHFUL;
   if (open.status === 'forbidden') return open;
   const shown = shownStream(pdf, dict);
-  const judgements: AppearanceJudgement[] = [];
-  if (streams.length === 0) judgements.push(judgeViewer(pair, field, dict, pages));
+  const judgements: AppearanceJudgement[] = [judgeRichText(pair, field, dict)];
+  if (isTurnedAlone(pdf, dict, pages)) judgements.push(leavesOpen('is not turned with its page'));
+  if (streams.length === 0 || isDrawnAnew(pdf)) judgements.push(judgeViewer(pair, field, dict, pages));
   for (const number of new Set(streams)) {
     const isSigned = isAsBefore(pair, field, number);
     if (isSigned && number !== shown) continue;
@@ -67,12 +79,47 @@ export function judgeAppearance(
   return open;
 }
 
+/** Compares the rich text of a field, from which editors draw it anew (12.7.4.4), with its value. */
+function judgeRichText(
+  pair: PermittedChanges,
+  { dict: before }: SurveyedField,
+  dict: PdfDict,
+): AppearanceJudgement {
+  const { pdf } = pair.after;
+  const written = dict.get('RV');
+  const isUsed = ((asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0) & RICH_TEXT) !== 0;
+  if (written === undefined || (!isUsed && equalValues(written, before.get('RV')))) return FAITHFUL;
+  const text = (asText(pdf.resolve(written)) ?? '').replace(/<[^>]*>/g, '').replace(ENTITY, characterOf);
+  const bare = (one: string): string => one.replace(/\s/g, '');
+  const isSame = fieldValue(pdf, dict).texts?.some((value) => bare(value) === bare(text));
+  return isSame === true ? FAITHFUL : leavesOpen('has a rich text that is another one than its value');
+}
+
+const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function characterOf(all: string, decimal?: string, hex?: string, name?: string): string {
+  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+  return NAMED[name ?? ''] ?? (code <= 0x10ffff ? String.fromCodePoint(code) : all);
+}
+
+function isTurnedAlone(pdf: PdfDocument, widget: PdfDict, pages: Pages): boolean {
+  if (((asInteger(pdf.resolve(widget.get('F'))) ?? 0) & NO_ROTATE) === 0) return false;
+  return [...(pages ?? [])].some((page) => rotationOf(pdf, page.dict) % 360 !== 0);
+}
+
 /** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each. */
 function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
   const value = asName(pdf.resolve(inheritedByField(pdf, widget, 'V'))) ?? 'Off';
   const state = asName(pdf.resolve(widget.get('AS'))) ?? 'Off';
   if (state === value || (state === 'Off' && widget.get('V') === undefined)) return FAITHFUL;
   return leavesOpen('shows another state than its value');
+}
+
+/** True when viewers draw all fields, whatever their appearances are (12.7.3). */
+function isDrawnAnew(pdf: PdfDocument): boolean {
+  const needs = pdf.resolve(pdf.dict(pdf.catalog.get('AcroForm'))?.get('NeedAppearances'));
+  return needs.bytes.toString('latin1', needs.start, needs.end) === 'true';
 }
 
 /** Judges a field without an appearance: viewers draw its background and its value (12.7.4.3). */
