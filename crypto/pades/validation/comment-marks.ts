@@ -14,7 +14,7 @@ import {
 import { streamsOf } from '../painting/appearance-streams.ts';
 import { lightnessOf } from '../painting/colours.ts';
 import { type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
-import { around, type Box, boxOf, contains, numberOf } from '../painting/geometry.ts';
+import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
 import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
@@ -33,6 +33,8 @@ const SYMBOLS: ReadonlySet<string> = new Set(['Text', 'FileAttachment']);
 const LINES: ReadonlySet<string> = new Set(['Underline', 'StrikeOut', 'Squiggly']);
 /** Thickness of a line of a comment, as a part of the height of the text that it marks. */
 const LINE_PART = 0.2;
+/** Part of the height of a text that all lines of a comment together extend over. */
+const ALL_LINES_PART = 0.3;
 /** Thickness that viewers give to a line without a width, as a part of the height. */
 const USUAL_LINE = 1 / 12;
 /** Lightness up to which a line is ink and no eraser. */
@@ -197,16 +199,38 @@ function withEnds({ left, bottom, right, top }: Box): Box {
 
 const lineLimit = (height: number): number => Math.max(THIN, LINE_PART * height);
 
-/** Areas of an appearance, without the thin dark lines that are the purpose of a comment. */
+/** Areas of an appearance, without the thin dark lines along a text that are the purpose of a comment. */
 function drawnCovers(marks: readonly Mark[], type: string, areas: readonly Box[]): readonly Cover[] {
   if (!LINES.has(type)) return coversOf(marks);
-  const height = Math.max(0, ...areas.map(({ bottom, top }) => top - bottom));
-  return marks.flatMap((mark) => {
-    const isInk = mark.lightness !== undefined && mark.lightness <= DARK;
-    return coversOf([mark]).filter(
-      ({ box }) => !(isInk && Math.min(box.right - box.left, box.top - box.bottom) <= lineLimit(height)),
-    );
-  });
+  const isLine = ({ lightness }: Mark, box: Box): boolean =>
+    lightness !== undefined && lightness <= DARK && areas.some((area) => isAlong(box, area));
+  const lines = marks.flatMap((mark) => mark.covers.filter((box) => isLine(mark, box)));
+  if (areas.some((area) => partBelow(lines, area) > ALL_LINES_PART)) return coversOf(marks);
+  return marks.flatMap((mark) => coversOf([mark]).filter(({ box }) => !isLine(mark, box)));
+}
+
+/** True for a box no thicker than a line along the marked text, which may run upwards where the area is tall. */
+function isAlong(box: Box, area: Box): boolean {
+  const [width, height] = [area.right - area.left, area.top - area.bottom];
+  return (
+    box.top - box.bottom <= lineLimit(height) || (height > width && box.right - box.left <= lineLimit(width))
+  );
+}
+
+/** Returns the part of the height of the marked text, or of its width where it runs upwards, at which lines are. */
+function partBelow(lines: readonly Box[], area: Box): number {
+  const isTall = area.top - area.bottom > area.right - area.left;
+  const [low, high] = isTall ? [area.left, area.right] : [area.bottom, area.top];
+  const extents = lines
+    .filter((box) => commonArea(box, area) > 0)
+    .map((box) => (isTall ? ([box.left, box.right] as const) : ([box.bottom, box.top] as const)))
+    .sort(([one], [other]) => one - other);
+  let [length, end] = [0, low];
+  for (const [from, to] of extents) {
+    length += Math.max(0, Math.min(to, high) - Math.max(from, end));
+    end = Math.max(end, to);
+  }
+  return length / (high - low);
 }
 
 /** Returns the areas of the other highlights of the page, through which a text is seen. */

@@ -531,6 +531,18 @@ test('a comment may mark a text and neither hide nor change it', (t) => {
     t.is(drawn('0 0 62 18 re W n 1 g 0 0 62 18 re f'), 'failed', 'a clipped fill');
     t.is(drawn('1 0 0 RG 1 w 0 7 m 62 7 l S', '', 'StrikeOut'), 'warned');
     t.is(
+      drawn('1 0 0 RG 2 w 3 0 m 3 18 l 30 0 m 30 18 l S', '', 'Squiggly'),
+      'failed',
+      'strokes down a text',
+    );
+    t.is(drawn('1 0 0 RG 2 w 4 1 55 16 re S', '', 'Squiggly'), 'failed', 'a box on a text');
+    t.is(
+      drawn('1 0 0 RG 2 w 0 4 m 62 4 l 0 7 m 62 7 l 0 10 m 62 10 l 0 12 m 62 12 l S', '', 'StrikeOut'),
+      'failed',
+      'lines that hide a text together',
+    );
+    t.is(drawn('1 0 0 RG 0.5 w 0 2 m 3 4 l 6 2 l 9 4 l 12 2 l 62 3 l S', '', 'Squiggly'), 'warned');
+    t.is(
       drawn('/G gs BT 1 4 Td (999) Tj ET', '/ExtGState << /G << /Font [3 0 R 9] >> >>', 'Highlight', BLANK),
       'failed',
       'a font of a graphics state',
