@@ -164,7 +164,7 @@ const hiding = (name: string, more: string): string =>
   `${RESOURCES.replace('>> >>', `>> ${more} >>`)} ${name}`;
 
 /** Appearances of the value 100 that programs read differently, or that show more. */
-const LOOKS: readonly (readonly [name: string, look: string, more?: Objects])[] = [
+const APPEARANCES: readonly (readonly [name: string, look: string, more?: Objects])[] = [
   [
     'fonts written twice',
     form(SHOWN, `/Resources << /Font << /F1 3 0 R >> /Font << /F1 ${OTHER} 0 R >> >>`),
@@ -257,7 +257,7 @@ test('an appearance that programs read differently, or that shows more than the 
   const filled = (look: string, more: Objects = [], field = ''): Buffer =>
     appendRevision(pdf, new Map([[TEXT_FIELD, widget('(100)', field, LOOK)], [LOOK, look], ...more]));
   t.true(passes(filled(form(SHOWN))));
-  const accepted = LOOKS.filter(([, look, more]) => passes(filled(look, more))).map(([name]) => name);
+  const accepted = APPEARANCES.filter(([, look, more]) => passes(filled(look, more))).map(([name]) => name);
   t.deepEqual(accepted, []);
 });
 
