@@ -2,14 +2,15 @@
  * Makes pictures of the pages and mails in each state, light and dark, on a desk and on a phone, and compares them with
  * earlier ones.
  *
- * node scripts/make-pictures.mjs <folder> [--against <folder>] [--only <part of a name>]
+ * node scripts/make-pictures.mjs <folder> [--against <folder or commit>] [--only <part of a name>]
  *   writes <folder>/<page>-<device>-<theme>.png; with --against it prints the pictures that differ, with the share of
- *   pixels, and exits with 1 when one differs. Needs chromium and the compiled tests (npm run build).
+ *   pixels, shows both side by side in <folder>/differences.html, and exits with 1 when one differs. The pictures of a
+ *   commit are made in a clone of it. Needs chromium and the compiled tests (npm run build).
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
@@ -131,7 +132,7 @@ try {
         }
     await picturesOfMails(browser);
     console.log(`${pictured.length} pictures in ${folder}`);
-    if (values.against !== undefined) await compare(browser, values.against);
+    if (values.against !== undefined) await compare(browser, earlierPictures(values.against));
   } finally {
     await browser.close();
   }
@@ -184,9 +185,27 @@ async function picturesOfMails(browser) {
     }
 }
 
-/** Prints what differs from the earlier pictures. */
+/** The folder itself; for a commit, pictures that its own script makes in a clone. */
+function earlierPictures(against) {
+  if (existsSync(against)) return against;
+  const made = resolve(folder, `earlier-${against.replaceAll(/[^\w.-]/g, '_')}`);
+  const clone = mkdtempSync(join(tmpdir(), 'pictures-of-'));
+  const run = (command, ...words) => execFileSync(command, words, { cwd: clone, stdio: ['ignore', 2, 2] });
+  try {
+    run('git', 'clone', '--quiet', join(import.meta.dirname, '..'), '.');
+    run('git', 'checkout', '--quiet', '--detach', against);
+    run('npm', 'ci', '--no-audit', '--no-fund', '--prefer-offline');
+    run('node', 'scripts/make-pictures.mjs', made, '--only', values.only);
+  } finally {
+    rmSync(clone, { recursive: true, force: true });
+  }
+  return made;
+}
+
+/** Prints what differs from the earlier pictures, and writes a page with both. */
 async function compare(browser, earlier) {
   const page = await browser.newPage();
+  const sections = [];
   for (const file of pictured) {
     if (!existsSync(join(earlier, file))) {
       console.log(`${file}: new`);
@@ -212,8 +231,20 @@ async function compare(browser, earlier) {
     }, urls);
     if (share === 0) continue;
     process.exitCode = 1;
-    console.log(`${file}: ${(100 * share).toFixed(2)} % of the pixels differ`);
+    const said = `${file}: ${(100 * share).toFixed(2)} % of the pixels differ`;
+    console.log(said);
+    const pictures = [join(relative(folder, earlier), file), file].map(
+      (path) => `<img src="${path}" alt="">`,
+    );
+    sections.push(`<h2>${said}</h2>\n<p>${pictures.join('\n')}</p>\n`);
   }
+  const style =
+    'body { font-family: sans-serif } p { display: flex; gap: 1rem } img { width: 48%; object-fit: contain }';
+  writeFileSync(
+    join(folder, 'differences.html'),
+    `<!doctype html><html lang="en"><title>Pictures that differ</title><style>${style}</style>\n<h1>${sections.length} of ${pictured.length} pictures differ (left: earlier)</h1>\n${sections.join('')}`,
+  );
+  await page.close();
 }
 
 function chromiumPath() {
