@@ -25,3 +25,16 @@ export async function assertAccessible(t: ExecutionContext, page: Page | Frame, 
   });
   t.deepEqual(described, [], what);
 }
+
+/** The same in light and dark colours, and in those that a person has set for high contrast. */
+export async function assertAccessibleInThemes(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  for (const [theme, media] of [
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['high contrast', { colorScheme: 'light', forcedColors: 'active' }],
+  ] as const) {
+    await page.emulateMedia(media);
+    await assertAccessible(t, page, `${what}, ${theme}`);
+  }
+  await page.emulateMedia({ colorScheme: null, forcedColors: null });
+}

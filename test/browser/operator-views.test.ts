@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { assertAccessible } from './axe.ts';
+import { assertAccessible, assertAccessibleInThemes } from './axe.ts';
 import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
@@ -44,7 +44,10 @@ test.serial('folders are rescanned one by one and all together', async (t) => {
 
 test.serial('every page works by keyboard and fits a phone', async (t) => {
   const service = await startService(t);
-  const visited = await visit(t, service.url, { viewport: { width: 360, height: 640 } });
+  const visited = await visit(t, service.url, {
+    viewport: { width: 360, height: 640 },
+    reducedMotion: 'reduce',
+  });
   if (visited === undefined) return;
   const { page } = visited;
   const { jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(120)}.txt`, 'hello');
@@ -68,6 +71,7 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
     t.is(await page.evaluate('document.activeElement.textContent'), 'Skip to the content', path);
     await page.keyboard.press('Enter');
     t.is(await page.evaluate('document.activeElement.id'), 'main', path);
+    if (path !== '/scalar/v1') await assertAccessibleInThemes(t, page, path);
   }
 });
 

@@ -1,7 +1,7 @@
 /** Pages of senders and administrators on narrow screens, zoomed, by finger, printed, and with names that read from right to left. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
-import { assertAccessible } from '../axe.ts';
+import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { OUT_OF_REACH, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
@@ -160,6 +160,7 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
     '/organization/users',
   ]) {
     await page.goto(`${program.url}${path}`);
+    await assertAccessibleInThemes(t, page, path);
     await fits(t, page, path);
     // Words of other languages are longer.
     await page.setViewportSize({ width: 320, height: 640 });
