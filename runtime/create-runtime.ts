@@ -3,13 +3,16 @@
  * work is that of `buildRuntime`.
  */
 import { type Answer, answerOf, viewOfActor, viewOfStored } from './answers.ts';
+import type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
 import type { RestartLimit } from './host/supervisor.ts';
-import type {
-  EffectQuery,
-  Page,
-  PendingEffect,
-  PendingTimer,
-  TimerQuery,
+import {
+  checkedLimit,
+  type EffectQuery,
+  type Page,
+  type PageQuery,
+  type PendingEffect,
+  type PendingTimer,
+  type TimerQuery,
 } from './inspection/pending-work.ts';
 import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
 import { systemClock } from './model/clock.ts';
@@ -76,7 +79,9 @@ export interface CreateOptions {
    * committed it.
    */
   readonly onCommitted?: (step: Step, isOwn: boolean) => void;
-  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept; such are dropped. */
+  /** Bounds of the outcomes and messages of actors that nobody accepted; false: none are kept. @default 1000, for 30 days */
+  readonly deadLetters?: DeadLetterLimits | false;
+  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
   readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
 }
 
@@ -147,6 +152,20 @@ export interface Runtime {
   timers(query?: TimerQuery): Promise<Page<PendingTimer>>;
   /** Pending effects of all actors and nodes, by kind, id and revision. A page reads 1,000 of them at most. */
   effects(query?: EffectQuery): Promise<Page<PendingEffect>>;
+  /** Messages of actors, and outcomes of effects, that their receivers did not accept. */
+  readonly deadLetters: {
+    /** Oldest first. */
+    list(query?: PageQuery): Promise<Page<DeadLetter>>;
+    /**
+     * Sends a letter to its receiver again, which consumes it once. `gone`: there is no such letter. It stays where the
+     * receiver does not take it.
+     */
+    replay(
+      id: string,
+    ): Promise<'accepted' | 'not-accepted' | 'duplicate' | 'stopped' | 'unknown-actor' | 'taken' | 'gone'>;
+    /** False when there is no such letter. */
+    drop(id: string): Promise<boolean>;
+  };
   /** Inspects actors of all kinds, for pages of operators. */
   readonly inspector: BuiltRuntime['inspector'];
   /** Current activity, for metrics. */
@@ -177,6 +196,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     await migrateStore(store, actors, log, clock.now(), version);
     const { crashJournal = options.store.crashJournal, shards, tracing } = options;
     const { onCommitted, onUnaccepted } = options;
+    const { deadLetters = {} } = options;
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
@@ -196,6 +216,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(faults !== undefined && { faults }),
       ...(tracing !== undefined && { tracing }),
       ...(onUnaccepted !== undefined && { onUnaccepted }),
+      ...(deadLetters !== false && { deadLetters }),
     });
     built.start();
     return new StartedRuntime(built, watch, clock, log, options.stopGraceMs ?? STOP_GRACE_MS);
@@ -206,8 +227,6 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
 }
 
 const STOP_GRACE_MS = 10_000;
-
-const MAX_LISTED = 1000;
 
 class StartedRuntime implements Runtime {
   #stopped: Promise<void> | undefined;
@@ -274,11 +293,7 @@ class StartedRuntime implements Runtime {
 
   async list<Definition extends Actor>(actor: Definition, { state, after, limit = 100 }: ListQuery = {}) {
     const { kind } = this.#address(actor, '');
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
-      throw new Fatal(
-        'runtime.options',
-        `\`limit\` is ${limit}, not a whole number from 1 to ${MAX_LISTED}.`,
-      );
+    checkedLimit({ limit });
     let from = after;
     for (;;) {
       const page = { limit, ...(from !== undefined && { after: from }) };
@@ -327,6 +342,23 @@ class StartedRuntime implements Runtime {
     return this.built.inspector.effects(query);
   }
 
+  readonly deadLetters: Runtime['deadLetters'] = {
+    list: async (query = {}) => {
+      this.#assertOpen();
+      return (await this.built.letters?.list(query.after, checkedLimit(query))) ?? { items: [] };
+    },
+    replay: async (id) => {
+      this.#assertRunning();
+      const outcome = await this.built.letters?.replay(id);
+      if (outcome?.accepted) return 'accepted';
+      return outcome === undefined || outcome.reason === 'exists' ? 'gone' : outcome.reason;
+    },
+    drop: async (id) => {
+      this.#assertRunning();
+      return (await this.built.letters?.drop(id)) ?? false;
+    },
+  };
+
   get inspector() {
     return this.built.inspector;
   }
@@ -358,6 +390,10 @@ class StartedRuntime implements Runtime {
       .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
   }
 
+  #assertRunning(): void {
+    if (this.#stopped !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
+  }
+
   #assertOpen(): void {
     if (this.#isClosed) throw new Retryable('runtime.stopping', 'The runtime has stopped.');
   }
@@ -372,7 +408,7 @@ class StartedRuntime implements Runtime {
 
   /** Returns the address for what a runtime that stops does not begin. */
   #receiver(actor: Actor, id: string): ActorAddress {
-    if (this.#stopped !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
+    this.#assertRunning();
     return this.#address(actor, id);
   }
 

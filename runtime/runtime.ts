@@ -4,6 +4,7 @@
  * The interface to actors of a runtime that is created later.
  */
 import { CrashJournal, type MarkedEffect } from './effects/crash-journal.ts';
+import { type DeadLetterLimits, DeadLetters } from './effects/dead-letters.ts';
 import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
@@ -132,7 +133,9 @@ export interface RuntimeDependencies {
    * this process; false for a step of another node.
    */
   readonly onCommitted?: (step: Step, isOwn: boolean) => void;
-  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept; such are dropped. */
+  /** Keeps outcomes and messages of actors that nobody accepts. @default none are kept */
+  readonly deadLetters?: DeadLetterLimits | undefined;
+  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
   readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
   /** Called when an operator asked this node to drain. May be called again. */
   readonly onDraining?: () => void;
@@ -154,6 +157,8 @@ export interface BuiltRuntime {
   };
   /** Inspects actors. */
   readonly inspector: Inspector;
+  /** Undefined where none are kept. */
+  readonly letters: DeadLetters | undefined;
   /** For reads: lists, counters, journals, names. */
   readonly store: ActorStore;
   /**
@@ -206,6 +211,13 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const journal = openCrashJournal(dependencies);
   const system = dependencies.system ?? new DeferredSystem();
   system.connect(host, dependencies.tracing);
+  const letters =
+    dependencies.deadLetters &&
+    new DeadLetters(
+      ...([store, clock, log] as const),
+      (to, event, delivery) => host.deliver(to, event, delivery),
+      dependencies.deadLetters,
+    );
   const onUnaccepted = (receiver: ActorAddress, what: Unaccepted): void => {
     try {
       dependencies.onUnaccepted?.(receiver, what);
@@ -213,6 +225,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       // The message is dropped all the same, not delivered again.
       log.error('An observer of what actors do not accept threw.', describeFailure(error));
     }
+    if (what !== 'deadline') letters?.noted();
   };
   const outboxes = new Outboxes(
     {
@@ -220,7 +233,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       tracing: dependencies.tracing,
       context: { system, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
-      settle: (address, effect) => host.settle(address, effect),
+      settle: (address, effect, letter) => host.settle(address, effect, letter),
+      keepsLetters: letters && true,
       timeLimitMs: options.effectTimeLimitMs,
       onUnaccepted,
     },
@@ -233,7 +247,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   // One after the other: a second call must see what the first one has released, which runs already.
   let releasing: Promise<unknown> = Promise.resolve();
   return {
-    store,
+    ...{ store, letters },
     inspector: new Inspector(store, definitions, host),
     system: {
       create: (address, input) => system.create(address, input),
@@ -256,11 +270,12 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     start: () => {
       startOutboxes(dependencies, journal, outboxes, () => isStopping);
       timers.start();
+      letters?.start();
       rescheduleLateEffects(dependencies, outboxes);
     },
     stop: async (grace, requests) => {
       isStopping = true;
-      await Promise.all([timers.stop(), outboxes.stop(grace), requests]);
+      await Promise.all([timers.stop(), outboxes.stop(grace), letters?.stop(), requests]);
       await host.close();
       journal?.close();
     },

@@ -21,10 +21,12 @@ import type {
   Millis,
   StoredEffect,
 } from '../model/ports.ts';
-import { SEND_EFFECT } from '../model/requests.ts';
+import { endOf, SEND_EFFECT } from '../model/requests.ts';
 import { type Tracing, traceOf, withTrace } from '../model/tracing.ts';
+import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
 import { checkedMessage } from '../step/step.ts';
+import { isOverTotalLimit, runHandler } from './attempt.ts';
 import { type CrashJournal, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
 
 /**
@@ -92,55 +94,6 @@ export class Outboxes {
   }
 }
 
-/** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
-const ABANDON_AFTER_MS = 1000;
-
-/**
- * Runs one attempt of an effect handler. Resolves with what the handler resolves with. Rejects once the time limit has passed, or with the reason of `stop` once
- * that is aborted: a later outcome is not used.
- */
-export async function runHandler(
-  { clock, log, context, timeLimitMs: defaultLimit }: OutboxDependencies,
-  handler: EffectHandler,
-  { key, actor, failures, effect }: StoredEffect,
-  stop: AbortSignal,
-): Promise<unknown> {
-  stop.throwIfAborted();
-  // Not that of the caller, who stores the failure after the time limit, and may have to try that for long.
-  const attempt = new AbortController();
-  const { signal } = attempt;
-  stop.addEventListener('abort', () => attempt.abort(stop.reason), { once: true });
-  const { timeLimitMs = defaultLimit } = handler;
-  const late = `The handler of "${effect.do}" did not end within ${timeLimitMs} milliseconds.`;
-  let isAbandoned = false;
-  let cancel = clock.after(timeLimitMs, () => attempt.abort(new Retryable('effect.time-limit', late)));
-  try {
-    const outcome = await new Promise((resolve, reject) => {
-      const abandon = (): void => {
-        isAbandoned = true;
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', () => {
-        cancel();
-        cancel = clock.after(ABANDON_AFTER_MS, abandon);
-      });
-      const ended = (): void => {
-        if (isAbandoned) log.warn('An abandoned effect ended; its outcome is not used.', { effect: key });
-      };
-      Promise.resolve(handler.run(effect, { key, actor, failures, signal }, context))
-        .finally(ended)
-        .then(resolve, reject);
-    });
-    // An outcome this late may come from threads that the stop has cut off; the effect is repeated instead.
-    signal.throwIfAborted();
-    return outcome;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    cancel();
-  }
-}
-
 /** Pauses between attempts to deliver or store something while the store refuses, milliseconds. */
 const SEND_RETRY_MS = { first: 20, longest: 5000 };
 
@@ -187,7 +140,9 @@ export interface OutboxDependencies {
     event: ActorEvent,
     delivery: MessageDelivery,
   ) => Promise<StepOutcome>;
-  readonly settle: (address: ActorAddress, effect: EffectKey) => Promise<void>;
+  readonly settle: (address: ActorAddress, effect: EffectKey, letter?: DeadLetterValue) => Promise<void>;
+  /** True: what receivers do not accept is kept as dead letters. */
+  readonly keepsLetters: true | undefined;
   /** Records the effects in progress; missing: they are not recorded. */
   readonly journal?: CrashJournal | undefined;
   /** Runs an isolated effect when no other one runs. */
@@ -407,7 +362,8 @@ export class Outbox {
     const { to, event } = checkedMessage(stored.effect);
     let outcome: StepOutcome;
     try {
-      const delivery = { id: stored.key, settles: stored.key, trace: traceOf(stored.effect) };
+      const { keepsLetters: keeps } = this.#dependencies;
+      const delivery = { id: stored.key, settles: stored.key, keeps, trace: traceOf(stored.effect) };
       outcome = await this.#deliver(to, event, delivery, signal);
     } catch (error) {
       const isPoison = !isRetryable(error) && stored.failures + 1 >= POISON_TRIES;
@@ -422,9 +378,12 @@ export class Outbox {
       this.#settleLater(stored.key);
       return;
     }
-    if (outcome.reason === 'unknown-actor')
-      await this.#retryUntilStored(() => this.#dependencies.settle(stored.actor, stored.key), signal);
-    else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
+    if (outcome.reason === 'unknown-actor') {
+      const { settle, keepsLetters } = this.#dependencies;
+      const { actor, key } = stored;
+      const letter = { key, to, event, what: 'tell', because: outcome.reason } as const;
+      await this.#retryUntilStored(() => settle(actor, key, keepsLetters && letter), signal);
+    } else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
   }
 
   async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
@@ -438,10 +397,13 @@ export class Outbox {
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
     try {
-      event = checkedOutcome(stored.effect.do, await runHandler(this.#dependencies, handler, stored, signal));
+      const left = endOf(stored.effect) - this.#now();
+      const outcome = await runHandler(this.#dependencies, handler, stored, signal, left);
+      event = checkedOutcome(stored.effect.do, outcome);
     } catch (error) {
       if (isRetryable(error) && this.#isStopped) throw error;
-      const isLast = stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY);
+      const isLast =
+        stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY) || isOverTotalLimit(error);
       if (handler.failed === undefined || (!isLast && isRetryable(error)))
         throw isLast || isMalformedOutcome(error) ? new SetAside(error) : error;
       try {
@@ -461,7 +423,8 @@ export class Outbox {
   }
 
   async #deliverOutcome(stored: StoredEffect, event: ActorEvent, signal: AbortSignal): Promise<void> {
-    const delivery = { settles: stored.key, trace: traceOf(stored.effect) };
+    const { keepsLetters: keeps } = this.#dependencies;
+    const delivery = { settles: stored.key, keeps, trace: traceOf(stored.effect) };
     const outcome = await this.#deliver(stored.actor, event, delivery, signal);
     if (outcome.accepted || outcome.reason === 'duplicate') return;
     if (outcome.reason !== 'not-accepted' && outcome.reason !== 'unknown-actor')
@@ -560,7 +523,7 @@ export class Outbox {
     const asked = isRetryable(error) ? error.retryAfter : undefined;
     const pause = asked === undefined ? effectPause(failures, ids) : Math.min(asked, MAX_BACKOFF_MS);
     log.warn('An effect failed and is tried again later.', { ...what, pause });
-    const due = queue.postpone(stored, this.#now() + pause);
+    const due = queue.postpone(stored, Math.min(this.#now() + pause, endOf(stored.effect)));
     await this.#retryUntilStored(() => store.deferEffect(stored.key, due, message), signal);
     this.wakeAndRearm();
   }

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
 import type { ActorAddress, ActorEvent, EffectKey, Json, Millis } from '../model/ports.ts';
 import type { TraceContext } from '../model/tracing.ts';
+import type { DeadLetterValue } from '../step/dead-letters.ts';
 
 /** Shortest time that is measured: readers within it receive the same share. */
 const MIN_WINDOW_MS = 1000;
@@ -127,6 +128,8 @@ export interface MessageDelivery {
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
   /** See `Step.call`. */
   readonly call?: number | undefined;
+  /** True: an event that the actor does not accept is kept as a dead letter. */
+  readonly keeps?: true | undefined;
   /** The trace that the step continues. */
   readonly trace?: TraceContext | undefined;
 }
@@ -169,7 +172,7 @@ export interface ActorHost {
   /** Sends a message, also for the runtime itself. */
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome>;
   /** Settles an effect without a message to the actor, because the actor no longer exists or accepts none. */
-  settle(address: ActorAddress, effect: EffectKey): Promise<void>;
+  settle(address: ActorAddress, effect: EffectKey, letter?: DeadLetterValue): Promise<void>;
   /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
   restart(address: ActorAddress): Promise<StepOutcome>;
   /** Ends an actor in any state, as `ActorDefinition.ends` does. */

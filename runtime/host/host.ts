@@ -22,6 +22,7 @@ import type {
   StoredEffect,
 } from '../model/ports.ts';
 import type { Tracing } from '../model/tracing.ts';
+import { type DeadLetterValue, letterOf, withDeadLetter } from '../step/dead-letters.ts';
 import { withoutNeedless, withPartitions } from '../step/effect-partitions.ts';
 import { migrationOf } from '../step/migrate.ts';
 import {
@@ -41,6 +42,7 @@ import {
   type ShardStatus,
   Traffic,
 } from './actor-host.ts';
+import { Mailboxes } from './mailboxes.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const WINDOW_SIZE = 1024;
@@ -71,90 +73,6 @@ export class RecentTimes {
     const sorted = this.#sorted;
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
     return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: sorted.at(-1) ?? 0 };
-  }
-}
-
-/** Retry delay for senders when a mailbox is full, milliseconds. */
-const FULL_PAUSE = 1000;
-
-interface Waiting {
-  readonly work: () => Promise<unknown>;
-  /** Receives the result of `work`. */
-  resolve(value: unknown): void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Mailbox {
-  /** Index of the next message in `waiting`; `shift` would copy the list. */
-  next: number;
-  waiting: Waiting[];
-}
-
-/**
- * Processes one message at a time per actor. A mailbox exists only while its actor has messages; an idle actor takes no
- * memory.
- */
-export class Mailboxes {
-  readonly #boxes = new Map<string, Mailbox>();
-  /** Called when no actor has a message any more. */
-  onIdle = (): void => {};
-
-  /** Number of actors with a message in progress or waiting. */
-  get awake(): number {
-    return this.#boxes.size;
-  }
-
-  /** Number of messages of one actor in progress or waiting. */
-  depth(actor: string): number {
-    const box = this.#boxes.get(actor);
-    return box === undefined ? 0 : box.waiting.length - box.next + 1;
-  }
-
-  /** Actors with a message in progress or waiting, by key, with their number of messages. */
-  *depths(): IterableIterator<readonly [actor: string, depth: number]> {
-    for (const actor of this.#boxes.keys()) yield [actor, this.depth(actor)];
-  }
-
-  /**
-   * Runs `work` after all earlier work of this actor. Rejects with `mailbox.full` when more than `limit` messages wait
-   * already, and with the error of `work`.
-   */
-  post<T>(actor: string, limit: number, work: () => Promise<T>): Promise<T> {
-    const box = this.#boxes.get(actor);
-    if (box === undefined) {
-      const fresh: Mailbox = { next: 0, waiting: [] };
-      this.#boxes.set(actor, fresh);
-      return new Promise((resolve, reject) => {
-        void this.#drain(actor, fresh, { work, resolve, reject });
-      });
-    }
-    if (box.waiting.length - box.next >= limit) {
-      return Promise.reject(
-        new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE),
-      );
-    }
-    return new Promise((resolve, reject) => {
-      box.waiting.push({ work, resolve, reject });
-    });
-  }
-
-  async #drain(actor: string, box: Mailbox, first: Waiting): Promise<void> {
-    let current: Waiting | undefined = first;
-    while (current !== undefined) {
-      try {
-        current.resolve(await current.work());
-      } catch (error) {
-        current.reject(error);
-      }
-      current = box.waiting[box.next];
-      box.next++;
-      if (box.next > 64) {
-        box.waiting = box.waiting.slice(box.next);
-        box.next = 0;
-      }
-    }
-    this.#boxes.delete(actor);
-    if (this.#boxes.size === 0) this.onIdle();
   }
 }
 
@@ -322,10 +240,11 @@ export class Host implements ActorHost {
   }
 
   /** Settles an effect without a message to the actor. Does nothing when the effect is settled already. */
-  async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
+  async settle(address: ActorAddress, effect: EffectKey, letter?: DeadLetterValue): Promise<void> {
+    const now = this.#dependencies.clock.now();
     await this.#post(address, { settles: effect }, () =>
       this.#machinelessStep(address, (stored) =>
-        machinelessStep(stored, { now: this.#dependencies.clock.now(), settles: effect }),
+        withDeadLetter(machinelessStep(stored, { now, settles: effect }), now, letter),
       ),
     );
   }
@@ -477,7 +396,11 @@ export class Host implements ActorHost {
         if (this.#mayBeStale(key, isCached)) continue;
         if (delivery.settles === undefined && delivery.timer === undefined)
           return refused('not-accepted', stored);
-        const settled = await this.#commit(key, machinelessStep(stored, context));
+        const letter = letterOf(address, event, delivery);
+        const settled = await this.#commit(
+          key,
+          withDeadLetter(machinelessStep(stored, context), now, letter),
+        );
         if (settled === 'again') continue;
         return settled.accepted ? refused('not-accepted', stored) : settled;
       }

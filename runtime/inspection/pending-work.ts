@@ -117,7 +117,8 @@ function stateOf({ failures, lastError, isLeased }: ListedEffect): EffectState {
   return failures > 0 ? 'failed' : 'waiting';
 }
 
-function checkedLimit({ limit = 100 }: PageQuery): number {
+/** Throws `runtime.options`. */
+export function checkedLimit({ limit = 100 }: PageQuery): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_READ) return limit;
   throw new Fatal('runtime.options', `\`limit\` is ${limit}, not a whole number from 1 to ${MAX_READ}.`);
 }

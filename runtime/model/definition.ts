@@ -166,8 +166,12 @@ export interface EffectAttempt {
   readonly actor: ActorAddress;
   /** Failed attempts before this one. */
   readonly failures: number;
-  /** Aborted when the time limit has passed, or when the runtime stops and its grace period is over. */
+  /**
+   * Aborted when a time limit has passed or the heartbeat is late, and when the runtime stops and its grace period is over.
+   */
   readonly signal: AbortSignal;
+  /** Says that the attempt lives, where the effect has `heartbeatMs`. Costs next to nothing. */
+  readonly heartbeat?: () => void;
 }
 
 /**
@@ -223,6 +227,11 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
    * @default `RuntimeOptions.effectTimeLimitMs`
    */
   readonly timeLimitMs?: Millis;
+  /**
+   * Longest time between two calls of `EffectAttempt.heartbeat`, milliseconds; then the attempt ends as at its time limit
+   * (`effect.no-heartbeat`). @default none
+   */
+  readonly heartbeatMs?: Millis;
   /** @default none: the effects share the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
   readonly partitioning?: EffectPartitioning<Effect>;
   /**

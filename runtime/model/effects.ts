@@ -11,6 +11,7 @@ import { inputOf as membersOf } from './tracing.ts';
 
 /** One attempt of an effect, with what its handler may use. */
 export interface EffectRun extends EffectAttempt {
+  readonly heartbeat: () => void;
   readonly clock: Clock;
   readonly log: Log;
   /** Reads actors and sends them messages. */
@@ -30,6 +31,16 @@ export interface EffectOptions<Input, Outcome, Failure = Outcome> {
   run(input: Input, attempt: EffectRun): Promise<Outcome>;
   /** Time limit of one attempt, milliseconds; then its signal is aborted. @default that of the runtime, one hour */
   readonly timeoutMs?: Millis;
+  /**
+   * Longest time between two calls of `heartbeat`, milliseconds; then the attempt ends as at its time limit: a long effect
+   * that says that it lives is found dead early. @default none
+   */
+  readonly heartbeatMs?: Millis;
+  /**
+   * Time limit over all attempts and their pauses, milliseconds, from the step that asks for the effect. Then it is given
+   * up (`effect.total-limit`). @default none
+   */
+  readonly totalMs?: Millis;
   /** Number of attempts before giving up. @default Infinity */
   readonly tries?: number;
   /** Returns the message for the actor when the effect is given up. @default it is set aside; see `Runtime.retry` */
@@ -63,7 +74,7 @@ export function defineEffect<
   };
   if (typeof name !== 'string' || name === '') refuse('its name is a text.');
   if (typeof options.run !== 'function') refuse('`run` is missing.');
-  for (const member of ['timeoutMs', 'tries'] as const) {
+  for (const member of ['timeoutMs', 'heartbeatMs', 'totalMs', 'tries'] as const) {
     const value = options[member];
     if (value !== undefined && !(value >= 1))
       refuse(`\`${member}\` is ${value}, not a number of at least 1.`);
@@ -73,16 +84,18 @@ export function defineEffect<
     if (value !== undefined && !(Number.isInteger(value) && value >= 1))
       refuse(`\`partitioning.${member}\` is ${value}, not a whole number of at least 1.`);
   }
-  const { run, failed, timeoutMs, tries, after = 'durable', partitioning } = options;
+  const { run, failed, timeoutMs, heartbeatMs, totalMs, tries, after = 'durable', partitioning } = options;
   const inputOf = (effect: StoredEffect['effect']): Input => membersOf(effect) as Input;
+  const heartbeat = (): void => {};
   const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {
     after,
     run: async (effect, attempt, { system, clock, log }) =>
-      (await run(inputOf(effect), { ...attempt, system, clock, log })) as ActorEvent | null,
+      (await run(inputOf(effect), { heartbeat, ...attempt, system, clock, log })) as ActorEvent | null,
     ...(failed && {
       failed: (effect, failure) => failed(inputOf(effect), failure) as ActorEvent,
     }),
     ...(timeoutMs !== undefined && { timeLimitMs: timeoutMs }),
+    ...(heartbeatMs !== undefined && { heartbeatMs }),
     ...(tries !== undefined && { tries }),
     ...(partitioning && {
       partitioning: { ...partitioning, partitionOf: (effect) => partitioning.partitionOf(inputOf(effect)) },
@@ -94,7 +107,8 @@ export function defineEffect<
         'step.malformed-action',
         `The effect "${name}" needs params that are a plain object without a member \`do\`.`,
       );
-    return { kind: 'effect', effect: { do: name, ...(params as { readonly [member: string]: Json }) } };
+    const effect = { do: name, ...(params as { readonly [member: string]: Json }) };
+    return { kind: 'effect', effect, totalMs };
   };
   return { name, handler, action: marked<Input>({ effect: name, request }) };
 }

@@ -1,12 +1,25 @@
 /** Actions of machines that ask the runtime for something. They are marked; the step reads the mark. */
-import type { JournalData, StoredEffect } from './ports.ts';
+import type { JournalData, Millis, StoredEffect } from './ports.ts';
 
 /** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
 export const SEND_EFFECT = 'tell';
 
+/** Member of a stored effect that holds the end of its time over all attempts: every store keeps it. */
+export const END = '@end';
+
+/** Returns the end of the time of an effect over all attempts. */
+export function endOf(effect: StoredEffect['effect']): Millis {
+  return (effect[END] as Millis | undefined) ?? Number.POSITIVE_INFINITY;
+}
+
 /** A request of a machine, made by a marked action. */
 export type Request =
-  | { readonly kind: 'effect'; readonly effect: StoredEffect['effect'] }
+  /** `totalMs`: limit over all attempts; absent: none. */
+  | {
+      readonly kind: 'effect';
+      readonly effect: StoredEffect['effect'];
+      readonly totalMs?: Millis | undefined;
+    }
   | { readonly kind: 'note'; readonly message: string; readonly data: JournalData | undefined }
   | { readonly kind: 'drop-effects' };
 

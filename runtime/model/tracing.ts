@@ -1,5 +1,6 @@
 /** Traces as a dependency; the entry `otel` makes one. */
 import type { StoredEffect } from './ports.ts';
+import { END } from './requests.ts';
 
 /** A trace as text: names and values of the headers that would carry it over HTTP. */
 export type TraceContext = { readonly [header: string]: string };
@@ -37,6 +38,6 @@ export function traceOf(effect: StoredEffect['effect']): TraceContext | undefine
 }
 
 /** Returns the members of an effect that the machine gave. */
-export function inputOf({ do: _, [TRACE]: __, ...input }: StoredEffect['effect']): object {
+export function inputOf({ do: _, [TRACE]: __, [END]: ___, ...input }: StoredEffect['effect']): object {
   return input;
 }

@@ -111,7 +111,7 @@ async function run(call: ShardCall): Promise<StepOutcome | 'step' | null> {
   if (call.call === 'restart') return host.restart(call.address);
   if (call.call === 'end') return host.end(call.address);
   if (call.call === 'giveUp') return host.stopActor(call.address, call.error);
-  await host.settle(call.address, call.effect);
+  await host.settle(call.address, call.effect, call.letter);
   return null;
 }
 

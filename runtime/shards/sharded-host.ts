@@ -10,6 +10,7 @@
  * An actor whose steps crash several threads is stopped, like one whose steps throw; a shard that still loses too many
  * threads ends the process.
  */
+
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../host/actor-host.ts';
 import { announce } from '../host/host.ts';
 import { type RestartLimit, Supervisor } from '../host/supervisor.ts';
@@ -26,6 +27,7 @@ import type {
   Millis,
   Step,
 } from '../model/ports.ts';
+import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { viewOf } from '../step/step.ts';
 import { ShardCalls } from './shard-calls.ts';
 import { ShardThread } from './shard-thread.ts';
@@ -193,8 +195,8 @@ export class ShardedHost implements ActorHost {
     return this.#outcome({ call: 'end', address });
   }
 
-  async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
-    await this.#request({ call: 'settle', address, effect });
+  async settle(address: ActorAddress, effect: EffectKey, letter?: DeadLetterValue): Promise<void> {
+    await this.#request({ call: 'settle', address, effect, letter });
   }
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {

@@ -15,6 +15,7 @@ import type {
   SharedStore,
   StoredEffect,
 } from '../model/ports.ts';
+import type { DeadLetterValue } from '../step/dead-letters.ts';
 
 /** Bytes of kind, slash and id: texts in keys have at most 400 bytes each. */
 const MAX_LENGTH = 1024;
@@ -85,7 +86,12 @@ export type ShardCall = { readonly seq: number } & (
       readonly event: ActorEvent;
       readonly delivery: MessageDelivery;
     }
-  | { readonly call: 'settle'; readonly address: ActorAddress; readonly effect: EffectKey }
+  | {
+      readonly call: 'settle';
+      readonly address: ActorAddress;
+      readonly effect: EffectKey;
+      readonly letter: DeadLetterValue | undefined;
+    }
   | { readonly call: 'restart'; readonly address: ActorAddress }
   | { readonly call: 'end'; readonly address: ActorAddress }
   | { readonly call: 'giveUp'; readonly address: ActorAddress; readonly error: string }

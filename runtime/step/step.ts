@@ -24,7 +24,7 @@ import {
   type StoredActor,
   type StoredEffect,
 } from '../model/ports.ts';
-import { markOf } from '../model/requests.ts';
+import { END, markOf } from '../model/requests.ts';
 import { type TraceContext, withTrace } from '../model/tracing.ts';
 import {
   type DerivedRecords,
@@ -103,7 +103,11 @@ export function checkedMessage(effect: StoredEffect['effect']): ReturnType<typeo
 
 /** Parses the actions that XState returns. An unknown action is a fault of the machine. */
 type RequestedAction =
-  | { readonly kind: 'effect'; readonly effect: StoredEffect['effect'] }
+  | {
+      readonly kind: 'effect';
+      readonly effect: StoredEffect['effect'];
+      readonly totalMs?: Millis | undefined;
+    }
   /** `state`: an intermediate state of the transition; absent: the state that the step ends in. */
   | {
       readonly kind: 'note';
@@ -393,6 +397,13 @@ function assertStorableJson({ kind }: ActorDefinition, problem: string | undefin
   if (problem !== undefined) throw new Fatal('step.not-json', `${kind} cannot be stored: ${problem}`);
 }
 
+function withEnd(
+  { effect, totalMs }: Extract<RequestedAction, { readonly kind: 'effect' }>,
+  now: Millis,
+): StoredEffect['effect'] {
+  return totalMs === undefined ? effect : { ...effect, [END]: now + totalMs };
+}
+
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function assemble(
@@ -432,7 +443,7 @@ function assemble(
         effects.push({
           key: `${address.kind}/${address.id}/${revision}/${index}`,
           actor: address,
-          effect: withTrace(asked.effect, context.trace),
+          effect: withTrace(withEnd(asked, now), context.trace),
           dueAt: now,
           failures: 0,
           lastError: null,

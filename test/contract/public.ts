@@ -1,8 +1,16 @@
 /** Promises of the public runtime on every store, with two nodes where the store has nodes. */
-import { createRuntime, defineActor, defineEffect, type StoreSource } from '@sealwright/runtime';
+import {
+  createRuntime,
+  defineActor,
+  defineEffect,
+  Retryable,
+  type StoreSource,
+  tell,
+} from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+import { reached } from '../project/waiting.ts';
 
 /** Makes a source of one store: the same one for each name of a node. */
 export type SourceOfNodes = (t: ExecutionContext) => ((node: string) => StoreSource) | undefined;
@@ -53,16 +61,10 @@ export function publicContract(name: string, sources: SourceOfNodes, hasNodes = 
         ? await createRuntime({ store: source('two'), actors: [worker], log: SILENT })
         : one;
       t.teardown(() => other.stop());
-      const isSetAside = new Promise<void>((resolve) => {
-        const look = async (): Promise<void> => {
-          const { items } = await other.effects({ state: 'set-aside', kind: 'worker' });
-          if (items.some(({ actor, failures }) => actor.id === 'w' && failures === 1)) resolve();
-          else setTimeout(() => void look(), 20);
-        };
-        void look();
-      });
       await one.create(worker, 'w');
-      await isSetAside;
+      await reached(
+        async () => (await other.effects({ state: 'set-aside', kind: 'worker' })).items.length === 1,
+      );
       fails.now = false;
       t.true(await other.retry(worker, 'w'));
       await other.waitFor(worker, 'w', ({ state }) => state === 'idle', { timeoutMs: 20_000 });
@@ -70,4 +72,144 @@ export function publicContract(name: string, sources: SourceOfNodes, hasNodes = 
       t.false(await other.retry(worker, 'w'));
     },
   );
+
+  promise('an effect is given up when its time over all attempts has passed', async (t, source) => {
+    const work = defineEffect('work', {
+      totalMs: 300,
+      run: async () => {
+        throw new Retryable('bank.busy', 'The bank is busy.');
+      },
+      failed: (_, { code }) => ({ type: 'FAILED', code }) as const,
+    });
+    const worker = defineActor('worker', {
+      version: 1,
+      effects: [work],
+      machine: setup({
+        types: {} as {
+          context: { code: string };
+          events: { type: 'FAILED'; code: string };
+        },
+        actions: {
+          work: work.action,
+          note: assign({ code: ({ event }) => event.code }),
+        },
+      }).createMachine({
+        context: { code: '' },
+        initial: 'busy',
+        states: {
+          busy: {
+            entry: { type: 'work', params: {} },
+            on: { FAILED: { target: 'failed', actions: 'note' } },
+          },
+          failed: {},
+        },
+      }),
+    });
+    const runtime = await createRuntime({ store: source('one'), actors: [worker], log: SILENT });
+    t.teardown(() => runtime.stop());
+    await runtime.create(worker, 'w');
+    const failed = await runtime.waitFor(worker, 'w', ({ state }) => state === 'failed', {
+      timeoutMs: 60_000,
+    });
+    t.is(failed.context.code, 'effect.total-limit');
+    t.deepEqual(await runtime.effects(), { items: [] });
+  });
+
+  promise(
+    'messages that nobody takes are kept over a restart, sent again once, and dropped',
+    async (t, source) => {
+      const actors = [teller, door];
+      let runtime = await createRuntime({ store: source('one'), actors, log: SILENT });
+      t.teardown(() => runtime.stop());
+      await runtime.create(teller, 't');
+      await runtime.create(door, 'closed');
+      await runtime.send(teller, 't', { type: 'SAY', to: 'nobody', what: 'a' });
+      await reached(async () => (await runtime.deadLetters.list()).items.length === 1);
+      for (const what of ['b', 'c']) await runtime.send(teller, 't', { type: 'SAY', to: 'closed', what });
+      await reached(async () => (await runtime.deadLetters.list()).items.length === 3);
+      await runtime.stop();
+      runtime = await createRuntime({ store: source('one'), actors, log: SILENT });
+      const { items } = await runtime.deadLetters.list();
+      t.deepEqual(
+        items.map(({ from, to, event, what, because }) => [from.id, to.id, event, what, because]),
+        [
+          ['t', 'nobody', { type: 'TOLD', what: 'a' }, 'tell', 'unknown-actor'],
+          ['t', 'closed', { type: 'TOLD', what: 'b' }, 'tell', 'not-accepted'],
+          ['t', 'closed', { type: 'TOLD', what: 'c' }, 'tell', 'not-accepted'],
+        ],
+      );
+      const first = await runtime.deadLetters.list({ limit: 2 });
+      t.deepEqual((await runtime.deadLetters.list({ after: first.next ?? '' })).items, items.slice(2));
+      const [a = '', b = '', c = ''] = items.map(({ id }) => id);
+      t.is(await runtime.deadLetters.replay(a), 'unknown-actor');
+      t.is(await runtime.deadLetters.replay(b), 'not-accepted');
+      await runtime.send(door, 'closed', { type: 'OPEN' });
+      const answers = await Promise.all([b, b].map((id) => runtime.deadLetters.replay(id)));
+      t.is(answers.filter((answer) => answer === 'accepted').length, 1, answers.join());
+      t.deepEqual((await runtime.read(door, 'closed'))?.context.heard, ['b']);
+      t.is(await runtime.deadLetters.replay(b), 'gone');
+      t.true(await runtime.deadLetters.drop(c));
+      t.false(await runtime.deadLetters.drop(c));
+      t.false(await runtime.deadLetters.drop('no id'));
+      t.deepEqual(
+        (await runtime.deadLetters.list()).items.map(({ id }) => id),
+        [a],
+      );
+    },
+  );
+
+  promise('the newest messages that nobody takes are kept', async (t, source) => {
+    const deadLetters = { atMost: 2 };
+    const runtime = await createRuntime({
+      store: source('one'),
+      actors: [teller, door],
+      log: SILENT,
+      deadLetters,
+    });
+    t.teardown(() => runtime.stop());
+    await runtime.create(teller, 't');
+    for (const what of ['a', 'b', 'c', 'd'])
+      await runtime.send(teller, 't', { type: 'SAY', to: 'nobody', what });
+    const kept = async () =>
+      (await runtime.deadLetters.list()).items.map(({ event }) => event['what']).join();
+    await reached(async () => (await kept()) === 'c,d');
+    t.is(await kept(), 'c,d');
+  });
 }
+
+/** Hears only when it is open. */
+const door = defineActor('door', {
+  version: 1,
+  machine: setup({
+    types: {} as {
+      context: { heard: readonly string[] };
+      events: { type: 'OPEN' } | { type: 'TOLD'; what: string };
+    },
+    actions: {
+      hear: assign({
+        heard: ({ context, event }) => [...context.heard, event.type === 'TOLD' ? event.what : ''],
+      }),
+    },
+  }).createMachine({
+    context: { heard: [] },
+    initial: 'closed',
+    states: { closed: { on: { OPEN: 'open' } }, open: { on: { TOLD: { actions: 'hear' } } } },
+  }),
+});
+
+const teller = defineActor('teller', {
+  version: 1,
+  machine: setup({
+    types: {} as { events: { type: 'SAY'; to: string; what: string } },
+    actions: { tell: tell(door) },
+  }).createMachine({
+    on: {
+      SAY: {
+        actions: {
+          type: 'tell',
+          params: ({ event }) => ({ id: event.to, event: { type: 'TOLD', what: event.what } }),
+        },
+      },
+    },
+  }),
+});

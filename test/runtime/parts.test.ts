@@ -10,7 +10,7 @@ import {
 } from '@sealwright/runtime';
 import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { Mailboxes } from '#runtime/host/host.js';
+import { Mailboxes } from '#runtime/host/mailboxes.js';
 import { Supervisor } from '#runtime/host/supervisor.js';
 import { effectPause } from '#runtime/model/backoff.js';
 

@@ -125,6 +125,105 @@ test('an effect is given up after its tries, and its actor is told', async (t) =
   t.is((await runtime.read(order, 'o1'))?.state, 'refused');
 });
 
+test('an attempt that gives no sign of life is given up early, one that does may take long', async (t) => {
+  const attempts: number[] = [];
+  const work = defineEffect('work', {
+    heartbeatMs: 1000,
+    timeoutMs: 60_000,
+    run: async (_: object, { clock, heartbeat, failures, signal }) => {
+      attempts.push(clock.elapsed());
+      for (let beat = 0; beat < 10; beat += 1) {
+        await clock.sleep(900, signal);
+        if (failures > 0) heartbeat();
+      }
+      return { type: 'DONE' } as const;
+    },
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({
+      types: {} as { events: { type: 'DONE' } },
+      actions: { work: work.action },
+    }).createMachine({
+      initial: 'busy',
+      states: { busy: { entry: { type: 'work', params: {} }, on: { DONE: 'idle' } }, idle: {} },
+    }),
+  });
+  const { runtime, advance, log } = await testRuntime([worker]);
+  await runtime.create(worker, 'w');
+  await advance(1500);
+  t.is((await runtime.effects()).items[0]?.state, 'failed');
+  t.true(log.some((line) => line.includes('effect.no-heartbeat')));
+  await advance(12_000);
+  t.is((await runtime.read(worker, 'w'))?.state, 'idle');
+  t.is(attempts.length, 2);
+});
+
+test('an attempt ends with the time over all attempts, also when the runtime was stopped meanwhile', async (t) => {
+  let runs = 0;
+  const work = defineEffect('work', {
+    totalMs: 10_000,
+    run: (_: object, { signal }) => {
+      runs += 1;
+      if (runs === 1) throw new Retryable('bank.busy', 'The bank is busy.');
+      return new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+    failed: (_, { code, message }) => ({ type: 'FAILED', code: `${code}: ${message}` }) as const,
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({
+      types: {} as { context: { code: string }; events: { type: 'FAILED'; code: string } },
+      actions: { work: work.action, note: assign({ code: ({ event }) => event.code }) },
+    }).createMachine({
+      context: { code: '' },
+      initial: 'busy',
+      states: {
+        busy: {
+          entry: { type: 'work', params: {} },
+          on: { FAILED: { target: 'failed', actions: 'note' } },
+        },
+        failed: {},
+      },
+    }),
+  });
+  const kit = await testRuntime([worker], { stopGraceMs: 10 });
+  await kit.runtime.create(worker, 'w');
+  await kit.advance(4000);
+  await kit.restart();
+  await kit.advance(5000);
+  t.is((await kit.runtime.read(worker, 'w'))?.state, 'busy');
+  await kit.advance(1100);
+  t.like(await kit.runtime.read(worker, 'w'), {
+    state: 'failed',
+    context: {
+      code: 'effect.total-limit: The time of "work" over all attempts has passed. Last error: The bank is busy.',
+    },
+  });
+  t.is(runs, 3);
+});
+
+test('what nobody accepts is kept for a time', async (t) => {
+  const { runtime, advance } = await testRuntime([order, bank], { deadLetters: { forMs: 86_400_000 } });
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.send(order, 'o1', { type: 'REPORT', what: 'a' });
+  await advance(40_000_000);
+  await runtime.send(order, 'o1', { type: 'REPORT', what: 'b' });
+  await advance(46_000_000);
+  t.is((await runtime.deadLetters.list()).items.length, 2);
+  await advance(500_000);
+  t.deepEqual(
+    (await runtime.deadLetters.list()).items.map(({ event }) => event['what']),
+    ['b'],
+  );
+  await advance(40_000_000);
+  t.deepEqual(await runtime.deadLetters.list(), { items: [] });
+});
+
 test('a message to another actor arrives, and the types of its events are those of the receiver', async (t) => {
   const { runtime, settle } = await testRuntime([order, bank]);
   await runtime.create(bank, 'b');
@@ -279,7 +378,7 @@ test('an effect is set aside, and does not run again, when its message for a fai
   t.true(await runtime.retry(worker, 'w'));
 });
 
-test('a message to an actor that does not exist is dropped once, although its observer throws', async (t) => {
+test('a message to an actor that does not exist is given up once, although its observer throws', async (t) => {
   let told = 0;
   const { runtime, advance } = await testRuntime([order, bank], {
     onUnaccepted: () => {

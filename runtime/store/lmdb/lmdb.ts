@@ -118,6 +118,8 @@ class LmdbStore implements ActorStore {
   readonly #release: Release;
   readonly #committer: Committer;
   readonly #leased = new Set<EffectKey>();
+  /** Deferrals in progress: such an effect is readable as deferred a moment before its lease ends. */
+  readonly #deferrals = new Map<EffectKey, Promise<void>>();
   #closed: Promise<void> | undefined;
 
   constructor({ folder, faults, onLost }: LmdbOptions, tables: Tables, release: Release) {
@@ -162,8 +164,10 @@ class LmdbStore implements ActorStore {
     return this.#committer.commit(step);
   }
 
-  deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
-    return this.#committer.defer(key, until, error);
+  async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
+    const deferral = this.#committer.defer(key, until, error);
+    this.#deferrals.set(key, deferral);
+    await deferral.finally(() => this.#deferrals.delete(key));
   }
 
   async releaseEffects(keys: readonly EffectKey[]): Promise<void> {
@@ -332,6 +336,7 @@ class LmdbStore implements ActorStore {
   }
 
   async takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean> {
+    await this.#deferrals.get(key)?.catch(() => {});
     const own = effectKey(key);
     if (this.#leased.has(key) || !fitsKey(own) || !this.#tables.effects.doesExist(own)) return false;
     // Nobody leases it until the change is written.

@@ -1,6 +1,6 @@
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { runHandler } from '#runtime/effects/outbox.js';
+import { runHandler } from '#runtime/effects/attempt.js';
 import { dispatchHandler } from '../../../../actors/batch/effects/dispatch.ts';
 import type { JobHandlerDependencies } from '../../../../actors/batch/effects/effect-handler.ts';
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';

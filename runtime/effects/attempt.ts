@@ -1,0 +1,108 @@
+/** Runs one attempt of an effect handler, within its limits. */
+import type { EffectContext, EffectHandler } from '../model/definition.ts';
+import { Fatal, Retryable } from '../model/failures.ts';
+import type { Clock, Log, Millis, StoredEffect } from '../model/ports.ts';
+
+/** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
+const ABANDON_AFTER_MS = 1000;
+
+const TOTAL_LIMIT = 'effect.total-limit';
+
+/** True for the error of an effect whose time over all attempts has passed: there is no other attempt. */
+export function isOverTotalLimit(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === TOTAL_LIMIT;
+}
+
+const NO_HEARTBEAT = (): void => {};
+
+/**
+ * Resolves with what the handler resolves with. Rejects once a limit of time has passed, or with the reason of `stop` once
+ * that is aborted: a later outcome is not used.
+ * @param leftMs time that is left of that over all attempts
+ */
+export async function runHandler(
+  dependencies: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly context: EffectContext;
+    /** Of handlers without one of their own. */
+    readonly timeLimitMs: Millis;
+  },
+  handler: EffectHandler,
+  { key, actor, failures, lastError, effect }: StoredEffect,
+  stop: AbortSignal,
+  leftMs = Number.POSITIVE_INFINITY,
+): Promise<unknown> {
+  stop.throwIfAborted();
+  const { clock, log, context } = dependencies;
+  const { timeLimitMs = dependencies.timeLimitMs, heartbeatMs } = handler;
+  const over = (): Error => {
+    if (leftMs > timeLimitMs)
+      return new Retryable(
+        'effect.time-limit',
+        `The handler of "${effect.do}" did not end within ${timeLimitMs} milliseconds.`,
+      );
+    const last = lastError === null ? '' : ` Last error: ${lastError}`;
+    return new Fatal(TOTAL_LIMIT, `The time of "${effect.do}" over all attempts has passed.${last}`);
+  };
+  if (leftMs <= 0) throw over();
+  // Not that of the caller, who stores the failure after the time limit, and may have to try that for long.
+  const attempt = new AbortController();
+  const { signal } = attempt;
+  stop.addEventListener('abort', () => attempt.abort(stop.reason), { once: true });
+  let isAbandoned = false;
+  let cancel = clock.after(Math.min(timeLimitMs, leftMs), () => attempt.abort(over()));
+  const heart =
+    heartbeatMs === undefined ? undefined : watchHeartbeat(clock, effect.do, heartbeatMs, attempt);
+  const heartbeat = heart?.heartbeat ?? NO_HEARTBEAT;
+  try {
+    const outcome = await new Promise((resolve, reject) => {
+      const abandon = (): void => {
+        isAbandoned = true;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', () => {
+        cancel();
+        cancel = clock.after(ABANDON_AFTER_MS, abandon);
+      });
+      const ended = (): void => {
+        if (isAbandoned) log.warn('An abandoned effect ended; its outcome is not used.', { effect: key });
+      };
+      Promise.resolve(handler.run(effect, { key, actor, failures, signal, heartbeat }, context))
+        .finally(ended)
+        .then(resolve, reject);
+    });
+    // An outcome this late may come from threads that the stop has cut off; the effect is repeated instead.
+    signal.throwIfAborted();
+    return outcome;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    cancel();
+    heart?.cancel();
+  }
+}
+
+/** Aborts an attempt that is silent for too long. A call of `heartbeat` sets no alarm: it may be frequent. */
+function watchHeartbeat(clock: Clock, name: string, heartbeatMs: Millis, attempt: AbortController) {
+  let last = clock.elapsed();
+  const arm = (pause: Millis): (() => void) =>
+    clock.after(pause, () => {
+      const left = last + heartbeatMs - clock.elapsed();
+      if (left > 0) cancel = arm(left);
+      else
+        attempt.abort(
+          new Retryable(
+            'effect.no-heartbeat',
+            `The handler of "${name}" gave no sign of life for ${heartbeatMs} milliseconds.`,
+          ),
+        );
+    });
+  let cancel = arm(heartbeatMs);
+  return {
+    heartbeat: (): void => {
+      last = clock.elapsed();
+    },
+    cancel: (): void => cancel(),
+  };
+}
