@@ -16,6 +16,13 @@ export type { DocumentOperations } from './documents/document-operations.ts';
 export type { DocumentPackages, TemporaryFile } from './documents/document-packages.ts';
 export type { DocumentService } from './documents/documents.ts';
 export type { PendingReminders } from './documents/pending-reminders.ts';
+export type {
+  OverviewCounts,
+  OverviewItem,
+  OverviewKind,
+  OverviewPerson,
+  SenderOverview,
+} from './documents/sender-overview.ts';
 export type { Validation } from './documents/validation.ts';
 export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';

@@ -29,6 +29,7 @@ import type { IdentifierFormat } from './documents/document-plans.ts';
 import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
 import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents/remove-files.ts';
+import { SenderOverview } from './documents/sender-overview.ts';
 import { Validation } from './documents/validation.ts';
 import { cancelDraftDocumentsHandler, confirmDraftHandler, Drafts } from './drafts/drafts.ts';
 import { EditorSessionService } from './drafts/editor-sessions.ts';
@@ -194,6 +195,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   );
   const sweeping = new BlobSweeping(runtime, blobs, segmented);
   const documents = new DocumentService(runtime, directory, creation, folders, renditions, links);
+  const senderOverview = new SenderOverview(runtime, directory, folders);
   const documentEdits = new DocumentEdits(
     runtime,
     directory,
@@ -237,6 +239,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       uploads,
       documents,
       documentEdits,
+      senderOverview,
       signing,
       folders,
       mails,
@@ -280,13 +283,14 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
 
     async drain(): Promise<void> {
       signIn.close();
+      senderOverview.close();
       await singletons.stop();
       await sweeping.stop();
       await singletons.release();
       outgoing.close();
     },
   };
-  const observers = [watch, tenants, folders, reports, outgoing.registry];
+  const observers = [watch, senderOverview, tenants, folders, reports, outgoing.registry];
   return {
     definitions: portalDefinitions,
     handlers: {

@@ -101,6 +101,7 @@ export type PageService = Pick<
   | 'users'
   | 'branding'
   | 'documents'
+  | 'senderOverview'
   | 'drafts'
   | 'templates'
   | 'idempotency'
@@ -124,7 +125,7 @@ export function portalPageRoutes(
     ...applicationPageRoutes(service.administration, service.folders),
     ...brandingPageRoutes(service.branding),
     ...userPageRoutes(service.users),
-    ...senderRoutes(service.documents, service.drafts, service.mails),
+    ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),
     ...editorSessionPageRoutes(service.editorSessions),
     ...portalAssetRoutes(),

@@ -112,7 +112,7 @@ function executable(name: string): string {
 /** Shows the navigation of the pages of users, which narrow screens fold. */
 export async function openMenu(page: Page): Promise<void> {
   await page.locator('.account-main').waitFor();
-  const menu = page.locator('.account-head .menu:not([open]) summary');
+  const menu = page.locator('.account .menu:not([open]) summary');
   if (await menu.isVisible()) await menu.press('Enter');
 }
 

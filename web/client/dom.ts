@@ -63,6 +63,12 @@ export function focusElement(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus();
 }
 
+/** Moves the focus back to an element; to the content of the page when it cannot have it any more. */
+export function returnFocus(before: Element | null): void {
+  focusElement(before);
+  if (document.activeElement !== before) focusElement(findElement('main'));
+}
+
 /** Parses a page; its scripts do not run and its resources do not load. */
 export function parseHtml(html: string): Document {
   return new DOMParser().parseFromString(html, 'text/html');

@@ -63,12 +63,15 @@ export function Tile({
   name,
   figure,
   note,
+  isCurrent = false,
   children,
 }: {
   readonly href?: string;
   readonly name: string;
   readonly figure: ComponentChildren;
   readonly note?: ComponentChildren;
+  /** The list behind it is shown. */
+  readonly isCurrent?: boolean;
   readonly children?: ComponentChildren;
 }) {
   const content = (
@@ -82,7 +85,7 @@ export function Tile({
   return href === undefined ? (
     <div class="tile">{content}</div>
   ) : (
-    <a class="tile" href={href}>
+    <a class="tile" href={href} aria-current={isCurrent ? 'true' : undefined}>
       {content}
     </a>
   );
@@ -105,16 +108,19 @@ export function Table({
   heads,
   rows,
   empty,
+  cards = false,
 }: {
   readonly id?: string;
   readonly caption: string;
   readonly heads: readonly ComponentChildren[];
   readonly rows: readonly TableRow[] | undefined;
   readonly empty?: ComponentChildren;
+  /** On narrow screens each row is a card, in place of scrolling. */
+  readonly cards?: boolean;
 }) {
   return (
     <section
-      class="scroll"
+      class={cards ? 'scroll cards' : 'scroll'}
       aria-label={caption}
       tabIndex={0}
       aria-busy={rows === undefined ? 'true' : undefined}

@@ -16,10 +16,25 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-const distance = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-/** The same form for each reader: day, name of the month, year. Operator pages are in English. */
-const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+/** Language of the page. With en-GB the form is the same for each reader: day, name of the month, year. */
+export const Locale = createContext('en-GB');
+
+const formats = new Map<string, ReturnType<typeof formatsOf>>();
+
+function formatsOf(locale: string) {
+  return {
+    distance: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
+    local: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
+    exact: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }),
+    day: new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }),
+  };
+}
+
+function formatsIn(locale: string): ReturnType<typeof formatsOf> {
+  const known = formats.get(locale) ?? formatsOf(locale);
+  formats.set(locale, known);
+  return known;
+}
 
 /** @param at null: never; @param countdown a moment to come, which is always shown as a distance */
 export function Time({
@@ -31,6 +46,8 @@ export function Time({
 }) {
   const now = useContext(Clock);
   const mode = useContext(Mode);
+  const locale = useContext(Locale);
+  const { exact, local } = formatsIn(locale);
   if (at === null) return <>never</>;
   const moment = Date.parse(at);
   const isRelative = countdown || mode === 'relative';
@@ -40,14 +57,29 @@ export function Time({
       title={`${exact.format(moment)} (${at})`}
       {...(countdown && { 'data-countdown': '' })}
     >
-      {isRelative ? relativeTime(moment - now) : mode === 'utc' ? utcTime(moment) : local.format(moment)}
+      {isRelative
+        ? relativeTime(moment - now, locale)
+        : mode === 'utc'
+          ? utcTime(moment)
+          : local.format(moment)}
     </time>
   );
 }
 
 /** A moment with its zone. */
 export function exactTime(moment: number, mode: TimeMode): string {
-  return mode === 'utc' ? utcTime(moment) : exact.format(moment);
+  return mode === 'utc' ? utcTime(moment) : formatsIn('en-GB').exact.format(moment);
+}
+
+/** The day of a moment in the reader's zone, with the exact time as the tooltip. */
+export function Day({ at }: { readonly at: string }) {
+  const { day, exact } = formatsIn(useContext(Locale));
+  const moment = Date.parse(at);
+  return (
+    <time dateTime={at} title={exact.format(moment)}>
+      {day.format(moment)}
+    </time>
+  );
 }
 
 function utcTime(moment: number): string {
@@ -55,9 +87,9 @@ function utcTime(moment: number): string {
 }
 
 /** Describes a distance from now in its largest unit. @param milliseconds negative for the past */
-export function relativeTime(milliseconds: number): string {
+export function relativeTime(milliseconds: number, locale = 'en-GB'): string {
   const [unit, length] = UNITS.find(([, size]) => Math.abs(milliseconds) >= size) ?? ['second', 1000];
-  return distance.format(Math.round(milliseconds / length), unit);
+  return formatsIn(locale).distance.format(Math.round(milliseconds / length), unit);
 }
 
 /** The two largest units of a duration. */

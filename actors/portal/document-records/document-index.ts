@@ -7,6 +7,7 @@
  * - `documents-in`      [organization, folder, order] → same            by folder, `NO_FOLDER` for those in none;
  * - `documents-of`      [organization, participant, order] → ParticipantRow   by participant (`participantKey`);
  * - `documents-external` [organization, external id, order] → DocumentRow   by the caller's own id (`externalIdKey`);
+ * - `documents-expiring` [organization, last moment, order] → DocumentRow       pending ones with a last day;
  * - `documents-deleted` [organization, order] → DocumentRow           with the status they had;
  * - `documents-stuck`   [since, order] → StuckDocumentRow                     accepted work that failed and is tried again;
  * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
@@ -192,6 +193,7 @@ function documentRows(document: DocumentActor): readonly Row[] {
     ...participantRows(document, facts),
     ...stuckRows(document),
     ...signatureRows(document),
+    ...expiringRows(document, value),
   ];
 }
 
@@ -220,6 +222,14 @@ export async function documentOfSignature(
 ): Promise<DocumentId | undefined> {
   const [row] = await store.rows({ view: SIGNATURES_VIEW, prefix: [organization, name], limit: 1 });
   return (row?.value as { readonly documentId?: DocumentId } | undefined)?.documentId;
+}
+
+export const EXPIRING_VIEW = 'documents-expiring';
+
+function expiringRows({ state, context }: DocumentActor, value: Row['value']): readonly Row[] {
+  const { expirationDate, organization, order } = context;
+  if (state !== 'Pending' || expirationDate === null) return [];
+  return [{ view: EXPIRING_VIEW, key: [organization.id, expirationDate, order], value }];
 }
 
 function stuckRows({ context }: DocumentActor): readonly Row[] {
@@ -350,21 +360,23 @@ function documentNames({ context }: Pick<DocumentActor, 'context'>): readonly st
   return [documentKeyName(context.key)];
 }
 
+/** Derives what an earlier version did, which had no rows of some views. */
+function factsWithout(...views: readonly string[]) {
+  return (document: DocumentActor) => ({
+    rows: documentRows(document).filter(({ view }) => !views.includes(view)),
+    names: documentNames(document),
+    counters: documentCounters(document),
+  });
+}
+
 const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[] }>();
 
 export const documentDefinition = defineActor(DOCUMENT, {
   machine: documentMachine,
-  version: 3,
+  version: 4,
   migrations: {
     // Version 1 had no rows of signatures.
-    1: {
-      migrate: (stored) => stored,
-      facts: (document) => ({
-        rows: documentRows(document).filter(({ view }) => view !== SIGNATURES_VIEW),
-        names: documentNames(document),
-        counters: documentCounters(document),
-      }),
-    },
+    1: { migrate: (stored) => stored, facts: factsWithout(SIGNATURES_VIEW, EXPIRING_VIEW) },
     // Version 2 held the file for a started signature until a time.
     2: {
       migrate: ({ state, context }) => {
@@ -374,7 +386,10 @@ export const documentDefinition = defineActor(DOCUMENT, {
           context: { ...rest, reservations: reservations.map(({ until: _, ...reservation }) => reservation) },
         };
       },
+      facts: factsWithout(EXPIRING_VIEW),
     },
+    // Version 3 had no rows of what expires.
+    3: { migrate: (stored) => stored, facts: factsWithout(EXPIRING_VIEW) },
   },
   rows: documentRows,
   names: documentNames,

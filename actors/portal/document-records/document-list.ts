@@ -8,7 +8,7 @@
  * Source: docs/portal-values.md §12.
  */
 
-import type { ActorStore } from '@sealwright/runtime';
+import type { ActorStore, Row } from '@sealwright/runtime';
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
@@ -19,6 +19,7 @@ import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentRow,
   documentRowOf,
+  EXPIRING_VIEW,
   externalIdKey,
   folded,
   foldedKey,
@@ -37,8 +38,11 @@ const MAX_TAGS = 10;
 
 const ALL: readonly ListStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'];
 
-type Row = DocumentRow & Partial<Pick<ParticipantRow, 'pending'>>;
-type RowPredicate = (facts: Row) => boolean;
+/** Rows of one read. */
+const ROWS_READ = 256;
+
+type FactsRow = DocumentRow & Partial<Pick<ParticipantRow, 'pending'>>;
+type RowPredicate = (facts: FactsRow) => boolean;
 
 export interface DocumentQuery extends DocumentFilter {
   /** A page by position instead of number; `offset` is not used. @default pages by number */
@@ -48,6 +52,14 @@ export interface DocumentQuery extends DocumentFilter {
   /** Pages from 0. */
   readonly offset: number;
   readonly newestFirst: boolean;
+  /** In place of `status`. */
+  readonly statuses?: readonly ListStatus[];
+  /** Only these. */
+  readonly only?: ReadonlySet<DocumentId>;
+  /** All but these, which are pending and not deleted. */
+  readonly without?: ReadonlySet<DocumentId>;
+  /** `q` also finds participants. */
+  readonly findsPeople?: boolean;
 }
 
 interface Selection {
@@ -147,12 +159,46 @@ export async function pendingOf(
   return ids;
 }
 
+/**
+ * Ids of pending documents with a last day, the next one first. A position counts them.
+ * @param query.until only those that expire before
+ */
+export async function expiringDocuments(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+  query: Omit<DocumentQuery, 'offset' | 'newestFirst'> & { readonly until?: number },
+): Promise<DocumentIdPage> {
+  const { limit, position, until = Infinity } = query;
+  const skipped = typeof position === 'object' ? position.after : 0;
+  const fits = allOf([...predicatesOf(query), ...participantPredicates(query)]);
+  const ids: DocumentId[] = [];
+  let matched = 0;
+  let after: Row['key'] | undefined;
+  for (;;) {
+    const rows = await store.rows({
+      ...{ view: EXPIRING_VIEW, prefix: [organization], limit: ROWS_READ },
+      ...(after !== undefined && { after }),
+    });
+    const near = rows.filter(({ key }) => (key[1] as number) < until);
+    for (const { value } of near) {
+      const facts = documentRowOf(value);
+      if (fits && !fits(facts)) continue;
+      matched += 1;
+      if (matched > skipped && ids.length < limit) ids.push(facts.id);
+    }
+    after = rows.at(-1)?.key;
+    if (near.length < ROWS_READ) break;
+  }
+  const end = skipped + ids.length;
+  return { ids, totalCount: matched, ...(matched > end && { next: { after: end, totalCount: matched } }) };
+}
+
 async function select(
   store: ActorStore,
   organization: OrganizationId,
   query: DocumentQuery,
 ): Promise<Selection> {
-  const statuses = statusesOf(query.status);
+  const statuses = query.statuses ?? statusesOf(query.status);
   const folder = query.folderId ?? (query.withoutFolder === true ? NO_FOLDER : undefined);
   const questions = predicatesOf(query);
   const isStatus: RowPredicate[] = statuses === undefined ? [] : [({ status }) => statuses.includes(status)];
@@ -175,21 +221,25 @@ async function select(
     const ranges = [{ view: 'documents-of', prefix: [organization, participant] }];
     return { ranges, fits: allOf([...questions, ...pending, ...isStatus, ...isFolder]), total: undefined };
   }
-  const conditions = [...questions, ...participantPredicates(query)];
-  const isCounted =
-    conditions.length === 0 && query.createdFrom === undefined && query.createdTo === undefined;
+  const found = [...questions, ...participantPredicates(query)];
+  const { without } = query;
+  const conditions = without === undefined ? found : [...found, notIn(without)];
+  const isCounted = found.length === 0 && query.createdFrom === undefined && query.createdTo === undefined;
   if (folder !== undefined) {
     const ranges = [{ view: 'documents-in', prefix: [organization, folder] }];
-    const total = isCounted
-      ? await counted(store, `documents-in/${organization}/${folder}`, statuses)
-      : undefined;
+    const total =
+      isCounted && without === undefined
+        ? await counted(store, `documents-in/${organization}/${folder}`, statuses)
+        : undefined;
     return { ranges, fits: allOf([...conditions, ...isStatus]), total };
   }
   if (query.folders !== undefined) {
     const ranges = query.folders.map((one) => ({ view: 'documents-in', prefix: [organization, one] }));
     return { ranges, fits: allOf([...conditions, ...isStatus]), total: undefined };
   }
-  const total = isCounted ? await counted(store, `documents/${organization}`, statuses) : undefined;
+  const total = isCounted
+    ? (await counted(store, `documents/${organization}`, statuses)) - (without?.size ?? 0)
+    : undefined;
   const ranges =
     statuses === undefined
       ? [{ view: 'documents', prefix: [organization] }]
@@ -244,12 +294,20 @@ function participantPredicates({
       return place % 2 === 1 && bare !== '' && value.replace(/[\s.\-/()+]/g, '').includes(bare);
     });
   return [
-    ({ people }) => people.some(([who, pending]) => isWho(who) && (pending || pendingSignature !== true)),
+    // Rows of one participant have no list of people.
+    ({ people = [] }: { readonly people?: FactsRow['people'] }) =>
+      people.some(([who, pending]) => isWho(who) && (pending || pendingSignature !== true)),
   ];
 }
 
-function predicatesOf(query: DocumentFilter): RowPredicate[] {
+function notIn(ids: ReadonlySet<DocumentId>): RowPredicate {
+  return ({ id }) => !ids.has(id);
+}
+
+function predicatesOf(query: DocumentFilter & Pick<DocumentQuery, 'only' | 'findsPeople'>): RowPredicate[] {
   const questions: RowPredicate[] = [];
+  const { only } = query;
+  if (only !== undefined) questions.push(({ id }) => only.has(id));
   const {
     q,
     queryType = 'Name',
@@ -260,7 +318,11 @@ function predicatesOf(query: DocumentFilter): RowPredicate[] {
     externalId,
     folders,
   } = query;
-  if (q !== undefined && q !== '') questions.push(searched(q, queryType));
+  if (q !== undefined && q !== '') {
+    const isFound = searched(q, queryType);
+    const [isPerson] = query.findsPeople === true ? participantPredicates({ participantQ: q }) : [];
+    questions.push((facts) => isFound(facts) || isPerson?.(facts) === true);
+  }
   if (folders !== undefined) questions.push((facts) => reachesFolder({ folders }, facts.folder ?? null));
   if (externalId !== undefined) questions.push((facts) => facts.externalId === externalId);
   if (pendingSignature === true) questions.push(({ signs }) => signs);

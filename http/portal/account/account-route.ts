@@ -13,7 +13,7 @@ import { textsFor } from '../../../web/pages/portal/language.ts';
 import { notAllowedPage } from '../../../web/pages/portal/sign-in-view.tsx';
 import type { Caller } from '../../core/access/caller.ts';
 import { readCookie } from '../../core/access/cookies.ts';
-import { type EmptyReply, type PageReply, page } from '../../core/reply.ts';
+import { type EmptyReply, type JsonReply, type PageReply, page } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/router.ts';
 import { requireFormToken, USER_COOKIE } from '../access-check.ts';
 import { readPortalQuery } from '../input/query-text.ts';
@@ -22,7 +22,8 @@ import { notFoundPage } from '../pages/not-found-page.ts';
 import { plainQuery, themeOf } from '../pages/page-options.ts';
 import { pageHeaders } from '../pages/page-policy.ts';
 
-type Answer = PageReply | EmptyReply | Promise<PageReply | EmptyReply>;
+type Reply = PageReply | EmptyReply | JsonReply;
+type Answer = Reply | Promise<Reply>;
 type PlainQuery = z.infer<typeof plainQuery>;
 
 interface AccountRequest<Params, Body> {
@@ -45,6 +46,8 @@ interface AccountRoute<Params, Body> {
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
+  /** Schema of a JSON reply to a script. @default a page */
+  readonly reply?: z.ZodType;
   handle(request: AccountRequest<Params, Body>): Answer;
 }
 
@@ -143,6 +146,7 @@ function accountRoute<Params, Body>(
     description,
     auth = 'user-administrator',
     params,
+    reply,
   }: Omit<AccountRoute<Params, never>, 'handle'>,
   body: z.ZodType<Body>,
   handle: (request: AccountRequest<Params, Body>) => Answer,
@@ -156,7 +160,7 @@ function accountRoute<Params, Body>(
     params: params ?? z.object({}),
     query: plainQuery.loose(),
     invalidInput: INVALID_INPUT,
-    responses: RESPONSES,
+    responses: reply === undefined ? RESPONSES : { ...RESPONSES, 200: reply },
     refusals: ['Forbidden', 'BadRequest'],
     failurePage: accountFailurePage,
     handle: (request: ApiRequest<Params, PlainQuery, Body, SignedInUser>) => {

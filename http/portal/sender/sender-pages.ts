@@ -5,6 +5,7 @@
  * Source: docs/decisions/0141-sender-pages.md.
  */
 
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   type DocumentService,
@@ -14,100 +15,32 @@ import {
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
 import { cancelDocument } from '../../../contracts/portal/documents.ts';
-import { cursor } from '../../../contracts/portal/lists.ts';
-import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
-import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.ts';
 import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
-import { documentsPage } from '../../../web/pages/portal/sender/list-view.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
-import { cursorOf, positionIn } from '../input/query-fields.ts';
+import { documentListRoutes, type ListServices } from './document-list-pages.ts';
 
-const PAGE_SIZE = 25;
-const DRAFTS_SHOWN = 50;
 const HISTORY_SHOWN = 25;
 
 const idParams = z.object({ id: z.string().max(64) });
 const DONE = ['sent', 'reminded', 'canceled', 'replaced', 'mailResent'] as const;
 const MAILS_SHOWN = 100;
 
-/** Filters of the address; what cannot be read counts as absent. */
-const filterQuery = z.object({
-  q: z.string().max(200).catch(''),
-  status: z.enum(LIST_STATUSES).or(z.literal('')).catch(''),
-  from: z.iso.date().or(z.literal('')).catch(''),
-  to: z.iso.date().or(z.literal('')).catch(''),
-  cursor: cursor.catch('start'),
-});
-
 export function senderRoutes(
-  documents: DocumentService,
-  drafts: Drafts,
-  mails: Pick<Mails, 'ofDocument' | 'sendNow'>,
+  services: ListServices & { readonly mails: Pick<Mails, 'ofDocument' | 'sendNow'> },
+  clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
+  const { documents, drafts, mails } = services;
   return [
-    ...listRoutes(documents, drafts),
+    ...documentListRoutes(services, clock),
     ...editorRoutes(drafts),
     ...documentRoutes(documents, mails),
     mailRoute(documents, mails),
-  ];
-}
-
-function listRoutes(documents: DocumentService, drafts: Drafts): readonly AnyRoute[] {
-  return [
-    accountGet({
-      path: '/account/documents',
-      summary: 'A page for users: the documents of the organization and the drafts.',
-      description: 'The query has the filters of the list.',
-      auth: 'user',
-      async handle({ page, user, query }) {
-        const { cursor: given = 'start', ...filters } = filterQuery.parse(query);
-        const position = positionIn(given, filters);
-        const { q, status, from, to } = filters;
-        const found = await documents.list(user.tenant, {
-          ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
-          ...(q !== '' && { q, queryType: 'Any' as const }),
-          ...(status !== '' && { status }),
-          createdFrom: parseMoment(from),
-          createdTo: parseEnd(to),
-        });
-        const kept = await drafts.list(user.tenant, {
-          limit: DRAFTS_SHOWN,
-          offset: 0,
-          order: 'Desc',
-        });
-        const next = cursorOf(found.next, filters);
-        const sent = Object.entries(filters).filter(([, value]) => value !== '');
-        const html = documentsPage(page, user, {
-          filters,
-          items: found.items,
-          drafts: kept.items,
-          next:
-            next === null
-              ? undefined
-              : `/account/documents?${new URLSearchParams([...sent, ['cursor', next]])}`,
-          isFirst: position === 'start',
-        });
-        return accountReply(200, html);
-      },
-    }),
-    accountPost({
-      path: '/account/documents/drafts/{id}/remove',
-      summary: 'Deletes a draft.',
-      description: 'Its uploads are no longer kept.',
-      auth: 'user',
-      params: idParams,
-      body: z.object({}),
-      async handle({ page, user, params }) {
-        await drafts.remove(user.tenant, params.id);
-        return redirect(302, addressFrom(page, '/account/documents'));
-      },
-    }),
   ];
 }
 

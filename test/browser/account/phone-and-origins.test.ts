@@ -42,7 +42,7 @@ test.serial('a tap removes a field, and the saved draft no longer has it', async
   t.is(await page.getByRole('button', { name: 'Remove Text' }).count(), 0);
 });
 
-test.serial('the filters of the documents are folded on a phone, also without a script', async (t) => {
+test.serial('the filters of the documents are folded, also without a script', async (t) => {
   const { program } = t.context;
   await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
   for (const javaScriptEnabled of [true, false]) {
@@ -51,22 +51,18 @@ test.serial('the filters of the documents are folded on a phone, also without a 
     const { page } = visited;
     await signIn(page, program);
     await page.goto(`${program.url}/account/documents`);
-    const filters = page.getByRole('search');
+    const filters = page.locator('.filters');
     t.false(await filters.isVisible());
     const row = await page.locator('tbody tr').first().boundingBox();
-    t.true((row?.y ?? 844) < 600, `the first document begins at ${row?.y}`);
+    t.true((row?.y ?? 844) < 320, `the first document begins at ${row?.y}`);
     await page.getByText('Filters', { exact: true }).press('Enter');
     await filters.waitFor();
     if (javaScriptEnabled) await assertAccessible(t, page, 'open filters');
     await page.getByLabel('Status').selectOption('Concluded');
     await page.getByRole('button', { name: 'Show' }).press('Enter');
     await page.getByText('No document matches.').waitFor();
-    t.is(await page.getByLabel('Status').inputValue(), 'Concluded');
-    t.true(await filters.isVisible(), 'filters that are in effect are shown');
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await page.goto(`${program.url}/account/documents`);
-    t.true(await filters.isVisible());
-    t.false(await page.getByText('Filters', { exact: true }).isVisible());
+    await page.getByRole('link', { name: 'Remove the filter Concluded' }).click();
+    await page.locator('tbody tr').first().waitFor();
   }
 });
 

@@ -110,7 +110,7 @@ test.serial(
     t.is((await call()).status, 401);
 
     // A webhook to a real receiver.
-    await page.getByRole('link', { name: 'Organization' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByLabel('URL').fill(receiver.url);
     await page.getByRole('button', { name: 'Register webhook' }).click();
     await page.getByText('The webhook is registered.').waitFor();

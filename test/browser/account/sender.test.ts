@@ -44,11 +44,10 @@ for (const [what, options] of [
       await page.goto(await mailedLink(program, 'sender@example.org'));
       await page.getByRole('button', { name: /Sign in/ }).click();
       await openMenu(page);
-      await page.getByRole('link', { name: 'Documents', exact: true }).click();
-      await page.getByText('No document matches').waitFor();
+      await page.getByRole('link', { name: /^All/ }).click();
+      await page.getByText('Here are the documents that you send.').waitFor();
       await assertAccessible(t, page, 'empty list');
-      await openMenu(page);
-      await page.getByRole('navigation').getByRole('link', { name: 'New document' }).click();
+      await page.getByRole('banner').getByRole('link', { name: 'New document' }).click();
       await page.locator('#editor[data-ready]').waitFor();
 
       // Nothing is sent that lacks its parts.
@@ -161,10 +160,8 @@ for (const [what, options] of [
       await page.getByText('The document is canceled.').waitFor();
       await page.getByRole('link', { name: 'All documents' }).press('Enter');
       await page.locator('td', { hasText: 'Canceled' }).waitFor();
-      const fold = page.locator('.fold:not([open]) summary');
-      if (await fold.isVisible()) await fold.press('Enter');
-      await page.locator('[name="q"]').fill('nothing like it');
-      await page.getByRole('button', { name: 'Show' }).press('Enter');
+      await page.locator('.find-documents [name="q"]').fill('nothing like it');
+      await page.keyboard.press('Enter');
       await page.getByText('No document matches').waitFor();
       await assertAccessible(t, page, 'list');
     },

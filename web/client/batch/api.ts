@@ -1,5 +1,5 @@
 /** API client of the pages, with the browser's session, and its messages to people. */
-import { createElement, delay, findElement, focusElement, requireElement } from '../dom.ts';
+import { createElement, delay, findElement, requireElement, returnFocus } from '../dom.ts';
 import { noteServerTime } from './times.ts';
 
 /** A refusal of the service. */
@@ -128,10 +128,4 @@ export async function runAction<Body>(
     // A disabled button loses the focus.
     if (isFocused && document.activeElement === document.body) returnFocus(button);
   }
-}
-
-/** Moves the focus back to an element; to the content of the page when it cannot have it any more. */
-export function returnFocus(before: Element | null): void {
-  focusElement(before);
-  if (document.activeElement !== before) focusElement(findElement('main'));
 }

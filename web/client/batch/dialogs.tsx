@@ -1,45 +1,12 @@
 /** Questions to the operator in dialogs, and the progress of retrying or canceling many jobs. */
-import { render, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { Operation, OperationCount } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
-import { DialogFrame } from '../../components/interactive.tsx';
 import { Progress } from '../../components/surfaces.tsx';
 import { counted } from '../../pages/batch/parts.tsx';
-import { createElement, delay, requireElement } from '../dom.ts';
-import { getJson, post, problemOf, returnFocus, toast } from './api.ts';
-
-interface Opened {
-  readonly dialog: HTMLDialogElement;
-  /** Draws the dialog anew with other content. */
-  draw(content: VNode): void;
-  /** Resolves when it has closed and the focus is back, with the value of the button that closed it. */
-  readonly closed: Promise<string>;
-}
-
-function openDialog(title: string, content: VNode): Opened {
-  const before = document.activeElement;
-  const place = createElement('div');
-  document.body.append(place);
-  const draw = (inner: VNode) =>
-    render(
-      <DialogFrame id="dialog" title={title}>
-        {inner}
-      </DialogFrame>,
-      place,
-    );
-  draw(content);
-  const dialog = requireElement('dialog', HTMLDialogElement, place);
-  const closed = new Promise<string>((resolve) => {
-    dialog.addEventListener('close', () => {
-      render(null, place);
-      place.remove();
-      if (before !== null && before !== document.body) returnFocus(before);
-      resolve(dialog.returnValue);
-    });
-  });
-  dialog.showModal();
-  return { dialog, draw, closed };
-}
+import { openDialog } from '../dialogs.tsx';
+import { delay, requireElement } from '../dom.ts';
+import { getJson, post, problemOf, toast } from './api.ts';
 
 /** Asks for a reason; undefined when the person goes back, empty without a reason. */
 export async function promptReason(

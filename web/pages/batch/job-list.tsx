@@ -2,6 +2,7 @@
 import type { Job, JobList } from '../../../clients/typescript/batch.d.ts';
 import { JOB_FORMATS, JOB_STATES } from '../../../contracts/batch/words.ts';
 import { Button, ButtonLink } from '../../components/controls.tsx';
+import { SelectionBar } from '../../components/selection.tsx';
 import { Card, PageHead, Table } from '../../components/surfaces.tsx';
 import {
   counted,
@@ -125,7 +126,7 @@ export function JobListView({
         />
       </Card>
       <Paging list={list} actions={actions} />
-      <SelectionBar selection={selection} actions={actions} />
+      <JobSelection selection={selection} actions={actions} />
     </>
   );
 }
@@ -169,8 +170,7 @@ function ResultOf({ result }: { readonly result: RowResult | undefined }) {
   );
 }
 
-/** Stays in view while rows are selected. Its buttons are not disabled, because they would lose the focus. */
-function SelectionBar({
+function JobSelection({
   selection: { ids, results, running },
   actions,
 }: {
@@ -180,10 +180,14 @@ function SelectionBar({
   const done = [...results.values()].filter(({ state }) => state === 'done').length;
   const refused = [...results.values()].filter(({ state }) => state === 'refused').length;
   const isIdle = running === undefined && ids.size > 0;
-  const text = running ?? (results.size > 0 ? `${done} done, ${refused} refused` : `${ids.size} selected`);
+  const selected = ids.size === 0 ? '' : `${ids.size} selected`;
   return (
-    <section class="selection" aria-label="Selected jobs" hidden={ids.size === 0 && results.size === 0}>
-      <p role="status">{text}</p>
+    <SelectionBar
+      label="Selected jobs"
+      clear="Clear the selection"
+      text={running ?? (results.size > 0 ? `${done} done, ${refused} refused` : selected)}
+      onClear={() => actions?.selectNone()}
+    >
       <Button
         id="retry-selected"
         icon="rotate-cw"
@@ -200,7 +204,6 @@ function SelectionBar({
       >
         Cancel…
       </Button>
-      <Button rank="quiet" icon="x" label="Clear the selection" onClick={() => actions?.selectNone()} />
-    </section>
+    </SelectionBar>
   );
 }

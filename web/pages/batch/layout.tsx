@@ -6,19 +6,13 @@
 import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
-import type { IconName } from '../../components/icons.ts';
+import { Navigation, type PageLink } from '../../components/navigation.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
-
-export interface PageLink {
-  readonly href: string;
-  readonly text: string;
-  readonly icon: IconName;
-}
 
 /** Links of the navigation under one name. */
 export interface LinkGroup {
   readonly name: string;
-  readonly links: readonly PageLink[];
+  readonly links: readonly Omit<PageLink, 'isCurrent'>[];
 }
 
 export interface Frame {
@@ -67,7 +61,16 @@ export function framedPage(frame: Frame): string {
         </a>
         <header class="side">
           <Brandmark name="sealwright" />
-          {groups.length > 0 && <Navigation groups={groups} path={path} />}
+          {groups.length > 0 && (
+            <Navigation
+              menu="Menu"
+              label="Pages"
+              groups={groups.map(({ name, links }) => ({
+                name,
+                links: links.map((link) => ({ ...link, isCurrent: isInside(path, link.href) })),
+              }))}
+            />
+          )}
           <div class="extras">
             {pollSeconds !== undefined && <TimeChoice />}
             <span class="version">{version}</span>
@@ -98,34 +101,6 @@ export function framedPage(frame: Frame): string {
         {frame.data !== undefined && <PageData data={frame.data} />}
       </body>
     </html>,
-  );
-}
-
-/** On narrow screens the menu shows and hides it, also without a script. */
-function Navigation({ groups, path }: Pick<Frame, 'groups' | 'path'>) {
-  return (
-    <>
-      <details class="menu">
-        <summary>Menu</summary>
-      </details>
-      <nav aria-label="Pages">
-        {groups.map(({ name, links }) => (
-          <>
-            <p class="muted">{name}</p>
-            <ul aria-label={name}>
-              {links.map(({ href, text, icon }) => (
-                <li>
-                  <a href={href} aria-current={isInside(path, href) ? 'page' : undefined}>
-                    <Icon name={icon} />
-                    {text}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </>
-        ))}
-      </nav>
-    </>
   );
 }
 

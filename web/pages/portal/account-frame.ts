@@ -6,8 +6,11 @@
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
+import type { Content } from '../../../contracts/texts/markup.tsx';
 import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
-import { logoOf, portalPage, type Theme } from './page-frame.tsx';
+import type { LinkGroup } from '../../components/navigation.tsx';
+import { accountShell } from './account-shell.tsx';
+import { portalPage, type Theme } from './page-frame.tsx';
 import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 /** Name of the form field with the session's token, and of the header in requests of scripts. */
@@ -35,25 +38,53 @@ export function addressFrom({ culture }: Pick<AccountPage, 'culture'>, path: str
   return `${before}${sign}culture=${culture}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-interface PageLink {
-  readonly path: string;
-  readonly label: string;
+/** Counts and folders of the navigation, where the page has read them. */
+export interface NavigationInfo {
+  /** Address of the link that is current, where the path does not tell. */
+  readonly current: string;
+  readonly all: number;
+  readonly drafts: number;
+  readonly folders: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** Pages of each role, in the order of the navigation. */
-function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonly PageLink[] {
+/** Pages of each role, in groups. */
+function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationInfo): readonly LinkGroup[] {
+  const { texts, words } = page;
   const { navigation } = texts;
   const sender = TEXTS[words.language].senders;
+  const link = (path: string, text: string, icon: LinkGroup['links'][number]['icon'], count?: number) => ({
+    ...{ href: addressFrom(page, path), text, icon, count },
+    isCurrent: path === (facts?.current ?? page.path),
+  });
+  const folders = facts?.folders ?? [];
   return [
-    { path: '/account/documents', label: sender.documents },
-    { path: '/account/documents/new', label: sender.newDocument },
-    { path: '/account/templates', label: sender.templates.title },
+    {
+      name: sender.documents,
+      links: [
+        link('/account/documents', navigation.all, 'inbox', facts?.all),
+        link('/account/documents?show=drafts', sender.drafts, 'pen-line', facts?.drafts),
+        link('/account/templates', sender.templates.title, 'layout-template'),
+      ],
+    },
+    ...(folders.length === 0
+      ? []
+      : [
+          {
+            name: navigation.folders,
+            links: folders.map(({ id, name }) => link(`/account/documents?folder=${id}`, name, 'folder')),
+          },
+        ]),
     ...(role === 'administrator'
       ? [
-          { path: '/organization', label: navigation.organization },
-          { path: '/organization/applications', label: navigation.applications },
-          { path: '/organization/branding', label: navigation.branding },
-          { path: '/organization/users', label: navigation.users },
+          {
+            name: navigation.organization,
+            links: [
+              link('/organization', navigation.settings, 'building-2'),
+              link('/organization/users', navigation.users, 'users'),
+              link('/organization/branding', navigation.branding, 'palette'),
+              link('/organization/applications', navigation.applications, 'plug'),
+            ],
+          },
         ]
       : []),
   ];
@@ -65,44 +96,42 @@ export function accountPage(
   user: SignedInUser,
   content: {
     readonly title: string;
-    readonly main: Html;
+    /** The content has a heading of its own. */
+    readonly hasHeading?: boolean;
+    readonly main: Content;
     readonly script?: string;
     readonly data?: unknown;
+    readonly facts?: NavigationInfo;
   },
 ): string {
   const { words, texts, theme } = page;
   const { navigation } = texts;
-  const { title, main, script, data } = content;
-  const links = pagesOf(user, page).map(({ path, label }) => {
-    const current = path === page.path ? html` aria-current="page"` : '';
-    return html`<a href="${addressFrom(page, path)}"${current}>${label}</a>\n`;
-  });
-  const logo = user.branding && logoOf(user.branding, '');
+  const { title, hasHeading = false, main, script, data, facts } = content;
+  const organization = user.tenant.organization.name;
   const who = filled(navigation.signedIn, { name: user.name, role: navigation.roles[user.role] });
+  const signOut = html`<button type="submit" class="quiet">${navigation.signOut}</button>`;
   return portalPage({
     words,
-    title: `${title} - ${user.tenant.organization.name}`,
+    title: `${title} - ${organization}`,
     theme,
-    kind: 'account',
+    kind: 'account shell',
     branding: user.branding,
     ownHeader: true,
     namesOrigin: true,
     script,
     ...(data !== undefined && { data }),
-    main: html`<a class="skip" href="#main">${words.skip}</a>
-<header class="account-head">
-<p class="account-name">${logo ?? ''}<bdi>${user.tenant.organization.name}</bdi></p>
-<details class="menu"><summary>${navigation.label}</summary></details>
-<nav aria-label="${navigation.label}">
-${links}</nav>
-<div class="account-user"><span>${who}</span>
-${form(page, user, '/sign-out', html`<button type="submit">${navigation.signOut}</button>`)}</div>
-</header>
-<main id="main" class="account-main" tabindex="-1">
+    main: accountShell({
+      texts: { skip: words.skip, navigation: navigation.label, menu: navigation.menu },
+      ...{ organization, branding: user.branding, groups: groupsOf(user, page, facts), main },
+      newDocument: {
+        href: addressFrom(page, '/account/documents/new'),
+        text: TEXTS[words.language].senders.newDocument,
+      },
+      title: hasHeading ? undefined : title,
+      extras: html`<p>${who}</p>
 ${languages(page)}
-<h1><bdi>${title}</bdi></h1>
-${main}
-</main>`,
+${form(page, user, '/sign-out', signOut)}`,
+    }),
   });
 }
 

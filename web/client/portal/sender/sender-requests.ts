@@ -1,7 +1,7 @@
 /** Calls of the API with the session of the signed-in sender. */
 
 import { type EditorScriptTexts, textBy } from '../../../pages/portal/texts.ts';
-import { below } from '../../dom.ts';
+import { below, createElement, delay } from '../../dom.ts';
 import type { CreationRequest } from './editor-model.ts';
 
 export interface SenderSession {
@@ -74,6 +74,30 @@ export async function call<Answer>(
   const text = answer.type === 'opaqueredirect' ? '' : await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
   throw failure(session, answer.status, text);
+}
+
+/** Asks for a file, and hands it to the person. */
+export async function download(session: SenderSession, path: string, body: object): Promise<void> {
+  const [name, value] = credential(session);
+  let answer: Response;
+  try {
+    answer = await fetch(below(path), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [name]: value },
+      credentials: 'same-origin',
+      redirect: 'manual',
+      body: JSON.stringify(body),
+    });
+  } catch {
+    throw new CallFailed(session.words.unreachable, 'Unreachable');
+  }
+  if (!answer.ok)
+    throw failure(session, answer.status, answer.type === 'opaqueredirect' ? '' : await answer.text());
+  const address = URL.createObjectURL(await answer.blob());
+  const given = /filename="?([^";]+)/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
+  createElement('a', { href: address, download: given ?? 'documents.zip' }).click();
+  // The download has begun, and needs the address no more after a while.
+  delay(60_000, () => URL.revokeObjectURL(address));
 }
 
 /** Uploads a file. @param progress per cent sent so far */

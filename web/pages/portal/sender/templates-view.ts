@@ -40,7 +40,7 @@ export function templatesPage(page: AccountPage, user: SignedInUser, shown: Temp
 <td>${timeText(page.words.language, updateDate)}</td>
 </tr>`,
   );
-  const heads = [list.name, templates.roles, templates.version, list.changed];
+  const heads = [templates.one, templates.roles, templates.version, list.changed];
   const language =
     page.culture === undefined ? '' : html`<input type="hidden" name="culture" value="${page.culture}">`;
   return accountPage(page, user, {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { Changes } from '../../../actors/batch/changes.ts';
+import { Changes } from '../../../actors/shared/changes.ts';
 
 test('a wait ends with the next step, at its timeout, or at the stop, and at once for an unknown version', async (t) => {
   const clock = new SimulatedClock(0);

@@ -1,0 +1,246 @@
+/**
+ * Documents as senders list them: whom each waits for, how far it is, until when; and how many there are of each kind.
+ *
+ * Source: docs/decisions/0258-pages-of-senders.md.
+ */
+import {
+  type ActorStore,
+  type Clock,
+  contextOf,
+  type Ids,
+  type Millis,
+  type Step,
+} from '@sealwright/runtime';
+import type { ListPosition } from '../../../contracts/portal/lists.ts';
+import type { DocumentId, FlowActionId, FolderId, OrganizationId } from '../../../machines/ids.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
+import { Changes } from '../../shared/changes.ts';
+import type { Tenant } from '../api/callers.ts';
+import { DOCUMENT, type DocumentActor, statusOf } from '../document-records/document-index.ts';
+import {
+  type DocumentQuery,
+  expiringDocuments,
+  listDocuments,
+  pendingOf,
+} from '../document-records/document-list.ts';
+import { type DocumentDirectory, hasSignature } from '../document-records/document-reader.ts';
+import { isPromised } from '../document-records/signing-turns.ts';
+import type { Folders } from '../folders/folders.ts';
+import { addressKey } from '../shared/mail-address.ts';
+
+const DAY: Millis = 86_400_000;
+/** A last day within this time is close. */
+const SOON: Millis = 7 * DAY;
+/** Documents that wait for one person, or expire soon, of which counts know. */
+const MOST_COUNTED = 1_000;
+/** Least time between two refreshes of open pages, after the first few. */
+const CHANGES_EVERY: Millis = 3_000;
+const ENDED = ['Refused', 'Canceled', 'Expired'] as const;
+
+/** Documents that senders look for together. */
+export const OVERVIEW_KINDS = ['mine', 'others', 'expiring', 'concluded', 'ended'] as const;
+export type OverviewKind = (typeof OVERVIEW_KINDS)[number];
+
+export interface OverviewPerson {
+  readonly name: string;
+  readonly state: 'done' | 'waiting' | 'later' | 'refused';
+  /** Start of the day on which the person last opened the document, UTC; null: not yet. */
+  readonly opened: Millis | null;
+  /** The last mail to the person could not be delivered. */
+  readonly isMailReturned: boolean;
+}
+
+export interface OverviewItem {
+  readonly id: DocumentId;
+  readonly name: string;
+  readonly status: ReturnType<typeof statusOf>;
+  readonly folder: string | null;
+  readonly creator: string;
+  readonly updateDate: Millis;
+  readonly expirationDate: Millis | null;
+  readonly people: readonly OverviewPerson[];
+  readonly hasSignature: boolean;
+  /** Actions whose people can be reminded. */
+  readonly pendingActions: readonly FlowActionId[];
+}
+
+export interface OverviewCounts {
+  readonly all: number;
+  readonly mine: number;
+  readonly others: number;
+  /** Those of `others` that expire within a week. */
+  readonly soon: number;
+  readonly concluded: number;
+  readonly ended: number;
+}
+
+export interface OverviewQuery extends Omit<DocumentQuery, 'offset' | 'position'> {
+  readonly kind?: OverviewKind | undefined;
+  readonly position: 'start' | ListPosition;
+}
+
+export class SenderOverview {
+  readonly #changes = new Map<OrganizationId, Changes>();
+
+  constructor(
+    private readonly runtime: {
+      readonly store: ActorStore;
+      readonly clock: Pick<Clock, 'now' | 'after' | 'elapsed'>;
+      readonly ids: Pick<Ids, 'uuid'>;
+    },
+    private readonly directory: Pick<DocumentDirectory, 'byId'>,
+    private readonly folders: Pick<Folders, 'find'>,
+  ) {}
+
+  async counts({ organization }: Tenant, email: string): Promise<OverviewCounts> {
+    const { store, clock } = this.runtime;
+    const counters = await store.counters(`documents/${organization.id}/`);
+    const of = (status: string) => counters[`documents/${organization.id}/${status}`] ?? 0;
+    const { mine, alone } = await this.#waitingFor(organization.id, email);
+    const ended = ENDED.reduce((sum, status) => sum + of(status), 0);
+    const soon = await expiringDocuments(store, organization.id, {
+      ...{ limit: MOST_COUNTED, position: 'start' },
+      ...{ until: clock.now() + SOON, without: alone },
+    });
+    return {
+      all: of('Pending') + of('Concluded') + ended,
+      mine: mine.size,
+      others: Math.max(0, of('Pending') - alone.size),
+      soon: soon.ids.length,
+      concluded: of('Concluded'),
+      ended,
+    };
+  }
+
+  async list(tenant: Tenant, email: string, query: OverviewQuery) {
+    const { id: organization } = tenant.organization;
+    const { ids, ...page } = await this.#ids(organization, email, query);
+    const found = await Promise.all(ids.map((id) => this.directory.byId(id)));
+    const items = await Promise.all(
+      found
+        .filter((document) => document !== undefined)
+        .map(async (document) => itemOf(document, await this.#folderName(organization, document.context))),
+    );
+    return { ...page, items };
+  }
+
+  /** Resolves when a document of the organization has changed; see `Changes.waitShared`. */
+  async wait({ organization }: Tenant, known: string, within: Millis): Promise<string> {
+    const { clock, ids } = this.runtime;
+    const changes = this.#changes.get(organization.id) ?? new Changes(clock, ids);
+    this.#changes.set(organization.id, changes);
+    return changes.waitShared(known, within, CHANGES_EVERY);
+  }
+
+  /** Sees each committed step. */
+  observe({ actor }: Step): void {
+    const document = contextOf(DOCUMENT, actor);
+    if (document !== undefined) this.#changes.get(document.organization.id)?.observe();
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    for (const changes of this.#changes.values()) changes.stop();
+  }
+
+  async #ids(organization: OrganizationId, email: string, { kind, ...filter }: OverviewQuery) {
+    const { store } = this.runtime;
+    if (kind === 'expiring') return expiringDocuments(store, organization, filter);
+    const query: DocumentQuery = { ...filter, offset: 0 };
+    if (kind === 'concluded') return listDocuments(store, organization, { ...query, status: 'Concluded' });
+    if (kind === 'ended') return listDocuments(store, organization, { ...query, statuses: ENDED });
+    if (kind === undefined) return listDocuments(store, organization, query);
+    const { mine, alone } = await this.#waitingFor(organization, email);
+    const pending: DocumentQuery = { ...query, status: 'Pending' };
+    return listDocuments(
+      store,
+      organization,
+      kind === 'others'
+        ? { ...pending, without: alone }
+        : { ...pending, only: mine, participantQ: email, participantQueryType: 'Email' },
+    );
+  }
+
+  /** Documents in which it is the turn of an address; `alone`: those that wait for nobody else. */
+  async #waitingFor(organization: OrganizationId, email: string) {
+    const mine = new Set<DocumentId>();
+    const alone = new Set<DocumentId>();
+    for (const id of await pendingOf(this.runtime.store, organization, email, MOST_COUNTED)) {
+      const document = await this.directory.byId(id);
+      if (document?.state !== 'Pending') continue;
+      const waiting = waitingPeople(document.context);
+      const own = waiting.filter(({ email: one }) => one !== null && addressKey(one) === addressKey(email));
+      if (own.length > 0) mine.add(id);
+      if (own.length > 0 && own.length === waiting.length) alone.add(id);
+    }
+    return { mine, alone };
+  }
+
+  async #folderName(
+    organization: OrganizationId,
+    { folderId }: Pick<DocumentContext, 'folderId'>,
+  ): Promise<string | null> {
+    if (folderId === null) return null;
+    return (await this.folders.find(organization, folderId as FolderId))?.name ?? null;
+  }
+}
+
+function itemOf(document: DocumentActor, folder: string | null): OverviewItem {
+  const { context } = document;
+  const isOpen = document.state === 'Pending';
+  return {
+    id: context.id,
+    name: context.name,
+    status: statusOf(document),
+    folder,
+    creator: context.createdBy.name,
+    updateDate: context.updateDate,
+    expirationDate: context.expirationDate,
+    people: context.actions.flatMap((action) =>
+      usersOf(action).map((user) => personOf(context, action, user, isOpen)),
+    ),
+    hasSignature: hasSignature(context),
+    pendingActions: isOpen
+      ? context.actions.filter(({ status }) => status === 'Pending').map(({ id }) => id)
+      : [],
+  };
+}
+
+/** People whose turn it is, without those whose signature is accepted already. */
+function waitingPeople({ actions, accepted }: DocumentContext): readonly Participant[] {
+  return actions
+    .filter(({ status }) => status === 'Pending')
+    .flatMap((action) => waitingIn(action, accepted));
+}
+
+function waitingIn(action: FlowAction, accepted: DocumentContext['accepted']): readonly Participant[] {
+  return requestedUsers(action).filter(
+    ({ id }) => !isPromised(accepted, { flowActionId: action.id, userId: id }),
+  );
+}
+
+function personOf(
+  { accepted, trail }: DocumentContext,
+  action: FlowAction,
+  user: Participant,
+  isOpen: boolean,
+): OverviewPerson {
+  const dayOf = (what: 'opened' | 'mail-refused' | 'mail-delivered') => trail?.by[`${what} ${user.id}`]?.day;
+  const opened = dayOf('opened');
+  const refused = dayOf('mail-refused');
+  return {
+    name: user.name ?? user.email ?? action.ruleName ?? '',
+    state: stateOf(action, user, isOpen && waitingIn(action, accepted).includes(user)),
+    opened: opened === undefined ? null : opened * DAY,
+    isMailReturned: refused !== undefined && refused > (dayOf('mail-delivered') ?? -1),
+  };
+}
+
+function stateOf(action: FlowAction, user: Participant, isRequested: boolean): OverviewPerson['state'] {
+  const member = action.ruleUsers.find(({ id }) => id === user.id);
+  if (member?.hasRefused === true || (member === undefined && action.status === 'Refused')) return 'refused';
+  if (member === undefined ? action.status === 'Completed' : member.signatureDate !== null) return 'done';
+  return isRequested && action.status === 'Pending' ? 'waiting' : 'later';
+}

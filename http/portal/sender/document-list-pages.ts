@@ -1,0 +1,149 @@
+/** `/account/documents`: the list of documents and drafts, and the wait for a change of them. */
+import type { Clock } from '@sealwright/runtime';
+import { z } from 'zod';
+import type {
+  DocumentService,
+  Drafts,
+  Folders,
+  SenderOverview,
+  SignedInUser,
+} from '../../../actors/portal/api.ts';
+import { cursor } from '../../../contracts/portal/lists.ts';
+import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
+import { parseEnd, parseMoment } from '../../../contracts/times.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
+import { documentsPage } from '../../../web/pages/portal/sender/documents-page.tsx';
+import { json, redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply } from '../account/account-route.ts';
+import { cursorOf, positionIn } from '../input/query-fields.ts';
+
+/** Services that lists of senders read. */
+export interface ListServices {
+  readonly documents: DocumentService;
+  readonly senderOverview: SenderOverview;
+  readonly drafts: Drafts;
+  readonly folders: Folders;
+}
+
+const PAGE_SIZE = 25;
+const DRAFTS_SHOWN = 50;
+const FOLDERS_SHOWN = 50;
+/** Longest wait of a page for a change, milliseconds. */
+const LONGEST_WAIT = 20_000;
+
+const idParams = z.object({ id: z.string().max(64) });
+const SHOWN = ['mine', 'others', 'expiring', 'concluded', 'ended', 'drafts', ''] as const;
+
+/** Filters of the address; what cannot be read counts as absent. */
+const filterQuery = z.object({
+  show: z.enum(SHOWN).catch(''),
+  q: z.string().max(200).catch(''),
+  status: z.enum(LIST_STATUSES).or(z.literal('')).catch(''),
+  folder: z.uuid().or(z.literal('')).catch(''),
+  from: z.iso.date().or(z.literal('')).catch(''),
+  to: z.iso.date().or(z.literal('')).catch(''),
+  order: z.enum(['Asc', '']).catch(''),
+  cursor: cursor.catch('start'),
+});
+
+export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
+  const { drafts, senderOverview } = services;
+  return [
+    accountGet({
+      path: '/account/documents',
+      summary: 'A page for users: the documents of the organization and the drafts.',
+      description: 'The query has the filters of the list.',
+      auth: 'user',
+      async handle({ page, user, query }) {
+        return accountReply(
+          200,
+          documentsPage(page, user, await listData(services, clock, page, user, query)),
+        );
+      },
+    }),
+    accountGet({
+      path: '/account/changes',
+      summary: 'Waits until a document of the organization has changed.',
+      description:
+        'For the scripts of the pages: answers with a version that differs from `after`, or with the same one after 20 seconds.',
+      auth: 'user',
+      reply: z.object({ version: z.string().describe('Differs after each change.') }),
+      async handle({ user, query }) {
+        const after = String(query['after'] ?? '').slice(0, 100);
+        return json(200, { version: await senderOverview.wait(user.tenant, after, LONGEST_WAIT) });
+      },
+    }),
+    accountPost({
+      path: '/account/documents/drafts/{id}/remove',
+      summary: 'Deletes a draft.',
+      description: 'Its uploads are no longer kept.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        await drafts.remove(user.tenant, params.id);
+        return redirect(302, addressFrom(page, '/account/documents?show=drafts'));
+      },
+    }),
+  ];
+}
+
+async function listData(
+  { senderOverview, drafts, folders }: ListServices,
+  clock: Pick<Clock, 'now'>,
+  page: AccountPage,
+  user: SignedInUser,
+  query: { readonly [name: string]: unknown },
+): Promise<Parameters<typeof documentsPage>[2]> {
+  const { cursor: given = 'start', ...filters } = filterQuery.parse(query);
+  const position = positionOf(given, filters);
+  const { show, q, status, folder, from, to, order } = filters;
+  const { tenant, email, formToken } = user;
+  const [found, counts, kept, known] = await Promise.all([
+    senderOverview.list(tenant, email, {
+      ...{ limit: PAGE_SIZE, newestFirst: order !== 'Asc', position },
+      kind: show === '' || show === 'drafts' ? undefined : show,
+      ...(q !== '' && { q, queryType: 'Any' as const, findsPeople: true }),
+      ...(status !== '' && { status }),
+      ...(folder !== '' && { folderId: folder }),
+      createdFrom: parseMoment(from),
+      createdTo: parseEnd(to),
+    }),
+    senderOverview.counts(tenant, email),
+    drafts.list(tenant, { limit: DRAFTS_SHOWN, offset: 0, order: 'Desc' }),
+    folders.list(tenant, { limit: FOLDERS_SHOWN, offset: 0, order: 'Asc', q: undefined }),
+  ]);
+  const next = cursorOf(found.next, filters);
+  const sent = Object.entries({ ...filters, culture: page.culture ?? '' }).filter(
+    ([, value]) => value !== '',
+  );
+  const { list, statuses, newDocument, editor } = TEXTS[page.words.language].senders;
+  const { failed, unreachable, signedOut, refusals } = editor.script;
+  return {
+    language: page.words.language,
+    culture: page.culture ?? '',
+    now: clock.now(),
+    texts: { list, statuses, newDocument },
+    words: { failed, unreachable, signedOut, refusals },
+    ...{ filters, counts, formToken },
+    items: found.items,
+    totalCount: found.totalCount,
+    drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
+    folders: known.items.map(({ id, name }) => ({ id, name })),
+    next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),
+    isFirst: position === 'start',
+  };
+}
+
+/** A cursor of another list leads to the first page. */
+function positionOf(given: Parameters<typeof positionIn>[0], filters: object) {
+  try {
+    return positionIn(given, filters) ?? 'start';
+  } catch (error) {
+    if (error instanceof PortalRefusal) return 'start';
+    throw error;
+  }
+}

@@ -1,0 +1,239 @@
+/** The list of documents in a real browser: counts that filter, people, a selection with its actions, live updates. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import avaTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { Page } from 'playwright-core';
+import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
+import { assertAccessible } from '../axe.ts';
+import { visit } from '../browser.ts';
+import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
+
+const test = avaTest as TestFn<AccountPages>;
+const DESK = { locale: 'en-US', viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } as const;
+const DAY_MS = 86_400_000;
+
+shareAccountPages(test, 'Ana Lima');
+
+function signer(name: string, email = `${name.toLowerCase().replace(/\W/g, '.')}@example.org`, step = 1) {
+  return { type: 'Signer', step, user: { name, email }, allowElectronicSignature: true };
+}
+
+/** Makes a document of a title. */
+async function make(client: Client, displayName: string, people: readonly object[], more: object = {}) {
+  const upload = await client.upload();
+  const files = [{ ...upload, displayName }];
+  const body = { files, flowActions: people, ...more };
+  const [made] = await client.post<{ documentId: string }[]>('/api/documents', body);
+  return made?.documentId ?? '';
+}
+
+async function open(
+  t: ExecutionContext<AccountPages>,
+  path: string,
+  options: Parameters<typeof visit>[2] = DESK,
+): Promise<Page | undefined> {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, options);
+  if (visited === undefined) return undefined;
+  await signIn(visited.page, program);
+  await visited.page.goto(program.url + path);
+  await visited.page.locator('main[data-live]').waitFor();
+  return visited.page;
+}
+
+const row = (page: Page, name: string) => page.locator('#rows tr').filter({ hasText: name });
+
+/** Mails to an address in the folder of a service without a relay. */
+function mailsTo({ service }: PortalProgram, email: string): number {
+  const folder = join(service.root, 'mail');
+  return readdirSync(folder).filter(
+    (name) => name.endsWith('.eml') && readFileSync(join(folder, name), 'utf8').includes(`<${email}>`),
+  ).length;
+}
+
+async function fits(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+}
+
+test.serial('an empty list says what will be here, and leads to the first document', async (t) => {
+  const page = await open(t, '/account/documents');
+  if (page === undefined) return;
+  await page.getByText('Here are the documents that you send.').waitFor();
+  await page.locator('main').getByRole('link', { name: 'New document' }).waitFor();
+  await assertAccessible(t, page, 'empty list');
+});
+
+test.serial(
+  'counts lead to the documents that wait for the person, for others, and those that ended',
+  async (t) => {
+    const { acme } = t.context.program;
+    await make(acme, 'For Ana', [signer('Ana Lima', 'ana@example.org')]);
+    await make(acme, 'For both', [signer('Ana Lima', 'ana@example.org'), signer('Bo Diaz')]);
+    await make(acme, 'For Bo first', [signer('Bo Diaz'), signer('Ana Lima', 'ana@example.org', 2)]);
+    await make(acme, 'Approval', [{ ...signer('Ana Lima', 'ana@example.org'), type: 'Approver' }]);
+    await make(acme, 'Soon over', [signer('Cy Old')], {
+      expirationDate: new Date(Date.now() + 3 * DAY_MS).toISOString(),
+    });
+    await make(acme, 'Later over', [signer('Cy Old')], {
+      expirationDate: new Date(Date.now() + 30 * DAY_MS).toISOString(),
+    });
+    const refused = await make(acme, 'Refused one', [signer('Bo Diaz')]);
+    await acme.send(`/api/documents/${refused}/refusal`, { reason: 'No' });
+    const other = await t.context.program.organization('Other');
+    await make(other, 'Of another organization', [signer('Ana Lima', 'ana@example.org')]);
+
+    const page = await open(t, '/account/documents');
+    if (page === undefined) return;
+    const names = () => page.locator('#rows td .name').allTextContents();
+    const tile = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) });
+    t.is((await names()).length, 7, 'nothing of another organization');
+    t.regex((await tile('Waiting for me').textContent()) ?? '', /3/);
+    await tile('Waiting for me').click();
+    await page.locator('.tile[aria-current]').waitFor();
+    t.deepEqual((await names()).sort(), ['Approval', 'For Ana', 'For both']);
+    await page.getByRole('link', { name: /^Waiting for others/ }).click();
+    await page.waitForURL('**/account/documents?show=others');
+    t.deepEqual((await names()).sort(), ['For Bo first', 'For both', 'Later over', 'Soon over']);
+    await page.getByText('1 expires this week').waitFor();
+    await row(page, 'Soon over')
+      .getByText('in 3 days')
+      .or(row(page, 'Soon over').getByText('in 2 days'))
+      .waitFor();
+    await row(page, 'For both').getByText('0 of 2').waitFor();
+    await row(page, 'For both').getByText('and 1 more').waitFor();
+    t.regex((await row(page, 'For Bo first').textContent()) ?? '', /Bo Diaz.*not opened/);
+    await page.getByRole('link', { name: 'Last day' }).click();
+    await page.waitForURL('**/account/documents?show=expiring');
+    t.deepEqual(await names(), ['Soon over', 'Later over'], 'the next last day first');
+    await page.getByRole('link', { name: /^Refused, canceled or expired/ }).click();
+    await row(page, 'Refused one').getByText('Refused', { exact: true }).waitFor();
+    t.is((await names()).length, 1);
+
+    // The search finds people, and stays in the address.
+    await page.goto(`${t.context.program.url}/account/documents`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('cy old');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account/documents?q=cy+old');
+    t.deepEqual((await names()).sort(), ['Later over', 'Soon over']);
+    await page.getByRole('link', { name: 'Remove the filter cy old' }).click();
+    await page.waitForURL('**/account/documents');
+  },
+);
+
+test.serial('twenty documents are reminded with three clicks, each with its result', async (t) => {
+  const { program } = t.context;
+  for (let index = 1; index <= 20; index += 1)
+    await make(program.acme, `Reminded ${index}`, [signer('Dee Late')]);
+  await until(async () => (mailsTo(program, 'dee.late@example.org') >= 20 ? true : undefined));
+  const page = await open(t, '/account/documents?q=Reminded');
+  if (page === undefined) return;
+  await page.getByRole('checkbox', { name: 'Select all of this page' }).click();
+  await page.getByText('20 selected').waitFor();
+  await assertAccessible(t, page, 'selection');
+  await page.getByRole('button', { name: 'Remind', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remind' }).click();
+  await page.getByText('20 done, 0 not').waitFor();
+  t.is(await page.locator('#rows').getByText('reminded', { exact: true }).count(), 20);
+  await until(async () => (mailsTo(program, 'dee.late@example.org') >= 40 ? true : undefined));
+});
+
+test.serial(
+  'selected documents are moved, downloaded and canceled by keyboard, and a refusal is told in its row',
+  async (t) => {
+    const { program } = t.context;
+    const [one, two] = [
+      await make(program.acme, 'Bulk one', [signer('Eve Fast')]),
+      await make(program.acme, 'Bulk two', [signer('Eve Fast')]),
+    ];
+    const page = await open(t, '/account/documents?q=Bulk');
+    if (page === undefined) return;
+    const select = async () => {
+      await page.getByRole('checkbox', { name: 'Select all of this page' }).press('Space');
+      await page.getByText('2 selected').waitFor();
+    };
+    await select();
+    await page.getByRole('button', { name: 'Move' }).press('Enter');
+    await page.getByLabel('Name of a new folder').fill('Contracts');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 done, 0 not').waitFor();
+    await row(page, 'Bulk one')
+      .getByText(/^Contracts · /)
+      .waitFor();
+    await select();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).press('Enter');
+    t.is((await saving).suggestedFilename(), 'documents.zip');
+    await page.getByText('2 done, 0 not').waitFor();
+
+    // One of them is canceled meanwhile by a program; the page shows it by itself.
+    await select();
+    await page.getByRole('button', { name: 'Cancel…' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.getByText('Give a reason').waitFor();
+    t.is(await page.evaluate('document.activeElement.name'), 'reason');
+    await assertAccessible(t, page, 'refused dialog');
+    await program.acme.send(`/api/documents/${two}/cancellation`, { reason: 'By program' });
+    await page.getByLabel('Reason, which participants see').fill('Agreed otherwise.');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 done, 1 not').waitFor();
+    await row(page, 'Bulk one').getByText('canceled', { exact: true }).waitFor();
+    t.is(await row(page, 'Bulk two').locator('.fault').count(), 1);
+    t.is((await program.acme.get<{ status: string }>(`/api/documents/${one}`)).status, 'Canceled');
+    t.regex(
+      (await page.locator('.side').textContent()) ?? '',
+      /Contracts/,
+      'the folder is in the navigation',
+    );
+  },
+);
+
+test.serial('a list shows a change without a reload, and nothing of the activity of others', async (t) => {
+  const { program } = t.context;
+  const page = await open(t, '/account/documents?q=Appears');
+  if (page === undefined) return;
+  await page.getByText('No document matches').waitFor();
+  await page.evaluate('globalThis.isSame = true');
+  const asked: string[] = [];
+  page.on('response', (answer) => void asked.push(new URL(answer.url()).pathname));
+  await until(async () => (await page.evaluate('document.readyState')) === 'complete' || undefined);
+  await make(program.acme, 'Appears later', [signer('Flo New')]);
+  await row(page, 'Appears later').waitFor();
+  t.true(await page.evaluate('globalThis.isSame'), 'the page was not loaded again');
+});
+
+test.serial('on a phone each row is a card that is whole, and the first is near the top', async (t) => {
+  await make(t.context.program.acme, 'Agreement with a long title that takes more than one line', [
+    signer('Gil Maximilian Longname'),
+    signer('Hal Second', undefined, 2),
+  ]);
+  for (const [width, height, most] of [
+    [390, 844, 320],
+    [320, 640, 320],
+  ] as const) {
+    const page = await open(t, '/account/documents?show=others', { ...PHONE, viewport: { width, height } });
+    if (page === undefined) return;
+    t.true(await fits(page), `${width}`);
+    const top = await page.evaluate<number>('document.querySelector("#rows tr").getBoundingClientRect().top');
+    t.true(top <= most, `the first row begins at ${top}`);
+    t.deepEqual(
+      await page.evaluate(
+        `[...document.querySelectorAll('#rows tr > td')].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)`,
+      ),
+      [],
+      'nothing is cut',
+    );
+    await assertAccessible(t, page, `phone, ${width}`);
+  }
+});
+
+test.serial('the list is accessible in each theme, and begins within 320 px on a desk', async (t) => {
+  await make(t.context.program.acme, 'Shown in each theme', [signer('Ivy Bright')]);
+  for (const more of [{ colorScheme: 'dark' }, { contrast: 'more' }, { forcedColors: 'active' }] as const) {
+    const page = await open(t, '/account/documents', { ...DESK, ...more });
+    if (page === undefined) return;
+    const top = await page.evaluate<number>('document.querySelector("#rows tr").getBoundingClientRect().top');
+    t.true(top <= 320, `the first row begins at ${top}`);
+    await assertAccessible(t, page, JSON.stringify(more));
+  }
+});

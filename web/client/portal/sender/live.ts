@@ -1,0 +1,67 @@
+/**
+ * Keeps a page of a sender up to date: waits for a change of the organization's documents, then reads the page again, whose
+ * data is a block of JSON in it. A hidden page sends nothing.
+ */
+import { below, delay, parseHtml, requireElement, setText } from '../../dom.ts';
+
+/** Pause after a failure, milliseconds. */
+const PAUSE_MS = 5_000;
+
+export interface LiveOptions<Data> {
+  /** Shown while the service cannot be reached. */
+  readonly stale: string;
+  show(data: Data): void;
+}
+
+/** The returned function reads the page at once, such as after an action. */
+export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promise<void> {
+  let version = '';
+  let stop = () => {};
+
+  /** The session is over when the service leads elsewhere. */
+  async function read(): Promise<void> {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (answer.redirected || !answer.ok) return location.reload();
+    const page = parseHtml(await answer.text());
+    const [shown, fresh] = [requireElement('.side nav'), page.querySelector('.side nav')];
+    // Counts and folders; a link that has the focus stays.
+    if (fresh !== null && shown.textContent !== fresh.textContent && !shown.contains(document.activeElement))
+      shown.replaceWith(document.adoptNode(fresh));
+    const data = page.querySelector('#page-data')?.textContent;
+    if (data !== null && data !== undefined) show(JSON.parse(data) as Data);
+  }
+
+  async function wait(): Promise<void> {
+    if (document.hidden) return;
+    const waiting = new AbortController();
+    stop = () => waiting.abort();
+    try {
+      const query = new URLSearchParams({ after: version });
+      const answer = await fetch(below(`/account/changes?${query}`), { ...waiting, redirect: 'manual' });
+      if (answer.type === 'opaqueredirect') return location.reload();
+      if (!answer.ok) throw new Error(`Answered ${answer.status}.`);
+      const known = version;
+      ({ version } = (await answer.json()) as { readonly version: string });
+      if (known !== version) await read();
+      setText(requireElement('#connection'), '');
+    } catch {
+      if (waiting.signal.aborted) return;
+      setText(requireElement('#connection'), stale);
+      stop = delay(PAUSE_MS, () => void wait());
+      return;
+    }
+    void wait();
+  }
+
+  document.addEventListener('visibilitychange', () => {
+    stop();
+    if (!document.hidden) void wait();
+  });
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) void read();
+  });
+  void wait();
+  return async () => {
+    await read().catch(() => undefined);
+  };
+}

@@ -1,0 +1,25 @@
+/** The page around the list of documents. */
+import type { SignedInUser } from '../../../../actors/portal/api.ts';
+import { type AccountPage, accountPage } from '../account-frame.ts';
+import { type DocumentsData, DocumentsView } from './documents.tsx';
+import { InTime } from './in-time.tsx';
+
+export function documentsPage(page: AccountPage, user: SignedInUser, data: DocumentsData): string {
+  const { filters, counts, drafts, folders, texts } = data;
+  const current = filters.folder === '' ? '' : `?folder=${filters.folder}`;
+  return accountPage(page, user, {
+    title: texts.list.title,
+    hasHeading: true,
+    script: 'documents.js',
+    data,
+    facts: {
+      ...{ all: counts.all, drafts: drafts.length, folders },
+      current: `/account/documents${filters.show === 'drafts' ? '?show=drafts' : current}`,
+    },
+    main: (
+      <InTime language={data.language} now={data.now}>
+        <DocumentsView data={data} />
+      </InTime>
+    ),
+  });
+}

@@ -1,0 +1,517 @@
+/**
+ * `/account/documents`: the documents of the organization and the drafts, with counts that filter, and a selection with its
+ * actions. The server renders it with data and without actions; its script draws it again with both.
+ */
+
+import { useContext } from 'preact/hooks';
+import type {
+  OverviewCounts,
+  OverviewItem,
+  OverviewKind,
+  OverviewPerson,
+} from '../../../../actors/portal/api.ts';
+import type { DraftItem } from '../../../../contracts/portal/kept-requests/drafts.ts';
+import { Button, ButtonLink } from '../../../components/controls.tsx';
+import { Icon } from '../../../components/icon.tsx';
+import { SelectionBar } from '../../../components/selection.tsx';
+import {
+  Avatar,
+  Badge,
+  Card,
+  PageHead,
+  StateOf,
+  Table,
+  Tile,
+  type Tone,
+} from '../../../components/surfaces.tsx';
+import { Clock, Day, Locale, relativeTime, Time } from '../../../components/time.tsx';
+import { counted, type EditorScriptTexts, filled, type SenderTexts } from '../texts.ts';
+
+/** Filters as they stand in the address; empty = none. */
+export interface ListFilters {
+  readonly show: OverviewKind | 'drafts' | '';
+  readonly q: string;
+  readonly status: string;
+  readonly folder: string;
+  readonly from: string;
+  readonly to: string;
+  readonly order: string;
+}
+
+export interface DocumentsData {
+  readonly language: string;
+  /** Of the address; empty: that of the browser. */
+  readonly culture: string;
+  /** Time at which it was read, milliseconds. */
+  readonly now: number;
+  readonly texts: Pick<SenderTexts, 'list' | 'statuses' | 'newDocument'>;
+  /** Of failures, for the script. */
+  readonly words: Pick<EditorScriptTexts, 'failed' | 'unreachable' | 'signedOut' | 'refusals'>;
+  readonly filters: ListFilters;
+  readonly counts: OverviewCounts;
+  readonly items: readonly OverviewItem[];
+  readonly totalCount: number;
+  readonly drafts: readonly Pick<DraftItem, 'id' | 'name' | 'updateDate'>[];
+  readonly folders: readonly { readonly id: string; readonly name: string }[];
+  /** Query of the next page; null: there is none. */
+  readonly next: string | null;
+  readonly isFirst: boolean;
+  readonly formToken: string;
+}
+
+export type RowAction = 'remind' | 'cancel' | 'move' | 'download';
+
+export type RowResult =
+  | { readonly state: 'waiting' }
+  | { readonly state: 'done'; readonly action: RowAction }
+  | { readonly state: 'refused'; readonly text: string };
+
+export interface RowSelection {
+  readonly ids: ReadonlySet<string>;
+  readonly results: ReadonlyMap<string, RowResult>;
+  /** Undefined: nothing runs. Otherwise what is awaited. */
+  readonly running: string | undefined;
+}
+
+export interface DocumentsActions {
+  act(action: RowAction): void;
+  select(ids: readonly string[], isSelected: boolean): void;
+  selectNone(): void;
+}
+
+const TONES: { readonly [status: string]: Tone } = {
+  Concluded: 'good',
+  Refused: 'bad',
+  Canceled: 'bad',
+  Expired: 'bad',
+  Pending: 'info',
+  FlowConcluded: 'info',
+};
+const DAY_MS = 86_400_000;
+/** A last day within this time is marked. */
+const EXPIRY_WARNING_MS = 7 * DAY_MS;
+/** People whose letters a row shows. */
+const AVATARS = 4;
+const NOTHING: RowSelection = { ids: new Set(), results: new Map(), running: undefined };
+
+export function DocumentsView({
+  data,
+  selection = NOTHING,
+  actions,
+}: {
+  readonly data: DocumentsData;
+  readonly selection?: RowSelection | undefined;
+  readonly actions?: DocumentsActions | undefined;
+}) {
+  const { texts, filters, items, next, isFirst } = data;
+  const { list } = texts;
+  return (
+    <>
+      <PageHead title={list.title}>
+        <Find data={data} />
+      </PageHead>
+      <Tiles data={data} />
+      <Filters data={data} />
+      {filters.show === 'drafts' ? (
+        <Drafts data={data} />
+      ) : items.length === 0 ? (
+        <Nothing data={data} />
+      ) : (
+        <div class="card">
+          <Rows data={data} selection={selection} actions={actions} />
+        </div>
+      )}
+      {(next !== null || !isFirst) && (
+        <p class="ways">
+          {!isFirst && <ButtonLink href={addressOf(data, {})}>{list.first}</ButtonLink>}
+          {next !== null && <ButtonLink href={`/account/documents?${next}`}>{list.next}</ButtonLink>}
+        </p>
+      )}
+      <Actions data={data} selection={selection} actions={actions} />
+    </>
+  );
+}
+
+/** Address of the list with other filters. */
+function addressOf({ filters, culture }: DocumentsData, change: Partial<ListFilters>): string {
+  const given = Object.entries({ ...filters, ...change, culture }).filter(([, value]) => value !== '');
+  return `/account/documents${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
+}
+
+const UNFILTERED = { show: '', q: '', status: '', folder: '', from: '', to: '', order: '' } as const;
+
+function Tiles({ data }: { readonly data: DocumentsData }) {
+  const { counts, texts, filters, language } = data;
+  const { kinds, soon } = texts.list;
+  return (
+    <nav class="tiles counts" aria-label={texts.list.title}>
+      {(['mine', 'others', 'concluded', 'ended'] as const).map((kind) => (
+        <Tile
+          key={kind}
+          href={addressOf(data, { ...UNFILTERED, show: filters.show === kind ? '' : kind })}
+          name={kinds[kind]}
+          figure={counts[kind]}
+          isCurrent={filters.show === kind}
+          {...(kind === 'others' &&
+            counts.soon > 0 && {
+              note: <span class="warn-text">{counted(language, soon, counts.soon)}</span>,
+            })}
+        />
+      ))}
+    </nav>
+  );
+}
+
+function Find({ data: { filters, culture, texts } }: { readonly data: DocumentsData }) {
+  const { list } = texts;
+  return (
+    <form method="get" action="/account/documents" class="find-documents" role="search">
+      {Object.entries({ ...filters, culture }).map(
+        ([name, value]) =>
+          name !== 'q' && value !== '' && <input key={name} type="hidden" name={name} value={value} />,
+      )}
+      <input
+        name="q"
+        type="search"
+        maxLength={200}
+        defaultValue={filters.q}
+        placeholder={list.search}
+        aria-label={list.search}
+        aria-keyshortcuts="/"
+      />
+      <Button type="submit" icon="search" label={list.find} />
+    </form>
+  );
+}
+
+/** Chips of the filters in force, each with a link that removes it, and the form with all of them. */
+function Filters({ data }: { readonly data: DocumentsData }) {
+  const { texts, filters, culture, folders, language, totalCount } = data;
+  const { list, statuses } = texts;
+  const { show, q, status, folder, from, to, order } = filters;
+  const chips = [
+    ['show', show === '' ? '' : list.kinds[show]],
+    ['q', q],
+    ['status', status === '' ? '' : ((statuses as { readonly [name: string]: string })[status] ?? status)],
+    ['folder', folder === '' ? '' : (folders.find(({ id }) => id === folder)?.name ?? list.folder)],
+    ['from', from === '' ? '' : `${list.from} ${from}`],
+    ['to', to === '' ? '' : `${list.to} ${to}`],
+    ['order', order === '' ? '' : list.orders[order === 'Asc' ? 'Asc' : 'Desc']],
+  ].filter(([, text]) => text !== '') as [keyof ListFilters, string][];
+  return (
+    <div class="chips">
+      {chips.map(([name, text]) => (
+        <a
+          key={name}
+          class="button chip"
+          aria-current="true"
+          href={addressOf(data, { [name]: '' })}
+          aria-label={filled(list.clear, { name: text })}
+        >
+          <bdi>{text}</bdi>
+          <Icon name="x" size="s" />
+        </a>
+      ))}
+      <details class="more-filters">
+        <summary class="button chip">{list.filters}</summary>
+        <form method="get" action="/account/documents" class="filters">
+          {culture !== '' && <input type="hidden" name="culture" value={culture} />}
+          {show !== '' && <input type="hidden" name="show" value={show} />}
+          {folder !== '' && <input type="hidden" name="folder" value={folder} />}
+          <label>
+            {list.status}
+            <select name="status">
+              <option value="">{list.kinds.all}</option>
+              {(['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'] as const).map((one) => (
+                <option value={one} selected={one === status}>
+                  {statuses[one]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            {list.from}
+            <input name="from" type="date" defaultValue={from} />
+          </label>
+          <label>
+            {list.to}
+            <input name="to" type="date" defaultValue={to} />
+          </label>
+          <label>
+            {list.order}
+            <select name="order">
+              <option value="">{list.orders.Desc}</option>
+              <option value="Asc" selected={order === 'Asc'}>
+                {list.orders.Asc}
+              </option>
+            </select>
+          </label>
+          {q !== '' && <input type="hidden" name="q" value={q} />}
+          <Button type="submit">{list.apply}</Button>
+          <ButtonLink href={addressOf(data, UNFILTERED)}>{list.reset}</ButtonLink>
+        </form>
+      </details>
+      {show !== 'drafts' && (
+        <p class="muted small total" role="status">
+          {counted(language, list.total, totalCount)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ data }: { readonly data: DocumentsData }) {
+  const { texts, counts, filters } = data;
+  const { list } = texts;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  if (isFiltered || counts.all > 0)
+    return (
+      <Card>
+        <StateOf icon="inbox" title={filters.show === 'mine' ? list.noMine : list.none}>
+          <ButtonLink href={addressOf(data, UNFILTERED)}>{list.reset}</ButtonLink>
+        </StateOf>
+      </Card>
+    );
+  return (
+    <Card>
+      <StateOf icon="inbox" title={list.noneYet}>
+        <p class="muted">{list.noneYetText}</p>
+        <ButtonLink href="/account/documents/new" icon="plus">
+          {texts.newDocument}
+        </ButtonLink>
+      </StateOf>
+    </Card>
+  );
+}
+
+function Rows({
+  data,
+  selection,
+  actions,
+}: {
+  readonly data: DocumentsData;
+  readonly selection: RowSelection;
+  readonly actions: DocumentsActions | undefined;
+}) {
+  const { items, texts, culture } = data;
+  const { list } = texts;
+  const ids = items.map(({ id }) => id);
+  const areAll = ids.every((id) => selection.ids.has(id));
+  const isBusy = actions === undefined || selection.running !== undefined;
+  const expiry = data.filters.show === 'expiring' ? '' : 'expiring';
+  return (
+    <Table
+      id="rows"
+      cards
+      caption={list.title}
+      heads={[
+        <input
+          type="checkbox"
+          aria-label={list.selectAll}
+          checked={areAll}
+          disabled={isBusy}
+          onChange={() => actions?.select(ids, !areAll)}
+        />,
+        list.document,
+        list.people,
+        list.waitingFor,
+        <a href={addressOf(data, { show: expiry, status: '', from: '', to: '', order: '' })}>
+          {list.expires}
+        </a>,
+        list.changed,
+      ]}
+      rows={items.map((item) => {
+        const isSelected = selection.ids.has(item.id);
+        const language = culture === '' ? '' : `?culture=${culture}`;
+        return {
+          key: item.id,
+          cells: [
+            <input
+              type="checkbox"
+              aria-label={filled(list.select, { name: item.name })}
+              checked={isSelected}
+              disabled={isBusy}
+              onChange={() => actions?.select([item.id], !isSelected)}
+            />,
+            <>
+              <a class="name" href={`/account/documents/${item.id}${language}`}>
+                <bdi>{item.name}</bdi>
+              </a>
+              <div class="muted small">
+                <bdi>{item.folder === null ? item.creator : `${item.folder} · ${item.creator}`}</bdi>
+              </div>
+              <ResultOf result={selection.results.get(item.id)} texts={list} />
+            </>,
+            <People people={item.people} texts={list} />,
+            <Waiting item={item} data={data} />,
+            <LastDay item={item} />,
+            <span class="muted">
+              <Time at={new Date(item.updateDate).toISOString()} />
+            </span>,
+          ],
+        };
+      })}
+    />
+  );
+}
+
+function ResultOf({
+  result,
+  texts,
+}: {
+  readonly result: RowResult | undefined;
+  readonly texts: SenderTexts['list'];
+}) {
+  if (result === undefined) return null;
+  if (result.state === 'refused') return <div class="small fault">{result.text}</div>;
+  return (
+    <div class="small muted">{result.state === 'waiting' ? texts.waiting : texts.rowDone[result.action]}</div>
+  );
+}
+
+function People({
+  people,
+  texts,
+}: {
+  readonly people: readonly OverviewPerson[];
+  readonly texts: SenderTexts['list'];
+}) {
+  const done = people.filter(({ state }) => state === 'done').length;
+  return (
+    <div class="row how-far" title={people.map(({ name }) => name).join(', ')}>
+      <span class="avatars">
+        {people.slice(0, AVATARS).map(({ name, state }) => (
+          <Avatar name={name} done={state === 'done'} />
+        ))}
+      </span>
+      <span class="muted small">{filled(texts.progress, { done, count: people.length })}</span>
+    </div>
+  );
+}
+
+/** Whom it waits for, and what that person has done with it; of documents that wait for nobody, their state. */
+function Waiting({ item, data }: { readonly item: OverviewItem; readonly data: DocumentsData }) {
+  const { list, statuses } = data.texts;
+  const now = useContext(Clock);
+  const locale = useContext(Locale);
+  const waiting = item.people.filter(({ state }) => state === 'waiting');
+  const [first] = waiting;
+  if (first === undefined) return <Badge {...toneOf(item.status)}>{statuses[item.status]}</Badge>;
+  const { name, opened, isMailReturned } = first;
+  const days = opened === null ? 0 : Math.floor(now / DAY_MS) - Math.floor(opened / DAY_MS);
+  const when = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-days, 'day');
+  return (
+    <>
+      <bdi>{name}</bdi>
+      {waiting.length > 1 && (
+        <span class="muted small"> {counted(data.language, list.more, waiting.length - 1)}</span>
+      )}
+      <div class={isMailReturned ? 'small fault' : 'small muted'}>
+        {isMailReturned
+          ? list.mailReturned
+          : opened === null
+            ? list.notOpened
+            : filled(list.opened, { when })}
+      </div>
+    </>
+  );
+}
+
+function toneOf(status: string) {
+  const tone = TONES[status];
+  return tone === undefined ? {} : { tone };
+}
+
+/** A close one as a distance. */
+function LastDay({ item: { expirationDate, status } }: { readonly item: OverviewItem }) {
+  const now = useContext(Clock);
+  const locale = useContext(Locale);
+  if (expirationDate === null) return null;
+  const day = <Day at={new Date(expirationDate).toISOString()} />;
+  const left = expirationDate - now;
+  if (status !== 'Pending' || left > EXPIRY_WARNING_MS || left < 0) return <span class="muted">{day}</span>;
+  return (
+    <>
+      <Badge tone="warn">{relativeTime(left, locale)}</Badge>
+      <div class="small muted">{day}</div>
+    </>
+  );
+}
+
+function Actions({
+  data: { texts, language },
+  selection: { ids, results, running },
+  actions,
+}: {
+  readonly data: DocumentsData;
+  readonly selection: RowSelection;
+  readonly actions: DocumentsActions | undefined;
+}) {
+  const { list } = texts;
+  const of = (state: RowResult['state']) => [...results.values()].filter((one) => one.state === state).length;
+  const outcome = filled(list.result, { done: of('done'), refused: of('refused') });
+  const selected = ids.size === 0 ? '' : counted(language, list.selected, ids.size);
+  const isIdle = running === undefined && ids.size > 0;
+  const button = (action: RowAction, icon: 'bell' | 'download' | 'folder-input' | 'ban') => (
+    <Button
+      id={`${action}-selected`}
+      icon={icon}
+      aria-disabled={!isIdle}
+      onClick={() => actions?.act(action)}
+    >
+      {list[action]}
+    </Button>
+  );
+  return (
+    <SelectionBar
+      label={list.selectionLabel}
+      clear={list.clearSelection}
+      text={running ?? (results.size > 0 ? outcome : selected)}
+      onClear={() => actions?.selectNone()}
+    >
+      {button('remind', 'bell')}
+      {button('download', 'download')}
+      {button('move', 'folder-input')}
+      {button('cancel', 'ban')}
+    </SelectionBar>
+  );
+}
+
+function Drafts({ data: { drafts, texts, culture, formToken } }: { readonly data: DocumentsData }) {
+  const { list } = texts;
+  const language = culture === '' ? '' : `?culture=${culture}`;
+  if (drafts.length === 0)
+    return (
+      <Card>
+        <StateOf icon="pen-line" title={list.noDrafts}>
+          <ButtonLink href="/account/documents/new" icon="plus">
+            {texts.newDocument}
+          </ButtonLink>
+        </StateOf>
+      </Card>
+    );
+  return (
+    <Card label={list.kinds.drafts}>
+      <Table
+        cards
+        caption={list.kinds.drafts}
+        heads={[list.document, list.changed, '']}
+        rows={drafts.map(({ id, name, updateDate }) => ({
+          key: id,
+          cells: [
+            <a class="name" href={`/account/documents/drafts/${id}${language}`}>
+              <bdi>{name}</bdi>
+            </a>,
+            <span class="muted">
+              <Time at={new Date(updateDate).toISOString()} />
+            </span>,
+            <form method="post" action={`/account/documents/drafts/${id}/remove${language}`}>
+              <input type="hidden" name="formToken" value={formToken} />
+              <Button type="submit" rank="quiet" icon="trash-2" label={filled(list.removeDraft, { name })} />
+            </form>,
+          ],
+        }))}
+      />
+    </Card>
+  );
+}
