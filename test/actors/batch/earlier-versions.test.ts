@@ -85,6 +85,15 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
       puts: [],
       becomes: { ...document, reservations: [reservation] },
     },
+    {
+      version: 3,
+      state,
+      context: { ...document, expirationDate: 99 },
+      puts:
+        state === 'Pending'
+          ? [['documents-expiring', input.organization.id, 99, input.order] as const]
+          : [],
+    },
   ]),
   organization: declared(organizationMachine).states.map((state) => ({
     version: 1,
