@@ -7,6 +7,7 @@ import type {
   Folders,
   SenderOverview,
   SignedInUser,
+  Tenant,
 } from '../../../actors/portal/api.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
@@ -114,7 +115,7 @@ async function listData(
     }),
     senderOverview.counts(tenant, email),
     drafts.list(tenant, { limit: DRAFTS_SHOWN, offset: 0, order: 'Desc' }),
-    folders.list(tenant, { limit: FOLDERS_SHOWN, offset: 0, order: 'Asc', q: undefined }),
+    folderNames(folders, tenant),
   ]);
   const next = cursorOf(found.next, filters);
   const sent = Object.entries({ ...filters, culture: page.culture ?? '' }).filter(
@@ -132,10 +133,21 @@ async function listData(
     items: found.items,
     totalCount: found.totalCount,
     drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
-    folders: known.items.map(({ id, name }) => ({ id, name })),
+    folders: known,
     next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),
     isFirst: position === 'start',
   };
+}
+
+/** Folders to choose from. */
+export async function folderNames(folders: Folders, tenant: Tenant) {
+  const { items } = await folders.list(tenant, {
+    limit: FOLDERS_SHOWN,
+    offset: 0,
+    order: 'Asc',
+    q: undefined,
+  });
+  return items.map(({ id, name }) => ({ id, name }));
 }
 
 /** A cursor of another list leads to the first page. */

@@ -19,11 +19,11 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.ts';
 import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
-import { redirect } from '../../core/reply.ts';
+import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
-import { documentListRoutes, type ListServices } from './document-list-pages.ts';
+import { documentListRoutes, folderNames, type ListServices } from './document-list-pages.ts';
 
 const HISTORY_SHOWN = 25;
 
@@ -39,7 +39,7 @@ export function senderRoutes(
   return [
     ...documentListRoutes(services, clock),
     ...editorRoutes(drafts),
-    ...documentRoutes(documents, mails),
+    ...documentRoutes(services),
     mailRoute(documents, mails),
   ];
 }
@@ -97,8 +97,13 @@ function mailRoute(documents: DocumentService, mails: Pick<Mails, 'ofDocument' |
   });
 }
 
-function documentRoutes(documents: DocumentService, mails: Pick<Mails, 'ofDocument'>): readonly AnyRoute[] {
+function documentRoutes({
+  documents,
+  mails,
+  folders,
+}: ListServices & { readonly mails: Pick<Mails, 'ofDocument'> }): readonly AnyRoute[] {
   return [
+    linkRoute(documents),
     accountGet({
       path: '/account/documents/{id}',
       summary: 'A page for users: a document with its participants and history.',
@@ -121,6 +126,7 @@ function documentRoutes(documents: DocumentService, mails: Pick<Mails, 'ofDocume
           mails: (await mails.ofDocument(user.tenant, id)).slice(-MAILS_SHOWN).toReversed(),
           history: entries,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
+          folders: await folderNames(folders, user.tenant),
           done: DONE.find((name) => name === query['done']),
         });
         return accountReply(200, html);
@@ -152,6 +158,26 @@ function documentRoutes(documents: DocumentService, mails: Pick<Mails, 'ofDocume
       },
     }),
   ];
+}
+
+/** The link of a person alone does not sign for the person: it asks for a code by e-mail. */
+function linkRoute(documents: DocumentService): AnyRoute {
+  return accountPost({
+    path: '/account/documents/{id}/participants/{action}/link',
+    summary: 'Returns the link of a participant whose action is pending.',
+    description: 'An electronic signature with the link needs a code that is sent by e-mail.',
+    auth: 'user',
+    params: idParams.extend({ action: z.string().max(64) }),
+    body: z.object({ email: formText }),
+    reply: z.object({ url: z.string().describe('Address of the signing page.') }),
+    async handle({ user, params, body }) {
+      const { url } = await documents.actionUrl(user.tenant, documentId(params.id), {
+        ...{ emailAddress: body.email, flowActionId: flowActionId(params.action) },
+        requireEmailAuthentication: true,
+      });
+      return json(200, { url });
+    },
+  });
 }
 
 /** Pages of the history from the newest entry backwards; the service counts them from the oldest. */

@@ -237,3 +237,62 @@ test.serial('the list is accessible in each theme, and begins within 320 px on a
     await assertAccessible(t, page, JSON.stringify(more));
   }
 });
+
+test.serial(
+  'a sender corrects an address, replaces a person, moves the document, and sees it live',
+  async (t) => {
+    const { program } = t.context;
+    const id = await make(program.acme, 'Corrected', [signer('Jo Wrong'), signer('Kim Late', undefined, 2)]);
+    const page = await open(t, `/account/documents/${id}`);
+    if (page === undefined) return;
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Change the address: Jo Wrong' }).press('Enter');
+    await dialog.getByLabel('E-mail address').fill('jo at home');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Enter an e-mail address').waitFor();
+    t.is(await page.evaluate('document.activeElement.name'), 'email');
+    await dialog.getByLabel('E-mail address').fill('jo.right@example.org');
+    await page.keyboard.press('Enter');
+    await page.locator('.toast', { hasText: 'The change is saved.' }).waitFor();
+    await until(async () => (mailsTo(program, 'jo.right@example.org') > 0 ? true : undefined));
+    await page.getByRole('button', { name: 'Replace the person: Kim Late' }).press('Enter');
+    await dialog.getByLabel('Name').fill('Lou New');
+    await dialog.getByLabel('E-mail address').fill('lou@example.org');
+    await page.keyboard.press('Enter');
+    await page.locator('.participants', { hasText: 'Lou New' }).waitFor();
+    t.is(await page.locator('.participants', { hasText: 'Kim Late' }).count(), 0);
+    await page.getByRole('button', { name: 'Move to a folder' }).press('Enter');
+    await dialog.getByLabel('Name of a new folder').fill('Corrections');
+    await page.keyboard.press('Enter');
+    await page.locator('.side', { hasText: 'Corrections' }).waitFor();
+    const made = await program.acme.get<{
+      folder: { name: string } | null;
+      flowActions: { step: number; user: { name: string; email: string } }[];
+    }>(`/api/documents/${id}`);
+    t.is(made.folder?.name, 'Corrections');
+    t.deepEqual(
+      made.flowActions.map(({ step, user }) => [step, user.email]),
+      [
+        [1, 'jo.right@example.org'],
+        [2, 'lou@example.org'],
+      ],
+    );
+    await assertAccessible(t, page, 'document');
+
+    // The link works, and asks for a code.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the link: Jo Wrong' }).press('Enter');
+    await page.locator('.toast', { hasText: 'The link is copied.' }).waitFor();
+    const link = await page.evaluate<string>('navigator.clipboard.readText()');
+    t.true(link.startsWith(`${program.url}/document/`), link);
+    const signing = await (await fetch(link)).text();
+    t.true(signing.includes('send-code'), 'a code is asked for');
+
+    // A program cancels it; the page shows it by itself.
+    await page.evaluate('globalThis.isSame = true');
+    await program.acme.send(`/api/documents/${id}/cancellation`, { reason: 'Changed our mind' });
+    await page.locator('.facts', { hasText: 'Changed our mind' }).waitFor();
+    t.true(await page.evaluate('globalThis.isSame'), 'the page was not loaded again');
+    t.is(await page.getByRole('button', { name: /Change the address/ }).count(), 0);
+  },
+);

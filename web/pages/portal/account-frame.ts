@@ -42,8 +42,8 @@ export function addressFrom({ culture }: Pick<AccountPage, 'culture'>, path: str
 export interface NavigationInfo {
   /** Address of the link that is current, where the path does not tell. */
   readonly current: string;
-  readonly all: number;
-  readonly drafts: number;
+  readonly all?: number;
+  readonly drafts?: number;
   readonly folders: readonly { readonly id: string; readonly name: string }[];
 }
 

@@ -10,7 +10,8 @@ const PAUSE_MS = 5_000;
 export interface LiveOptions<Data> {
   /** Shown while the service cannot be reached. */
   readonly stale: string;
-  show(data: Data): void;
+  /** @param page the page that was read */
+  show(data: Data, page: Document): void;
 }
 
 /** The returned function reads the page at once, such as after an action. */
@@ -28,7 +29,7 @@ export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promis
     if (fresh !== null && shown.textContent !== fresh.textContent && !shown.contains(document.activeElement))
       shown.replaceWith(document.adoptNode(fresh));
     const data = page.querySelector('#page-data')?.textContent;
-    if (data !== null && data !== undefined) show(JSON.parse(data) as Data);
+    if (data !== null && data !== undefined) show(JSON.parse(data) as Data, page);
   }
 
   async function wait(): Promise<void> {

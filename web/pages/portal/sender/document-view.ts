@@ -22,6 +22,22 @@ export interface SenderDocument {
   readonly older: string | undefined;
   /** The action that led to the page. */
   readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
+  readonly folders: readonly FolderName[];
+}
+
+interface FolderName {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Data for the script of the page. */
+export interface SenderDocumentData {
+  readonly formToken: string;
+  readonly documentId: string;
+  readonly folderId: string | null;
+  readonly folders: readonly FolderName[];
+  readonly words: SenderTexts['editor']['script'];
+  readonly changes: SenderTexts['page']['changes'];
 }
 
 export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
@@ -30,20 +46,76 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   const isOpen = document.status === 'Pending' && !document.isDeleted;
   const main = html`${done === undefined ? '' : html`<p class="outcome good" role="status">${texts.page[done]}</p>`}
 <p><a href="${addressFrom(page, '/account/documents')}">${texts.page.back}</a></p>
+<div id="document" class="stack">
+<section>
 ${facts(page, texts, document)}
-${participants(page, user, texts, document)}
 ${downloads(texts, document)}
+${document.isDeleted ? '' : html`<p class="ways">${change(texts, 'move', {})}</p>`}
+</section>
+<section>
+${participants(page, user, texts, document)}
+</section>
+<section>
 ${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
 ${asTemplate(page, user, texts, document)}
 ${isOpen ? cancellation(page, user, texts, document) : ''}
+</section>
 ${mailsPart(page, user, texts, shown)}
-${historyPart(page, texts, shown)}`;
+<section>
+${historyPart(page, texts, shown)}
+</section>
+</div>`;
+  const data: SenderDocumentData = {
+    ...{ formToken: user.formToken, documentId: document.id, folders: shown.folders },
+    folderId: document.folder?.id ?? null,
+    words: texts.editor.script,
+    changes: texts.page.changes,
+  };
   return accountPage(page, user, {
     title: document.name,
     main,
-    script: 'new-version.js',
-    data: { formToken: user.formToken, documentId: document.id, words: texts.editor.script },
+    script: 'document.js',
+    data,
+    facts: { folders: shown.folders, current: '/account/documents' },
   });
+}
+
+/** A button of the script, which shows it. @param about the person */
+function change(
+  { page }: SenderTexts,
+  what: keyof SenderTexts['page']['changes']['buttons'],
+  about: {
+    readonly action?: string;
+    readonly member?: string;
+    readonly name?: string;
+    readonly email?: string;
+  },
+): Html {
+  const { action = '', member = '', name = '', email = '' } = about;
+  const label = page.changes.buttons[what];
+  return html`<button type="button" hidden data-do="${what}" data-action="${action}" data-member="${member}" data-name="${name}" data-email="${email}"${name === '' ? '' : html` aria-label="${label}: ${name}"`}>${label}</button>
+`;
+}
+
+/** Changes of a person who has not acted. */
+function personChanges(texts: SenderTexts, action: FlowActionView): Html {
+  const { id, user, status, signRuleUsers } = action;
+  if (user === null) {
+    const left = signRuleUsers.filter(
+      ({ signatureDate, hasRefused }) => signatureDate === null && !hasRefused,
+    );
+    return html`${left.map((one) => change(texts, 'address', aboutOf(id, one, one.id)))}`;
+  }
+  const about = aboutOf(id, user, '');
+  return html`${change(texts, 'address', about)}${change(texts, 'replace', about)}${status === 'Pending' && user.email !== null ? change(texts, 'link', about) : ''}`;
+}
+
+function aboutOf(
+  action: string,
+  { name, email }: { readonly name: string | null; readonly email: string | null },
+  member: string,
+) {
+  return { action, member, name: name ?? email ?? '', email: email ?? '' };
 }
 
 function facts({ words }: AccountPage, { page, statuses }: SenderTexts, document: DocumentView): Html {
@@ -71,10 +143,12 @@ function participants(
   const { signing } = page.words;
   const items = flowActions.map((action) => {
     const remind = html`<button type="submit">${texts.page.remind}</button>`;
+    const canChange = status === 'Pending';
     const canRemind = status === 'Pending' && action.status === 'Pending';
     return html`<li data-status="${action.status}"><span class="who"><bdi>${nameOf(action, signing.unnamed)}</bdi></span>
 <span class="what">${filled(texts.page.step, { step: String(action.step) })}: ${signing.doings[action.type][action.status]}</span>
 ${groupMembers(texts, action)}
+${canChange && action.status !== 'Completed' ? html`<p class="ways">${personChanges(texts, action)}</p>` : ''}
 ${canRemind ? form(page, user, `/account/documents/${id}/participants/${action.id}/remind`, remind) : ''}</li>`;
   });
   return html`<h2>${texts.page.participants}</h2>
@@ -174,18 +248,22 @@ function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, sh
     return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, creationDate)}, ${texts.page.mailStates[status]}${error}</span>
 ${resend}</li>`;
   });
-  return html`<h2>${texts.page.mails}</h2>
+  return html`<section><h2>${texts.page.mails}</h2>
 <ul class="rows" role="list">
 ${lines(items)}
-</ul>`;
+</ul></section>`;
 }
+
+const MAIL_ENTRIES: ReadonlySet<string> = new Set(['Mailed', 'MailDelivered', 'MailRefused', 'CodeSent']);
 
 function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
   const { language } = page.words;
   const items = history.map(({ date, type, message, by }) => {
     // The sentences of the journal are in English.
     const text = language === 'en' ? message : texts.page.historyTypes[type];
-    const who = by === null ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
+    // The sentence names the receiver of a mail, who did nothing.
+    const isTold = language === 'en' && MAIL_ENTRIES.has(type);
+    const who = by === null || isTold ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
     return html`<li><time datetime="${new Date(date).toISOString()}">${timeText(language, date)}</time> ${text}${who}</li>`;
   });
   return html`<h2>${texts.page.history}</h2>

@@ -2,20 +2,17 @@
 
 import type { Upload } from '../../../../clients/typescript/portal.d.ts';
 import { type EditorScriptTexts, filled } from '../../../pages/portal/texts.ts';
-import { below, findElement, requireElement } from '../../dom.ts';
-import { pageData } from '../page-data.ts';
-import { call, type SenderSession, upload } from '../sender/sender-requests.ts';
-import { showUpload } from '../sender/upload-progress.ts';
+import { below, requireElement } from '../../dom.ts';
+import { call, type SenderSession, upload } from './sender-requests.ts';
+import { showUpload } from './upload-progress.ts';
 
-interface NewVersionData extends SenderSession {
+export interface NewVersionData extends SenderSession {
   readonly documentId: string;
   readonly words: EditorScriptTexts;
 }
 
-const data = pageData<NewVersionData>();
-const { words, documentId } = data;
-
-function start(button: HTMLButtonElement): void {
+export function startNewVersion(button: HTMLButtonElement, data: NewVersionData): void {
+  const { words, documentId } = data;
   const input = requireElement('#version-file', HTMLInputElement);
   const outcome = requireElement('#outcome');
   const say = (text: string, kind: 'bad' | 'busy') => {
@@ -47,6 +44,3 @@ function start(button: HTMLButtonElement): void {
   };
   button.addEventListener('click', () => void replace());
 }
-
-const button = findElement('#replace', HTMLButtonElement);
-if (button !== undefined) start(button);

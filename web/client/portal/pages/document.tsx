@@ -1,0 +1,242 @@
+/** `/account/documents/{id}`: live updates, a new version, and changes of people and folder in dialogs. */
+import type { VNode } from 'preact';
+import type { DocumentView } from '../../../../contracts/portal/documents.ts';
+import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
+import { Field } from '../../../components/controls.tsx';
+import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.ts';
+import { filled, textBy } from '../../../pages/portal/texts.ts';
+import { askForm, type FieldFault } from '../../dialogs.tsx';
+import { below, findElement, requireElement } from '../../dom.ts';
+import { pageData } from '../page-data.ts';
+import { keepLive } from '../sender/live.ts';
+import { startNewVersion } from '../sender/new-version.ts';
+import { note } from '../sender/notes.ts';
+import { CallFailed, call } from '../sender/sender-requests.ts';
+
+const data = pageData<SenderDocumentData>();
+const { changes, documentId } = data;
+const path = `/api/documents/${encodeURIComponent(documentId)}`;
+const EMAIL = /^[^@\s]+@[^@\s]+$/;
+
+/** The person whose button was pressed. */
+interface Who {
+  readonly action: string;
+  /** Of a member of a group; empty for others. */
+  readonly member: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
+  address: (who) =>
+    change(
+      changes.address,
+      who,
+      [{ name: 'email', label: changes.email, value: who.email }],
+      ({ email = '' }) => ({
+        editedFlowActions: [
+          {
+            flowActionId: who.action,
+            ...(who.member === ''
+              ? { participantEmailAddress: email }
+              : { signRuleUsers: [{ userId: who.member, emailAddress: email }] }),
+          },
+        ],
+      }),
+    ),
+  replace: (who) =>
+    change(
+      changes.replace,
+      who,
+      [
+        { name: 'name', label: changes.name, value: '' },
+        { name: 'email', label: changes.email, value: '' },
+      ],
+      async ({ name = '', email = '' }) => {
+        const { flowActions } = await call<DocumentView>(data, 'GET', path);
+        const action = flowActions.find(({ id }) => id === who.action);
+        if (action === undefined) throw new CallFailed(data.words.failed, 'FlowActionNotFound');
+        return {
+          deletedFlowActionIds: [who.action],
+          addedFlowActions: [{ ...requestOf(action), user: { name, email } }],
+        };
+      },
+    ),
+  async link({ action, email }) {
+    const body = new URLSearchParams({ formToken: data.formToken, email });
+    const address = `/account/documents/${documentId}/participants/${action}/link`;
+    try {
+      const answer = await fetch(below(address), { method: 'POST', body });
+      if (!answer.ok) throw new CallFailed(data.words.failed, 'InternalError');
+      const { url } = (await answer.json()) as { readonly url: string };
+      await navigator.clipboard.writeText(url);
+      note(changes.linkCopied);
+    } catch (error) {
+      note(messageOf(error), 'bad');
+    }
+  },
+  move: () =>
+    ask(
+      changes.move,
+      (fault) => (
+        <>
+          <label>
+            {changes.folder}
+            <select name="folderId">
+              <option value="">{changes.noFolder}</option>
+              {data.folders.map(({ id, name }) => (
+                <option value={id} selected={id === data.folderId}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Field
+            id="newFolderName"
+            name="newFolderName"
+            label={changes.newFolder}
+            maxLength={100}
+            error={fault?.text}
+          />
+        </>
+      ),
+      async (entered) => {
+        const name = textOf(entered, 'newFolderName');
+        const folderId = textOf(entered, 'folderId') || null;
+        await call(data, 'POST', `${path}/folder`, name === '' ? { folderId } : { newFolderName: name });
+        return undefined;
+      },
+      'newFolderName',
+    ),
+};
+
+/** Changes the flow with what a person enters; each field may not be empty. */
+function change(
+  title: string,
+  who: Who,
+  fields: readonly { readonly name: 'name' | 'email'; readonly label: string; readonly value: string }[],
+  request: (entered: { readonly [name: string]: string }) => object | Promise<object>,
+): Promise<unknown> {
+  return ask(
+    filled(title, { name: who.name }),
+    (fault) => (
+      <>
+        {fields.map(({ name, label, value }) => (
+          <Field
+            key={name}
+            id={`change-${name}`}
+            name={name}
+            label={label}
+            defaultValue={value}
+            autoComplete="off"
+            error={fault?.field === name ? fault.text : undefined}
+          />
+        ))}
+      </>
+    ),
+    async (entered) => {
+      const values = Object.fromEntries(fields.map(({ name }) => [name, textOf(entered, name)]));
+      for (const { name } of fields) {
+        const isGood = name === 'email' ? EMAIL.test(values[name] ?? '') : values[name] !== '';
+        if (!isGood) return { field: name, text: name === 'email' ? changes.badEmail : changes.noName };
+      }
+      await call(data, 'POST', `${path}/flow`, await request(values));
+      return undefined;
+    },
+    'email',
+  );
+}
+
+/** @param place field that a refusal of the service is about */
+async function ask(
+  title: string,
+  content: (fault: FieldFault | undefined) => VNode,
+  submit: (entered: FormData) => Promise<FieldFault | undefined>,
+  place: string,
+): Promise<void> {
+  const isDone = await askForm({
+    ...{ title, content },
+    confirm: changes.save,
+    back: changes.back,
+    async submit(entered) {
+      try {
+        return await submit(entered);
+      } catch (error) {
+        return { field: place, text: messageOf(error) };
+      }
+    },
+  });
+  if (!isDone) return;
+  note(changes.saved);
+  await refresh();
+}
+
+/** The action as a request that makes another of its kind. */
+function requestOf(action: FlowActionView) {
+  const { type, step, title, allowElectronicSignature, marks, signatureInitialsMode, fields } = action;
+  return {
+    ...{ type, step, title, allowElectronicSignature, signatureInitialsMode },
+    disableEmailAuthenticationToSignElectronically: action.disableEmailAuthenticationToSignElectronically,
+    requiredCertificateTypeToSign: action.requiredCertificateTypeToSign,
+    requiredCertificateHolderTypeToSign: action.requiredCertificateHolderTypeToSign,
+    requireCompanyCertificate: action.requireCompanyCertificate,
+    requiredCompanyIdentifier: action.requiredCompanyIdentifier,
+    prePositionedMarks: marks,
+    fields: fields?.map(({ id: _, value: _value, presetValue, ...field }) => ({
+      ...field,
+      value: presetValue,
+    })),
+  };
+}
+
+function textOf(entered: FormData, name: string): string {
+  return String(entered.get(name) ?? '').trim();
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof CallFailed)) return data.words.failed;
+  return textBy(error.code, data.words.refusals) ?? error.message;
+}
+
+/** Buttons that need this script, and the form of a new version. */
+function start(): void {
+  for (const hidden of document.querySelectorAll<HTMLElement>('[data-do]')) hidden.hidden = false;
+  const button = findElement('#replace', HTMLButtonElement);
+  if (button !== undefined) startNewVersion(button, data);
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest<HTMLElement>('[data-do]') : null;
+  if (button === null) return;
+  const { action = '', member = '', name = '', email = '' } = button.dataset;
+  void DOINGS[button.dataset['do'] ?? '']?.({ action, member, name, email });
+});
+
+/** The same button of the new content, if it is still there. */
+function focusAgain({ attributes }: Element): void {
+  const named = [...attributes].filter(({ name }) => name.startsWith('data-'));
+  const selectors = named.map(({ name, value }) => `[${name}="${CSS.escape(value)}"]`).join('');
+  const found = selectors === '' ? undefined : findElement(selectors);
+  (found ?? requireElement('main')).focus({ preventScroll: true });
+}
+
+/** Content that is shown, as the service sent it. */
+let known = requireElement('#document').innerHTML;
+
+const refresh = keepLive<SenderDocumentData>({
+  stale: changes.stale,
+  show(_, page) {
+    const [shown, fresh] = [requireElement('#document'), page.querySelector('#document')];
+    // What a person is entering stays.
+    const isEntering =
+      shown.querySelector('details[open]') !== null || document.querySelector('dialog') !== null;
+    if (fresh === null || isEntering || fresh.innerHTML === known) return;
+    known = fresh.innerHTML;
+    const { activeElement } = document;
+    shown.replaceWith(document.adoptNode(fresh));
+    start();
+    if (activeElement !== null && shown.contains(activeElement)) focusAgain(activeElement);
+  },
+});
+start();
+requireElement('main').setAttribute('data-live', '');
