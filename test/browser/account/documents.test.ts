@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import avaTest, { type ExecutionContext, type TestFn } from 'ava';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
@@ -27,15 +27,21 @@ async function make(client: Client, displayName: string, people: readonly object
   return made?.documentId ?? '';
 }
 
+/** One for all tests: a client may request ten links a minute. */
+let session: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;
+
 async function open(
   t: ExecutionContext<AccountPages>,
   path: string,
   options: Parameters<typeof visit>[2] = DESK,
 ): Promise<Page | undefined> {
   const { program } = t.context;
-  const visited = await visit(t, program.url, options);
+  const visited = await visit(t, program.url, { ...options, ...(session && { storageState: session }) });
   if (visited === undefined) return undefined;
-  await signIn(visited.page, program);
+  if (session === undefined) {
+    await signIn(visited.page, program);
+    session = await visited.page.context().storageState();
+  }
   await visited.page.goto(program.url + path);
   await visited.page.locator('main[data-live]').waitFor();
   return visited.page;
