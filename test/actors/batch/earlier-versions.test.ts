@@ -90,9 +90,7 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
       state,
       context: { ...document, expirationDate: 99 },
       puts:
-        state === 'Pending'
-          ? [['documents-expiring', input.organization.id, 99, input.order] as const]
-          : [],
+        state === 'Pending' ? [['documents-expiring', input.organization.id, 99, input.order] as const] : [],
     },
   ]),
   organization: declared(organizationMachine).states.map((state) => ({
