@@ -16,7 +16,7 @@ import { chromium } from 'playwright-core';
 import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
 import { LANGUAGES } from '../dist/contracts/portal/words.js';
 import { NO_BRANDING } from '../dist/machines/portal/branding.js';
-import { logIn } from '../dist/test/browser/browser.js';
+import { logIn, openSigning } from '../dist/test/browser/browser.js';
 import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
 import { Service } from '../dist/test/service/service.js';
@@ -65,17 +65,30 @@ const action = {
 const DONE = {
   'signer-next': async (page) => page.locator('#guide-next').click(),
   'signer-missing': async (page) => {
-    await page.locator('#send-code').scrollIntoViewIfNeeded();
-    await page.locator('#electronic button[type="submit"]').click();
+    for (let press = 0; press < 5; press += 1) await page.locator('#guide-next').press('Enter');
   },
-  'signer-look': async (page) => {
-    await page.locator('#look summary').click();
-    await page.locator('#look input[value="caveat"]').check();
+  'signer-dialog': async (page) => {
+    await openFilled(page);
     await page.locator('#look-preview:not([hidden])').waitFor();
+    await page.keyboard.type('419');
+  },
+  'signer-draw': async (page) => {
+    await openFilled(page);
+    await page.locator('#tab-drawn').click();
+  },
+  'signer-certificate': async (page) => {
+    await openFilled(page);
+    await page.locator('#with-certificate').click();
   },
   'signer-menu': async (page) => page.locator('#more summary').click(),
   'signer-refusing': async (page) => page.locator('#refusing summary').click(),
 };
+async function openFilled(page) {
+  await page.locator('.mark #field-0').fill('Lisbon');
+  await page.locator('.mark #field-1').selectOption('Basic');
+  await page.locator('.mark #field-2').check();
+  await openSigning(page);
+}
 const MAILS =
   'pending expiring concluded refused canceled new-version flow-edited observing code pending-list sign-in'.split(
     ' ',

@@ -116,6 +116,19 @@ export async function openMenu(page: Page): Promise<void> {
   if (await menu.isVisible()) await menu.press('Enter');
 }
 
+/** Most places of the documents of tests. */
+const MAX_PLACES = 9;
+
+/** Opens the dialog in which a participant signs or approves: the one button leads there past all places on the pages. */
+export async function openSigning(page: Pick<Page, 'locator'>): Promise<void> {
+  const next = page.locator('#guide-next:enabled');
+  await next.waitFor();
+  const dialog = page.locator('#signing[open]');
+  for (let press = 0; press < MAX_PLACES && !(await dialog.isVisible()); press += 1)
+    await next.press('Enter');
+  await dialog.waitFor();
+}
+
 /** Opens the menu of the signing page: pages, zoom, print, download, languages. */
 export async function openTools(page: Page): Promise<void> {
   await page.locator('#more:not([open]) > summary').press('Enter');

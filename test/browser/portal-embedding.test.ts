@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openSigning, visit } from './browser.ts';
 import { clausePdf, type PagesServer, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -32,6 +32,7 @@ test.serial(
     );
     await frame.locator('.page[data-page="2"][data-drawn]').waitFor();
     await frame.getByText('Refuse', { exact: true }).waitFor();
+    await openSigning(frame);
     await frame.getByRole('button', { name: 'Sign the document' }).click();
     await frame.getByText('You signed the document.').waitFor();
     await page.locator('#heard li').first().waitFor();
@@ -55,6 +56,7 @@ test.serial(
     const page = await open(t, approver, await openHost(t, approver, listen));
     if (page === undefined) return;
     const frame = page.frameLocator('iframe');
+    await openSigning(frame);
     await frame.getByRole('button', { name: 'Approve the document' }).click();
     await page.locator('#heard li').first().waitFor();
     t.is(await frame.locator('#document').count(), 0);
@@ -99,6 +101,7 @@ test.serial('the custom element shows the page and turns messages into events', 
   t.is(await page.locator('#place iframe').getAttribute('title'), 'Documento para assinar');
   t.is(await page.locator('body > sealwright-signing iframe').getAttribute('title'), 'Contract 17');
   const frame = page.frameLocator('#place iframe');
+  await openSigning(frame);
   await frame.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.locator('#heard li').first().waitFor();
   t.like((await heard(page))[0], { type: 'documentSigned' });
@@ -121,6 +124,7 @@ test.serial('no unlisted origin can frame the document or receive its events', a
 
   const welcome = await open(t, site, known);
   if (welcome === undefined) return;
+  await openSigning(welcome.frameLocator('iframe'));
   await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
   await welcome.locator('#heard li').first().waitFor();
   const types = async () => (await heard(welcome)).map((message) => (message as { type: string }).type);
@@ -153,6 +157,7 @@ test.serial('listed origins receive each event, and the frame takes the height o
   const page = await open(t, site, host);
   if (page === undefined) return;
   const frame = page.frameLocator('iframe');
+  await openSigning(frame);
   await frame.getByRole('button', { name: 'Sign the document' }).and(frame.locator(':enabled')).waitFor();
   const types = async () => (await heard(page)).map((message) => (message as { type: string }).type);
   const hear = (type: string) =>
@@ -202,6 +207,7 @@ test.serial('the documented example signs, and reports it', async (t) => {
   const page = await open(t, site, `${host}/#${encodeURIComponent(url)}`, host);
   if (page === undefined) return;
   await assertAccessible(t, page, 'example');
+  await openSigning(page.frameLocator('#signing iframe'));
   await page.frameLocator('#signing iframe').getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('Thank you. You signed the contract.').waitFor();
 });

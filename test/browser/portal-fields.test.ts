@@ -2,7 +2,7 @@ import test from 'ava';
 import { pki } from '../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openSigning, visit } from './browser.ts';
 import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
@@ -45,7 +45,9 @@ for (const [device, viewport] of [
 
     await assertAccessible(t, page, `fields on a ${device}`);
     const sign = page.getByRole('button', { name: 'Sign the document' });
-    await sign.click();
+    const next = page.locator('#guide-next');
+    // Past the last place.
+    for (let press = 0; press <= FIELDS.length; press += 1) await next.press('Enter');
     await page.locator('#outcome', { hasText: 'City of birth' }).waitFor();
     t.true(await page.locator('#field-0:focus').isVisible());
 
@@ -59,14 +61,17 @@ for (const [device, viewport] of [
     await forms.getByLabel('Day of birth').fill('1990-02-03');
     const amount = forms.getByLabel('Amount');
     await amount.fill('12');
-    await sign.click();
+    // The number is wrong, and the two places after it are empty.
+    for (let press = 0; press < 3; press += 1) await next.press('Enter');
     await page.locator('#outcome', { hasText: 'Amount' }).waitFor();
+    await amount.focus();
     await amount.fill('7');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Full');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     t.true(await forms.getByLabel('I have read the rules').isChecked());
+    await openSigning(page);
     await sign.focus();
     await page.keyboard.press('Enter');
     await page.getByText('You signed the document.').waitFor();

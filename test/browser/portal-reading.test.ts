@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, openTools, visit } from './browser.ts';
+import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -21,14 +21,18 @@ test.serial(
       const { page } = visited;
       await page.goto(`${site.url}${site.signPath}`);
       await page.locator('.page[data-drawn]').first().waitFor();
-      await page.getByText('Choose how your signature looks').click();
-      await page.getByLabel('Draw it').check();
       await openTools(page);
       await assertAccessible(t, page, `menu, ${shape.colorScheme}`);
       await page.keyboard.press('Escape');
       await page.getByText('Refuse', { exact: true }).click();
       await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
-      await page.getByLabel('With a certificate file').check();
+      await openSigning(page);
+      for (const way of ['Type', 'Draw', 'Upload']) {
+        await page.getByRole('tab', { name: way }).click();
+        await assertAccessible(t, page, `${way}, ${shape.colorScheme}`);
+      }
+      await page.getByText('What is recorded').click();
+      await page.getByRole('button', { name: 'Sign with a certificate file' }).click();
       await assertAccessible(t, page, `certificate, ${shape.colorScheme}`);
       t.true(
         ((await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number) <= 0,
@@ -45,7 +49,7 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
   if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
-  await page.getByRole('button', { name: 'Sign the document' }).and(page.locator(':enabled')).waitFor();
+  await page.locator('#guide-next:enabled').waitFor();
   const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
   await page.keyboard.press('Tab');
   t.is(await focused(), 'Skip to the actions');
@@ -54,9 +58,9 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
   for (let step = 0; step < 20; step += 1) {
     await page.keyboard.press('Tab');
     walked.push(await focused());
-    if (walked.at(-1) === 'send-code') break;
+    if (walked.at(-1) === 'guide-next') break;
   }
-  t.is(walked.at(-1), 'send-code', `walked over ${walked.join(', ')}`);
+  t.is(walked.at(-1), 'guide-next', `walked over ${walked.join(', ')}`);
   await page.keyboard.press('Space');
   await page.getByText('The code was sent').waitFor();
   t.is(await focused(), 'email-code');

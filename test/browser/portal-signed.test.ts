@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, openTools, visit } from './browser.ts';
+import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
@@ -44,6 +44,7 @@ for (const [what, options, words] of [
       const { url } = await portal.actionUrl(id, user.email);
       await page.goto(url);
       await page.locator('.page[data-drawn]').first().waitFor();
+      await openSigning(page);
       await page.getByRole('button', { name: words.sign }).press('Enter');
       await page.locator('#document-state', { hasText: words.shown }).waitFor({ state: 'attached' });
       await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();

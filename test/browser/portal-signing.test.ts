@@ -5,7 +5,7 @@ import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, openTools, visit } from './browser.ts';
+import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { CODE, startPagesServer } from './pages-server.ts';
 
@@ -24,7 +24,7 @@ test.serial(
     await page.getByText('Clause 3').waitFor({ state: 'attached' });
     t.deepEqual(site.done, [], 'opening the page has done something');
 
-    await page.getByRole('button', { name: 'Send a code to a***@example.test' }).click();
+    await openSigning(page);
     await page.getByText('The code was sent to a***@example.test.').waitFor();
     t.is(await page.evaluate('document.activeElement.id'), 'email-code');
     await page.keyboard.type('000000');
@@ -54,8 +54,8 @@ test.serial('a drawn signature is sent as a sharp picture, and survives a reload
   if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
-  await page.getByText('Choose how your signature looks').click();
-  await page.getByLabel('Draw it').check();
+  await openSigning(page);
+  await page.getByRole('tab', { name: 'Draw' }).click();
   const area = page.getByRole('img', { name: 'Drawing area' });
   await area.scrollIntoViewIfNeeded();
   const box = await area.boundingBox();
@@ -67,7 +67,9 @@ test.serial('a drawn signature is sent as a sharp picture, and survives a reload
   await page.mouse.up();
   await page.getByText('Your drawing will be shown.').waitFor();
   await page.reload();
+  await openSigning(page);
   await page.getByText('Your drawing will be shown.').waitFor();
+  await openSigning(page);
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
   const png = site.done[0]?.given['image'];
@@ -85,6 +87,8 @@ test.serial('location and initials are sent only when the participant ticks them
     if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
+    await openSigning(page);
+    await page.getByText('What is recorded').click();
     await page.getByLabel('Add my location to the evidence').setChecked(wanted);
     await page.getByRole('checkbox', { name: 'Put my initials on every page' }).setChecked(wanted);
     await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -119,6 +123,7 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
         name: 'Zoë Müller',
       });
       await page.goto(`${site.url}${site.signPath}`);
+      await openSigning(page);
       await page.getByLabel('Certificate file').setInputFiles(file);
       await page.getByLabel('Password of the file').fill('wrong');
       await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -148,6 +153,7 @@ test.serial(
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const sign = page.getByRole('button', { name: 'Sign the document' });
+    await openSigning(page);
     await sign.click();
     await page.getByText('Choose a certificate file.').waitFor();
     const untrusted = certificateFile({
@@ -166,6 +172,7 @@ test.serial(
     await sign.click();
     await page.getByText('The certificate was not accepted. Nobody here trusts its issuer.').waitFor();
     await page.goto(`${site.url}${site.signPath}&culture=pt`);
+    await openSigning(page);
     await page.locator('#certificate-file').setInputFiles(untrusted.path);
     await page.locator('#certificate-password').fill('secret');
     await page.keyboard.press('Enter');
@@ -181,6 +188,7 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
   const visited = await visit(t, approver.url, { locale: 'en-US' });
   if (visited === undefined) return;
   await visited.page.goto(`${approver.url}${approver.signPath}`);
+  await openSigning(visited.page);
   await visited.page.getByRole('button', { name: 'Approve the document' }).click();
   await visited.page.getByText('You approved the document.').waitFor();
   t.deepEqual(
@@ -212,6 +220,7 @@ test.serial(
     await page.goto(`${site.url}${site.signPath}`);
     const you = page.getByRole('listitem').filter({ hasText: 'Ana María Souza (you)' });
     await you.getByText('asked to sign').waitFor();
+    await openSigning(page);
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await you.getByText('signed', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
@@ -259,14 +268,16 @@ test.serial('typed text survives a reload and a change of the language', async (
   if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
+  await openSigning(page);
   await page.getByLabel('Your full name').fill('Ana M. Souza');
+  await page.keyboard.press('Escape');
   await page.getByText('Refuse', { exact: true }).click();
   await page.getByLabel('Why do you refuse?').fill('The price is wrong.');
   await page.reload();
-  t.is(await page.getByLabel('Your full name').inputValue(), 'Ana M. Souza');
+  t.is(await page.locator('#typed-name').inputValue(), 'Ana M. Souza');
   await openTools(page);
   await page.getByRole('link', { name: 'Español' }).click();
-  await page.getByRole('button', { name: 'Firmar el documento' }).and(page.locator(':enabled')).waitFor();
+  await page.getByRole('button', { name: 'Firmar' }).and(page.locator(':enabled')).waitFor();
   t.is(await page.locator('html').getAttribute('lang'), 'es');
   t.is(await page.locator('#typed-name').inputValue(), 'Ana M. Souza');
   t.is(await page.locator('#reason').inputValue(), 'The price is wrong.');
@@ -274,6 +285,7 @@ test.serial('typed text survives a reload and a change of the language', async (
   await page.getByRole('link', { name: 'Português' }).click();
   await openTools(page);
   t.is(await page.getByRole('link', { name: 'Português' }).getAttribute('aria-current'), 'true');
+  await openSigning(page);
   await page.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.getByText('Você assinou o documento.').waitFor();
   t.like(site.done.at(-1)?.given, { typedName: 'Ana M. Souza' });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pki } from '../pki/pki.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
@@ -35,6 +35,7 @@ test.serial('a participant signs again automatically after another one has signe
   });
   const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
   await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+  await openSigning(page);
   await page.getByLabel('Certificate file').setInputFiles(file.path);
   await page.getByLabel('Password of the file').fill('open');
   await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -121,7 +122,7 @@ test.serial(
     await page.goto(link);
     await page.locator('.page[data-drawn]').first().waitFor();
     t.is(JSON.stringify(await portal.document(id)), before, 'looking at the page has changed something');
-    await page.getByRole('button', { name: /^Send a code to a/ }).click();
+    await openSigning(page);
     await page.getByText('The code was sent').waitFor();
     const [, code = ''] = await portal.mail(ANA.email, /\b(\d{6})\b/);
     await page.getByLabel('Code from the e-mail').fill(code);
@@ -132,6 +133,7 @@ test.serial(
 
     const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
     await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+    await openSigning(page);
     await page.getByLabel('Certificate file').setInputFiles(file.path);
     await page.getByLabel('Password of the file').fill('open');
     await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -139,6 +141,7 @@ test.serial(
 
     const { url } = await portal.actionUrl(id, CARLA.email);
     await page.goto(url);
+    await openSigning(page);
     await page.getByRole('button', { name: 'Approve the document' }).click();
     await page.getByText('You approved the document.').waitFor();
 
@@ -184,6 +187,7 @@ test.serial(
     t.regex(embedUrl, /\/document\/key\/[A-Z0-9]{20}\/sign-embedded\?ticket=[\w-]+$/);
     await page.goto(url);
     await page.getByText('Sua assinatura fica aqui').waitFor();
+    await openSigning(page);
     await page.getByLabel('Arquivo de certificado').setInputFiles(file.path);
     await page.getByLabel('Senha do arquivo').fill('abrir');
     await page.getByRole('button', { name: 'Assinar o documento' }).click();
@@ -197,8 +201,8 @@ test.serial(
       { type: 'Signer', step: 2, user: BRUNO },
     ]);
     await page.goto((await portal.actionUrl(drawn, ANA.email)).url);
-    await page.getByText('Escolher a aparência').click();
-    await page.getByLabel('Desenhar', { exact: true }).check();
+    await openSigning(page);
+    await page.getByRole('tab', { name: 'Desenhar' }).click();
     const area = page.getByRole('img', { name: 'Área de desenho' });
     await area.hover();
     await page.mouse.down();
@@ -259,6 +263,7 @@ test.serial('pages, their files and their calls are below the path of Portal:Pub
   const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
   await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
   await page.locator('.page[data-drawn]').first().waitFor();
+  await openSigning(page);
   await page.getByLabel('Certificate file').setInputFiles(file.path);
   await page.getByLabel('Password of the file').fill('open');
   await page.getByRole('button', { name: 'Sign the document' }).click();

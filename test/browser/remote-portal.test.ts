@@ -10,7 +10,7 @@ import { startProgram } from '../actors/portal/service.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { pdfsig } from '../verifiers/index.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openSigning, visit } from './browser.ts';
 import { clausePdf } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -62,6 +62,7 @@ test('a file dropped into a folder is signed by a person on the page of the port
   });
   const { page } = visited;
   await page.goto(url);
+  await openSigning(page);
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
 

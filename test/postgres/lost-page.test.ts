@@ -2,7 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
-import { closeBrowser, visit } from '../browser/browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser/browser.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { startBalancer } from './balancer.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -144,6 +144,7 @@ test.serial('a page whose node ends signs at another node', async (t) => {
   await page.goto(link);
   await page.locator('.page[data-drawn]').first().waitFor();
   await portal.nodes[0].kill();
+  await openSigning(page);
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
   const { flowActions } = await portal.concluded(id);
@@ -171,6 +172,7 @@ test.serial(
     const { id, link } = await portal.document();
     await page.goto(link);
     await page.locator('.page[data-drawn]').first().waitFor();
+    await openSigning(page);
     await page.getByRole('button', { name: 'Sign the document' }).click();
     t.is(await portal.nodes[0].ended, 'SIGKILL');
     const { flowActions } = await portal.concluded(id);

@@ -2,7 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
-import { OUT_OF_REACH, visit } from '../browser.ts';
+import { OUT_OF_REACH, openSigning, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
 
@@ -308,13 +308,13 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
   });
   await page.goto(url);
   await page.locator('.page[data-drawn]').first().waitFor();
-  await page.getByText('Choose how your signature looks').tap();
-  await page.getByLabel('Draw it').tap();
-  const pad = page.locator('.drawing');
+  await openSigning(page);
+  await page.getByRole('tab', { name: 'Draw' }).tap();
+  const pad = page.locator('#drawing-area');
   await pad.scrollIntoViewIfNeeded();
   const strokes = () =>
     page.evaluate(`(() => {
-      const canvas = document.querySelector('.drawing');
+      const canvas = document.querySelector('#drawing-area');
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       let dark = 0;
       for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 128 && data[at] < 128) dark += 1;
@@ -327,6 +327,7 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
   t.is(await page.evaluate('window.scrollY'), before, 'the page stays while the finger draws');
 
   // Printed: the document alone, whole.
+  await page.getByRole('button', { name: 'Close' }).tap();
   await page.emulateMedia({ media: 'print' });
   t.true(await page.locator('.page canvas').first().isVisible());
   for (const hidden of ['.actions', '.top', '.tools', '#guide', '.languages', '.thumbs'])

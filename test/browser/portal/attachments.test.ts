@@ -4,7 +4,7 @@ import test from 'ava';
 import { pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
@@ -31,7 +31,8 @@ for (const [device, viewport] of [
     await page.locator('.page[data-drawn]').first().waitFor();
     await assertAccessible(t, page, `attachments on a ${device}`);
     const sign = page.getByRole('button', { name: 'Sign the document' });
-    await sign.click();
+    const next = page.locator('#guide-next');
+    for (let press = 0; press < 2; press += 1) await next.press('Enter');
     await page.locator('#outcome', { hasText: 'Passport' }).waitFor();
     t.true(await page.locator('#field-0:focus').isVisible());
 
@@ -47,13 +48,16 @@ for (const [device, viewport] of [
     };
     const text = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') };
     await choose(text);
+    await openSigning(page);
     await sign.click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.locator('#outcome', { hasText: 'A field is not filled in as it must be' }).waitFor();
     await choose({ ...text, buffer: Buffer.alloc(4_500_000) });
-    await sign.click();
+    await next.press('Enter');
     await page.locator('#outcome', { hasText: 'too large' }).waitFor();
     const content = clausePdf(2);
     await choose({ name: 'passport.pdf', mimeType: 'application/pdf', buffer: content });
+    await openSigning(page);
     await sign.focus();
     await page.keyboard.press('Enter');
     await page.getByText('You signed the document.').waitFor();

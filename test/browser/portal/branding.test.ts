@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
@@ -66,6 +66,7 @@ for (const [what, type, options, background] of [
       const image = page.getByRole('banner').getByRole('img', { name: 'Ärzte & Söhne' });
       await image.waitFor();
       t.is(await page.evaluate(`document.querySelector('.branding img').naturalWidth`), 240);
+      await openSigning(page);
       const button = page.getByRole('button', { name: 'Sign the document' });
       const shown = await page.evaluate(
         `getComputedStyle(document.querySelector('#electronic button.main')).backgroundColor`,

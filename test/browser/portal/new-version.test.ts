@@ -1,7 +1,7 @@
 /** A new version: what participants and observers are told, and what their pages show. */
 import test from 'ava';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
@@ -66,7 +66,7 @@ for (const [what, options] of [
       await isShown();
       await notice.waitFor();
       await assertAccessible(t, page, 'older link');
-      await page.getByRole('button', { name: /^Send a code to a/ }).click();
+      await openSigning(page);
       await page.getByText('The code was sent').waitFor();
       const [, code = ''] = await portal.mail('ana@example.test', /\b(\d{6})\b/);
       await page.getByLabel('Code from the e-mail').fill(code);

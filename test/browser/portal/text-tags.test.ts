@@ -1,7 +1,7 @@
 /** The signing page covers tags in the text of a PDF as the signed file does. */
 import test from 'ava';
 import { classicPdf, documentObjects, stream } from '../../crypto/pdf/build.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());
@@ -32,6 +32,7 @@ test.serial('the page covers a tag in white until the file has a signature', asy
   t.is(color, 'rgb(255, 255, 255)');
 
   await page.getByRole('textbox', { name: 'city' }).fill('Braga');
+  await openSigning(page);
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
   await cover.waitFor({ state: 'detached' });

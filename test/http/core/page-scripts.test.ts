@@ -4,9 +4,7 @@ import test from 'ava';
 import { assetNames, PAGE_ASSETS, readAsset } from '../../../http/core/page-assets.ts';
 
 /** Maximum size of the script of a page beside pdf.js, bytes before compression. */
-const MAX_PAGE_BYTES = 50_000;
-/** Of the pages of operators, which have charts and dialogs. */
-const MAX_OPERATOR_PAGE_BYTES = 60_000;
+const MAX_PAGE_BYTES = 60_000;
 
 const SCRIPTS = (['batch', 'portal'] as const).flatMap((service) =>
   assetNames(service)
@@ -19,8 +17,7 @@ test('each page has one script, which is within its size limit', (t) => {
   for (const { name, text } of SCRIPTS) {
     const bytes = Buffer.byteLength(text);
     t.log(`${name}: ${bytes} bytes`);
-    const most = name.startsWith('batch/') ? MAX_OPERATOR_PAGE_BYTES : MAX_PAGE_BYTES;
-    t.true(bytes > 500 && bytes < most, `${name}: ${bytes} bytes`);
+    t.true(bytes > 500 && bytes < MAX_PAGE_BYTES, `${name}: ${bytes} bytes`);
     // pdf.js and the library of certificate files have addresses that are computed.
     t.notRegex(text, /\bimport\s*(?:["'{*]|\w+\s+from\b|\(\s*["'])/, name);
   }

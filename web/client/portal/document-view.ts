@@ -24,8 +24,11 @@ export interface ShownDocument {
 
 const WITHOUT_PAGES: ShownDocument = { pageSizes: async () => [], refresh: async () => {} };
 
-/** Rejects when the file cannot be displayed; the page then shows an error already. */
-export async function showDocument(data: DisplayedFile): Promise<ShownDocument> {
+/**
+ * Rejects when the file cannot be displayed; the page then shows an error already.
+ * @param finish when nothing is left to do on the pages; absent where there is nothing to do
+ */
+export async function showDocument(data: DisplayedFile, finish?: () => void): Promise<ShownDocument> {
   const { mimeType, content, words } = data;
   const state = requireElement('#document-state');
   const type = mimeType.toLowerCase().replace(/;.*/s, '').trim();
@@ -54,7 +57,7 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
       for (const [index, { place, label }] of data.fields.entries()) {
         if (place !== null) await shown.point({ ...place, type: 'Field' }, label, index);
       }
-      if (findElement('#guide') !== undefined) startGuide(shown, data);
+      if (finish !== undefined) startGuide(shown, data, finish);
       document.dispatchEvent(new Event('marks-shown'));
       return {
         pageSizes: () => shown.pageSizes(),

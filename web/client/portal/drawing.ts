@@ -6,15 +6,21 @@
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { createElement, requireElement, sessionDraft } from '../dom.ts';
 
+/** Width of the area by its height, as its style has it. */
+const RATIO = 2.5;
 /** Fractions of width and height, 0 to 1. */
 type Point = readonly [x: number, y: number];
 type Stroke = Point[];
 
-/** Size of the picture, pixels; the area on the page has the same aspect ratio. */
+/** Size of the picture, pixels. */
 export const PICTURE = { width: 900, height: 300 };
+/** Margin of the picture, pixels. */
+export const MARGIN = 24;
 export const INK = '#10254a';
-/** Fraction of the height. */
-const LINE = 0.018;
+/** Width of the line, fraction of the width of the area. */
+const LINE = 0.008;
+/** A small drawing is enlarged by at most this: people draw small on a phone, and it would be lost at its place. */
+const MAX_ENLARGEMENT = 3;
 const MAX_POINTS = 20_000;
 
 export interface Drawing {
@@ -43,7 +49,7 @@ export function startDrawing(
     area.width = Math.round(area.clientWidth * ratio);
     area.height = Math.round(area.clientHeight * ratio);
     const context = area.getContext('2d');
-    if (context !== null) drawStrokes(context, strokes, area.width, area.height);
+    if (context !== null) drawStrokes(context, strokes, ([x, y]) => [x * area.width, y * area.height]);
   };
   const changed = () => {
     state.textContent = strokes.length === 0 ? '' : words.drawingThere;
@@ -101,33 +107,48 @@ export function startDrawing(
       canvas.height = PICTURE.height;
       const context = canvas.getContext('2d');
       if (context === null) return undefined;
-      drawStrokes(context, strokes, canvas.width, canvas.height);
+      drawStrokes(context, strokes, fitted(strokes));
       return canvas.toDataURL('image/png');
     },
     clear: () => sessionDraft.write(name, undefined),
   };
 }
 
+/** Puts the drawing into the middle of the picture, as large as it allows. */
+function fitted(strokes: readonly Stroke[]): (point: Point) => Point {
+  const xs = strokes.flat().map(([x]) => x);
+  const ys = strokes.flat().map(([, y]) => y / RATIO);
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  const [width, height] = [Math.max(...xs) - left, Math.max(...ys) - top];
+  const scale = Math.min(
+    (PICTURE.width - 2 * MARGIN) / width,
+    (PICTURE.height - 2 * MARGIN) / height,
+    PICTURE.width * MAX_ENLARGEMENT,
+  );
+  const [x0, y0] = [(PICTURE.width - width * scale) / 2, (PICTURE.height - height * scale) / 2];
+  return ([x, y]) => [x0 + (x - left) * scale, y0 + (y / RATIO - top) * scale];
+}
+
 function drawStrokes(
   context: CanvasRenderingContext2D,
   strokes: readonly Stroke[],
-  width: number,
-  height: number,
+  place: (point: Point) => Point,
 ): void {
+  const { width, height } = context.canvas;
+  const line = LINE * width;
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, width, height);
-  context.lineWidth = LINE * height;
+  context.lineWidth = line;
   context.lineCap = 'round';
   context.lineJoin = 'round';
   context.strokeStyle = INK;
   context.fillStyle = INK;
   for (const stroke of strokes) {
-    const points = stroke.map(([x, y]) => [x * width, y * height] as const);
-    const [first, ...rest] = points;
+    const [first, ...rest] = stroke.map(place);
     if (first === undefined) continue;
     context.beginPath();
     if (rest.length === 0) {
-      context.arc(first[0], first[1], (LINE * height) / 2, 0, 2 * Math.PI);
+      context.arc(first[0], first[1], line / 2, 0, 2 * Math.PI);
       context.fill();
       continue;
     }

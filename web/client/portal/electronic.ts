@@ -1,62 +1,43 @@
-/** Electronic signature with a typed name, an optional drawing, and a code from an e-mail where required. */
+/** Electronic signature with a typed name, its look, and a code from an e-mail where required. */
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
-import { findElement, requireElement, utcOffsetMinutes } from '../dom.ts';
+import { delay, findElement, focusElement, requireElement, setText, utcOffsetMinutes } from '../dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
-import { filledFields, leadToActions, showStatus, uploadedFiles, withStatus } from './outcome.ts';
+import { filledFields, showStatus, uploadedFiles, withStatus } from './outcome.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 
 /** Timeout of the browser's position request, milliseconds. */
 const LOCATION_TIMEOUT_MS = 15_000;
+/** A mail takes a while; seconds until another code can be asked for. */
+const CODE_PAUSE_SECONDS = 30;
 
-/** @param pageSizes resolves when the document is displayed; empty for files without pages */
+/**
+ * @param pageSizes resolves when the document is displayed; empty for files without pages
+ * @returns called when the form is shown: sends the code, and moves the focus to what is to be typed
+ */
 export function startElectronic(
   form: HTMLElement,
   data: SigningData,
   pageSizes: () => Promise<readonly PageSize[]>,
   signed: () => void,
-): void {
+): () => void {
   const { words } = data;
-  const look = startSignatureLook(data, requireElement('#typed-name', HTMLInputElement));
+  const name = requireElement('#typed-name', HTMLInputElement);
+  const look = startSignatureLook(data, name);
   const initialsBox = findElement('#electronic-initials', HTMLInputElement);
-  startInitialsPreview(data, requireElement('#typed-name', HTMLInputElement), initialsBox);
+  startInitialsPreview(data, name, initialsBox);
   const code = findElement('#email-code', HTMLInputElement);
-  const sendCode = findElement('#send-code');
-  let resend = false;
-
-  const submit = requireElement('button[type="submit"]', HTMLButtonElement, form);
-  // One primary button at a time: first the code, then the signature.
-  const makePrimary = (button: HTMLElement) => {
-    for (const other of [sendCode, submit]) {
-      other?.toggleAttribute('data-primary', other === button);
-      other?.classList.toggle('main', false);
-    }
-    leadToActions();
-  };
-  code?.addEventListener('input', () => makePrimary(submit));
-  sendCode?.addEventListener('click', () => {
-    const send = async () => {
-      await post(data, 'email-authentication-code', { resend });
-      resend = true;
-      sendCode.textContent = words.codeResend;
-      makePrimary(submit);
-      showStatus(filled(words.codeSent, { email: data.maskedEmail ?? '' }), 'good');
-      code?.focus();
-    };
-    void withStatus(form, data, send, sendCode);
-  });
+  const open = code === undefined ? () => {} : startCode(code, form, data);
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const name = requireElement('#typed-name', HTMLInputElement);
     const typedName = name.value.trim();
-    const digits = code?.value.replace(/\D/g, '') ?? '';
     for (const control of [name, code]) control?.removeAttribute('aria-invalid');
     const faults = [];
     if (typedName === '') faults.push({ control: name, text: words.nameNeeded });
-    if (code !== undefined && digits.length !== 6) faults.push({ control: code, text: words.codeNeeded });
+    if (code !== undefined && code.value.length !== 6) faults.push({ control: code, text: words.codeNeeded });
     const fieldValues = filledFields(data, faults);
     if (fieldValues === null) return;
     void withStatus(form, data, async () => {
@@ -71,11 +52,12 @@ export function startElectronic(
         disableNotifications: data.disableNotifications,
         signatureInitialsPositions: initials,
         fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
-        ...(code === undefined ? {} : { emailCode: digits }),
+        ...(code === undefined ? {} : { emailCode: code.value }),
         ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
         ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
       }).catch((error: unknown) => {
         if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
+          if (code !== undefined) code.value = '';
           code?.setAttribute('aria-invalid', 'true');
           code?.focus();
         }
@@ -85,6 +67,65 @@ export function startElectronic(
       signed();
     });
   });
+  return () => {
+    void look.open();
+    // A phone opens its keyboard for a field that has the focus: only for one that must be typed into.
+    if (name.value.trim() === '') name.focus();
+    else focusElement(code);
+    open();
+  };
+}
+
+/** Starts the field of the code. Returns what sends the first one. */
+function startCode(code: HTMLInputElement, form: HTMLElement, data: SigningData): () => void {
+  const { words } = data;
+  const button = requireElement('#send-code');
+  const state = requireElement('#code-state');
+  const boxes = [...document.querySelectorAll('.boxes i')];
+  let sent = false;
+
+  const point = () => {
+    // Fields that are not focused have no caret.
+    const at = document.activeElement === code ? (code.selectionStart ?? code.value.length) : -1;
+    for (const [index, box] of boxes.entries())
+      box.toggleAttribute('data-now', index === Math.min(at, boxes.length - 1));
+  };
+  code.addEventListener('input', (event) => {
+    if ((event as InputEvent).isComposing) return;
+    // A paste brings words and spaces, an input method its own digits.
+    const digits = code.value.normalize('NFKC').replace(/\D/g, '').slice(0, boxes.length);
+    if (digits !== code.value) code.value = digits;
+    point();
+  });
+  for (const type of ['focus', 'blur', 'keyup', 'pointerup']) code.addEventListener(type, point);
+
+  /** Counts down on the button, which keeps the focus. */
+  const wait = (seconds: number) => {
+    setText(button, seconds > 0 ? filled(words.codeAgainIn, { seconds }) : words.codeAgain);
+    button.toggleAttribute('data-waiting', seconds > 0);
+    if (seconds > 0) delay(1000, () => wait(seconds - 1));
+  };
+  const send = (resend: boolean) =>
+    withStatus(
+      form,
+      data,
+      async () => {
+        await post(data, 'email-authentication-code', { resend });
+        sent = true;
+        wait(CODE_PAUSE_SECONDS);
+        showStatus('');
+        setText(state, filled(words.codeSent, { email: data.maskedEmail ?? '' }));
+      },
+      button,
+    );
+  button.addEventListener('click', () => {
+    if (button.hasAttribute('data-waiting')) return;
+    code.focus();
+    void send(sent);
+  });
+  return () => {
+    if (!sent) void send(false);
+  };
 }
 
 interface Coordinates {

@@ -6,7 +6,7 @@
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { counted, filled } from '../../pages/portal/texts.ts';
 import { createElement, findElement, requireElement } from '../dom.ts';
-import { type Control, controlOf, leadToActions } from './outcome.ts';
+import { type Control, controlOf, filledFields } from './outcome.ts';
 import type { ShownPdf } from './pdf-view.ts';
 
 /** Width of a thumbnail, CSS pixels. */
@@ -26,29 +26,12 @@ interface Step {
   visited: boolean;
 }
 
-/** Makes the button lead to the actions. Works before the document is shown, and for files without pages. */
-export function startDock(): void {
-  const next = requireElement('#guide-next', HTMLButtonElement);
-  const dock = requireElement('#guide');
-  next.addEventListener('click', () => {
-    if (dock.dataset['leading'] === undefined) goToActions();
-  });
-  // The forms are reached when they fill a good part of the window. The last entry is the present one: a busy page gets
-  // entries of several positions at once.
-  const reached = new IntersectionObserver(
-    (entries) => dock.toggleAttribute('data-there', entries.at(-1)?.isIntersecting === true),
-    { rootMargin: '0px 0px -25%' },
-  );
-  reached.observe(requireElement('#forms'));
-}
-
-function goToActions(): void {
-  requireElement('#actions').scrollIntoView();
-  requireElement('#actions').focus({ preventScroll: true });
-}
-
-/** Called when the marks are shown. */
-export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'fields'>): void {
+/** Called when the marks are shown. @param finish when nothing is left to do on the pages */
+export function startGuide(
+  shown: ShownPdf,
+  data: Pick<SigningData, 'words' | 'fields'>,
+  finish: () => void,
+): void {
   const { words } = data;
   const next = requireElement('#guide-next');
   const dock = requireElement('#guide');
@@ -90,9 +73,6 @@ export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'f
     bar.hidden = steps.length === 0;
     bar.max = Math.max(steps.length, 1);
     bar.value = done;
-    dock.toggleAttribute('data-leading', target !== undefined);
-    dock.toggleAttribute('data-steps', steps.length > 0);
-    leadToActions(target === undefined);
     const left = shown.count - seen.size;
     if (left === 0 && !hasSeenAll) {
       hasSeenAll = true;
@@ -109,12 +89,23 @@ export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'f
     (step.control ?? step.place).focus({ preventScroll: true });
     tell();
   };
-  next.addEventListener('click', () => {
+  const goOn = () => {
     const target = following(steps, current);
-    if (target !== undefined) visit(target);
-  });
+    if (target === undefined) return finish();
+    // After the last place, all that is missing is marked at once.
+    if (steps.indexOf(target) <= current && filledFields(data) === null) return;
+    visit(target);
+  };
+  dock.toggleAttribute('data-guided', true);
+  next.addEventListener('click', goOn);
   for (const step of steps) {
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
+    // A mark of the signature is where people expect to sign.
+    if (step.place.dataset['mark'] === 'SignatureVisualRepresentation')
+      step.place.addEventListener('click', () => {
+        visit(step);
+        finish();
+      });
     step.control?.addEventListener('input', tell);
     step.control?.addEventListener('keydown', (event) => {
       const { key, isComposing, keyCode } = event as KeyboardEvent;
@@ -126,9 +117,7 @@ export function startGuide(shown: ShownPdf, data: Pick<SigningData, 'words' | 'f
       current = steps.indexOf(step);
       step.visited = true;
       tell();
-      const target = following(steps, current);
-      if (target === undefined) goToActions();
-      else visit(target);
+      goOn();
     });
   }
   unseen.addEventListener('click', () => {

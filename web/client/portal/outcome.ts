@@ -18,7 +18,7 @@ export function showStatus(
   const outcome = requireElement('#outcome');
   // Above a button that sends the form, below all others.
   if (near instanceof HTMLButtonElement && near.type === 'submit') near.before(outcome);
-  else near?.after(outcome);
+  else (near?.closest('.boxes') ?? near)?.after(outcome);
   outcome.className = `outcome ${kind}`;
   outcome.textContent = text;
   outcome.scrollIntoView({ block: 'nearest' });
@@ -26,15 +26,6 @@ export function showStatus(
 
 /** Refusals after which the page shows what is true only when it is loaded again. */
 const OVER = new Set(['InvalidDocumentStatus', 'InvalidFlowAction', 'FlowActionNotFound', 'VersionChanged']);
-
-let isLed = true;
-
-/** Marks the buttons of the forms as primary, once nothing is left to do on the pages. */
-export function leadToActions(isLeading = isLed): void {
-  isLed = isLeading;
-  for (const button of document.querySelectorAll('#forms [data-primary]'))
-    button.classList.toggle('main', isLeading);
-}
 
 /** Final state: hides the forms and moves the focus to the message. */
 export function showFinished(text: string): void {
@@ -84,7 +75,10 @@ export async function withStatus(
     // They have expired: the next attempt sends the files again.
     if (code === 'UploadNotFound') uploads = new WeakMap();
     sendEvent({ type: 'error', id: documentId, code }, embedOrigins);
-    const wrong = form.querySelector('[aria-invalid="true"]');
+    const wrong = findElement('[aria-invalid="true"]');
+    // What is wrong stands behind the dialog.
+    if (wrong !== undefined && !form.contains(wrong)) form.closest('dialog')?.close();
+    focusElement(wrong);
     showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
     if (OVER.has(code))
       requireElement('#outcome').append(' ', createElement('a', { href: '' }, words.loadAgain));

@@ -1,10 +1,10 @@
 /**
  * Picture of an electronic signature: the typed name in a handwriting, a drawing, or a file. The participant sees it in
- * the form and at its places in the document before signing.
+ * the dialog and at its places in the document before signing.
  */
 import type { SigningData } from '../../pages/portal/page-data.ts';
-import { createElement, requireElement } from '../dom.ts';
-import { INK, PICTURE, startDrawing } from './drawing.ts';
+import { createElement, delay, findElement, requireElement } from '../dom.ts';
+import { INK, MARGIN, PICTURE, startDrawing } from './drawing.ts';
 import { showMissing } from './outcome.ts';
 
 /** Red, green, blue and white: noise has other pixels. */
@@ -47,6 +47,8 @@ async function canReadCanvas(): Promise<boolean> {
 }
 
 export interface SignatureLook {
+  /** Called when the dialog is shown; loads what the look needs at the first time. */
+  open(): Promise<void>;
   /** PNG, Base64; undefined where the typed name alone is shown. */
   picture(): Promise<string | undefined>;
   /** Removes the draft that a reload would restore. */
@@ -54,51 +56,70 @@ export interface SignatureLook {
 }
 
 /** Characters of each file of a handwriting. Source: the packages of the fonts. */
-const LATIN = 'U+0000-00FF,U+0131,U+0152-0153,U+2000-206F';
-const LATIN_EXTENDED = 'U+0100-0130,U+0132-0151,U+0154-02AF,U+1E00-1EFF';
-const SUBSETS: { readonly [hand: string]: { readonly [subset: string]: string } } = {
-  caveat: { latin: LATIN, 'latin-ext': LATIN_EXTENDED },
-  'dancing-script': { latin: LATIN, 'latin-ext': LATIN_EXTENDED },
-  'homemade-apple': { latin: LATIN },
+const SUBSETS: { readonly [subset: string]: string } = {
+  latin: 'U+0000-00FF,U+0131,U+0152-0153,U+2000-206F',
+  'latin-ext': 'U+0100-0130,U+0132-0151,U+0154-02AF,U+1E00-1EFF',
 };
-/** Font size at which the width of a name is measured, and the margin of the picture, pixels. */
+/** Font size at which the width of a name is measured, pixels. */
 const FONT_SIZE = 150;
-const MARGIN = 24;
+/** Nobody waits longer for a handwriting, milliseconds. */
+const MAX_FONT_MS = 8_000;
 /** Longest file that is read, bytes. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** @param name field of the typed name */
 export function startSignatureLook(data: SigningData, name: HTMLInputElement): SignatureLook {
   const { words } = data;
-  const details = requireElement('#look', HTMLDetailsElement);
   const preview = requireElement('#look-preview', HTMLImageElement);
-  const drawingPart = requireElement('#drawing');
-  const picturePart = requireElement('#picture');
+  const pictured = requireElement('#picture-preview', HTMLImageElement);
+  const plain = requireElement('#look-plain');
   const file = requireElement('#picture-file', HTMLInputElement);
-  const choices = [...details.querySelectorAll<HTMLInputElement>('input[name="look"]')];
-  const samples = [...details.querySelectorAll<HTMLElement>('[data-hand]')];
-  const chosen = () => choices.find(({ checked }) => checked)?.value ?? 'plain';
+  const tabs = [...document.querySelectorAll<HTMLButtonElement>('#electronic [role="tab"]')];
+  const choices = [...document.querySelectorAll<HTMLInputElement>('#electronic input[name="look"]')];
+  const samples = [...document.querySelectorAll<HTMLElement>('.looks [data-hand] span')];
+  let way = 'typed';
+  let isOpen = false;
+  let isReadable = false;
   let uploaded: string | undefined;
 
+  const look = () => choices.find(({ checked }) => checked)?.value ?? 'plain';
+  /** Prints the name where what was chosen cannot be made. */
+  const print = (text: string, isForAll: boolean) => {
+    for (const choice of choices) {
+      choice.checked = choice.value === 'plain';
+      if (isForAll) choice.disabled = !choice.checked;
+    }
+    if (isForAll) for (const tab of tabs) tab.disabled = tab.dataset['way'] !== 'typed';
+    if (isForAll) show('typed');
+    findElement('#way-typed .trouble')?.remove();
+    requireElement('#way-typed').append(createElement('p', { class: 'trouble', role: 'status' }, text));
+  };
   const url = async (): Promise<string | undefined> => {
-    const look = chosen();
-    if (look === 'plain') return undefined;
-    if (look === 'drawn') return drawing.picture();
-    if (look === 'picture') return uploaded;
-    await loadHand(look, name.value);
-    return handwritten(name.value.trim(), look);
+    if (way === 'drawn') return drawing.picture();
+    if (way === 'picture') return uploaded;
+    const hand = look();
+    if (hand === 'plain') return undefined;
+    try {
+      await loadHand(hand, name.value);
+    } catch {
+      print(words.handMissing, false);
+      return undefined;
+    }
+    return handwritten(name.value.trim(), hand);
   };
   let shown = 0;
   const refresh = async () => {
+    // Until then the places on the pages say that they are to be signed.
+    if (!isOpen) return;
     const turn = ++shown;
-    drawingPart.hidden = chosen() !== 'drawn';
-    picturePart.hidden = chosen() !== 'picture';
     for (const sample of samples) sample.textContent = name.value.trim();
     const picture = await url();
     // A later change was faster.
     if (turn !== shown) return;
-    preview.hidden = picture === undefined;
-    if (picture !== undefined) preview.src = picture;
+    const image = way === 'picture' ? pictured : preview;
+    image.hidden = picture === undefined;
+    if (picture !== undefined) image.src = picture;
+    plain.textContent = picture === undefined ? name.value.trim() : '';
     for (const mark of document.querySelectorAll<HTMLElement>(
       '[data-mark="SignatureVisualRepresentation"]',
     )) {
@@ -106,19 +127,30 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
       mark.toggleAttribute('data-filled', picture !== undefined);
     }
   };
+  const show = (to: string | undefined = way) => {
+    way = to;
+    for (const tab of tabs) {
+      const isShown = tab.dataset['way'] === way;
+      tab.setAttribute('aria-selected', String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+      requireElement(`#way-${tab.dataset['way']}`).hidden = !isShown;
+    }
+    void refresh();
+  };
 
   const drawing = startDrawing(data, () => void refresh());
-  if (drawing.picture() !== undefined) {
-    const choice = choices.find(({ value }) => value === 'drawn');
-    if (choice !== undefined) choice.checked = true;
-    details.open = true;
+  for (const [index, tab] of tabs.entries()) {
+    tab.addEventListener('click', () => show(tab.dataset['way']));
+    tab.addEventListener('keydown', ({ key }) => {
+      const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+      if (step === 0) return;
+      const next = tabs[(index + step + tabs.length) % tabs.length];
+      next?.focus();
+      next?.click();
+    });
   }
   name.addEventListener('input', () => void refresh());
   for (const choice of choices) choice.addEventListener('change', () => void refresh());
-  details.addEventListener('toggle', () => {
-    for (const sample of samples)
-      void loadHand(sample.dataset['hand'] ?? '', name.value).catch(() => undefined);
-  });
   file.addEventListener('change', () => {
     file.removeAttribute('aria-invalid');
     void readPicture(file.files?.[0]).then(
@@ -135,19 +167,18 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
     );
   });
   document.addEventListener('marks-shown', () => void refresh());
-  void refresh();
-  const isReadable = canReadCanvas().then((isIt) => {
-    if (isIt) return true;
-    for (const choice of choices) {
-      choice.disabled = choice.value !== 'plain';
-      choice.checked = choice.value === 'plain';
-    }
-    details.append(createElement('p', { class: 'trouble', role: 'status' }, words.canvasProtected));
-    void refresh();
-    return false;
-  });
   return {
-    picture: async () => ((await isReadable) ? (await url())?.replace(/^data:[^,]*,/, '') : undefined),
+    async open() {
+      if (isOpen) return;
+      isOpen = true;
+      isReadable = await canReadCanvas();
+      if (!isReadable) print(words.canvasProtected, true);
+      show(isReadable && drawing.picture() !== undefined ? 'drawn' : way);
+      // The samples are in their handwritings once these are loaded.
+      for (const { value } of choices)
+        if (isReadable && value !== 'plain') void loadHand(value, name.value).catch(() => undefined);
+    },
+    picture: async () => (isReadable ? (await url())?.replace(/^data:[^,]*,/, '') : undefined),
     clear: () => drawing.clear(),
   };
 }
@@ -158,12 +189,15 @@ const known = new Set<string>();
 async function loadHand(hand: string, text: string): Promise<void> {
   if (!known.has(hand)) {
     known.add(hand);
-    for (const [subset, unicodeRange] of Object.entries(SUBSETS[hand] ?? {})) {
+    for (const [subset, unicodeRange] of Object.entries(SUBSETS)) {
       const source = new URL(`fonts/${hand}-${subset}.woff2`, import.meta.url).href;
       document.fonts.add(new FontFace(`hand-${hand}`, `url(${source})`, { unicodeRange }));
     }
   }
-  await document.fonts.load(`${FONT_SIZE}px hand-${hand}`, text);
+  await new Promise<void>((resolve, reject) => {
+    document.fonts.load(`${FONT_SIZE}px hand-${hand}`, text).then(() => resolve(), reject);
+    delay(MAX_FONT_MS, () => reject(new Error('The handwriting has not come.')));
+  });
 }
 
 /** The name, as large as the picture allows. */

@@ -13,10 +13,10 @@ import {
   LanguageSwitch,
   ParticipantList,
 } from './document-part.tsx';
-import { labelledFields } from './fields-form.ts';
+import { fieldsForm, labelledFields } from './fields-form.ts';
 import type { SigningData } from './page-data.ts';
 import { Logo, portalPage } from './page-frame.tsx';
-import { actionForms } from './signing-form.ts';
+import { approves, RefusalForm, SigningDialog } from './signing-dialog.tsx';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { statePage } from './state-view.tsx';
 import { filled, type PageTexts } from './texts.ts';
@@ -36,8 +36,8 @@ export function signingPage(
   }
   const { signing } = words;
   const { attachment: _attachment, newLink: _newLink, ...page } = addresses;
-  const approves = action.type === 'Approver' || action.type === 'ApproverRule';
-  const act = approves ? signing.approveTitle : signing.signTitle;
+  const isApproval = approves(action);
+  const act = isApproval ? signing.approveTitle : signing.signTitle;
   const name = action.participant.name ?? action.participant.email ?? signing.unnamed;
   const actingAs =
     action.title === null
@@ -149,20 +149,20 @@ export function signingPage(
             </div>
             <AttachmentList shown={shown} words={words} addresses={addresses} />
             <div id="forms">
-              <Template of={actionForms(action, words, { refusing, alone })} />
+              {!isApproval && <Template of={fieldsForm(action.fields, words)} />}
+              {refusing && <RefusalForm words={words} alone={alone} />}
+              <SigningDialog action={action} words={words} name={shown.name} />
             </div>
             <ParticipantList view={view} words={words} heading="h3" />
-            {!wishes.hideDocument && (
-              <div id="guide" class="dock">
-                <div class="grow">
-                  <progress class="progress" value={0} max={1} aria-label={signing.left} hidden />
-                  <span id="guide-progress" class="small" role="status" />
-                </div>
-                <button type="button" id="guide-next" class="main big">
-                  {act}
-                </button>
+            <div id="guide" class="dock">
+              <div class="grow">
+                <progress class="progress" value={0} max={1} aria-label={signing.left} hidden />
+                <span id="guide-progress" class="small" role="status" />
               </div>
-            )}
+              <button type="button" id="guide-next" class="main big" disabled>
+                {act}
+              </button>
+            </div>
           </section>
         </main>
       </>

@@ -12,9 +12,8 @@ import {
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
-import { startDock } from '../guide.ts';
 import type { PageSize } from '../initials.ts';
-import { showFinished, showMissing, withStatus } from '../outcome.ts';
+import { filledFields, showFinished, showMissing, showStatus, withStatus } from '../outcome.ts';
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
@@ -92,11 +91,10 @@ document.addEventListener('pages-seen', () => {
 });
 startMenu();
 reloadWhenRestored();
-if (findElement('#guide') !== undefined) startDock();
 const showing =
   findElement('#document') === undefined
     ? undefined
-    : showDocument(data).catch(() => {
+    : showDocument(data, () => openDialog()).catch(() => {
         sendEvent({ type: 'error', id: data.documentId, code: 'DocumentUnreadable' }, data.embedOrigins);
         return undefined;
       });
@@ -114,6 +112,7 @@ async function pageSizes(): Promise<readonly PageSize[]> {
 /** Shows the result of an action and reports it to the parent window. */
 function done(text: string, type: 'documentSigned' | 'documentApproved' | 'documentRefused'): void {
   for (const name of drafts) sessionDraft.write(name, undefined);
+  dialog.close();
   showFinished(text);
   const { documentId: id, embedOrigins } = data;
   notifyParent({ type, id }, embedOrigins);
@@ -184,20 +183,52 @@ switchOn(refusal);
 
 const electronic = findElement('#electronic');
 const certificate = findElement('#certificate');
-for (const choice of document.querySelectorAll<HTMLInputElement>('input[name="how"]')) {
-  choice.addEventListener('change', () => {
-    if (electronic !== undefined) electronic.hidden = choice.value !== 'electronic';
-    if (certificate !== undefined) certificate.hidden = choice.value !== 'certificate';
-  });
-}
+/** Called when the form of a typed name is shown. */
+let begin = () => {};
 if (electronic !== undefined) {
-  startElectronic(electronic, data, pageSizes, () => signed(words.signed));
+  begin = startElectronic(electronic, data, pageSizes, () => signed(words.signed));
   switchOn(electronic);
 }
 if (certificate !== undefined) {
   startCertificate(certificate, data, pageSizes, signed);
   switchOn(certificate);
 }
+for (const other of ['#with-certificate', '#with-name'])
+  findElement(other)?.addEventListener('click', () => {
+    if (electronic === undefined || certificate === undefined) return;
+    electronic.hidden = !electronic.hidden;
+    certificate.hidden = !electronic.hidden;
+    showStatus('');
+    requireElement(electronic.hidden ? '#certificate-file' : '#typed-name').focus();
+  });
+
+/** Opens the dialog, once what is to be filled in on the pages is right. */
+function openDialog(): void {
+  if (filledFields(data) === null) return;
+  showStatus('');
+  dialog.showModal();
+  // Not on a button: a key that is held down would press it.
+  requireElement('#signing-title').focus();
+  if (electronic?.hidden === false) begin();
+}
+const dialog = requireElement('#signing', HTMLDialogElement);
+requireElement('#signing-title').tabIndex = -1;
+const isBusy = () => dialog.querySelector('[aria-busy]') !== null;
+requireElement('#signing-close').addEventListener('click', () => {
+  if (!isBusy()) dialog.close();
+});
+dialog.addEventListener('cancel', (event) => {
+  if (isBusy()) event.preventDefault();
+});
+// Messages about the page are not in a closed dialog.
+dialog.addEventListener('close', () => {
+  if (dialog.contains(requireElement('#outcome'))) showStatus('', 'plain', requireElement('#acting'));
+});
+const next = requireElement('#guide-next', HTMLButtonElement);
+next.addEventListener('click', () => {
+  if (!requireElement('#guide').hasAttribute('data-guided')) openDialog();
+});
+next.disabled = false;
 findElement('#part-missing')?.remove();
 sendEvent({ type: 'ready', id: data.documentId }, data.embedOrigins);
 reportHeight(data.embedOrigins);

@@ -1,0 +1,261 @@
+/**
+ * The dialog in which a participant signs or approves, and the form to refuse. The scripts in `client/` enable their
+ * buttons, which have no function before.
+ */
+import type { SigningPageView } from '../../../actors/portal/api.ts';
+import { Button } from '../../components/controls.tsx';
+import { DialogFrame } from '../../components/interactive.tsx';
+import { filled, type PageTexts } from './texts.ts';
+
+type Action = NonNullable<SigningPageView['action']>;
+
+interface Parts {
+  readonly action: Action;
+  readonly words: PageTexts;
+}
+
+/** True for those who approve and do not sign. */
+export function approves({ type }: Pick<Action, 'type'>): boolean {
+  return type === 'Approver' || type === 'ApproverRule';
+}
+
+/** @param name of the document */
+export function SigningDialog({ action, words, name }: Parts & { readonly name: string }) {
+  const { signing } = words;
+  const isApproval = approves(action);
+  const close = <Button id="signing-close" rank="quiet" icon="x" label={signing.close} />;
+  return (
+    <DialogFrame
+      id="signing"
+      title={filled(isApproval ? signing.approveNamed : signing.signNamed, { name })}
+      header={close}
+    >
+      {isApproval && <ApprovalForm words={words} />}
+      {!isApproval && action.allowElectronicSignature && <ElectronicForm action={action} words={words} />}
+      {!isApproval && <CertificateForm action={action} words={words} />}
+    </DialogFrame>
+  );
+}
+
+function ApprovalForm({ words: { signing } }: Pick<Parts, 'words'>) {
+  return (
+    <form id="approval" class="stack" noValidate>
+      <p class="hint">{signing.approveHint}</p>
+      <Button type="submit" rank="main" big disabled>
+        {signing.approve}
+      </Button>
+    </form>
+  );
+}
+
+/** Looks of a typed name: the handwritings are packages of fonts. */
+const NAME_LOOKS = ['caveat', 'dancing-script', 'plain'] as const;
+
+function ElectronicForm({ action, words }: Parts) {
+  const { signing } = words;
+  return (
+    <form id="electronic" class="stack" noValidate>
+      <div class="tabs" role="tablist" aria-label={signing.look}>
+        {(['typed', 'drawn', 'picture'] as const).map((way) => (
+          <button
+            type="button"
+            role="tab"
+            id={`tab-${way}`}
+            data-way={way}
+            aria-controls={`way-${way}`}
+            aria-selected={way === 'typed' ? 'true' : 'false'}
+            tabIndex={way === 'typed' ? 0 : -1}
+            disabled
+          >
+            {signing.ways[way]}
+          </button>
+        ))}
+      </div>
+      <div>
+        <label for="typed-name">{signing.name}</label>
+        <input
+          id="typed-name"
+          autoComplete="name"
+          maxLength={200}
+          required
+          value={action.participant.name ?? ''}
+        />
+      </div>
+      <div id="way-typed" class="stack" role="tabpanel" aria-labelledby="tab-typed">
+        <div class="paper">
+          <img id="look-preview" alt={signing.lookPreview} hidden />
+          <span id="look-plain" />
+        </div>
+        <fieldset class="looks">
+          <legend class="unseen">{signing.look}</legend>
+          {NAME_LOOKS.map((look, index) => (
+            <label data-hand={look}>
+              <input
+                type="radio"
+                name="look"
+                value={look}
+                checked={index === 0}
+                aria-label={
+                  look === 'plain' ? signing.lookPlain : filled(signing.lookHand, { number: index + 1 })
+                }
+              />
+              <span>{action.participant.name}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      <div id="way-drawn" class="stack" role="tabpanel" aria-labelledby="tab-drawn" hidden>
+        <div class="paper">
+          <canvas
+            id="drawing-area"
+            role="img"
+            aria-label={signing.drawArea}
+            aria-describedby="drawing-hint"
+          />
+        </div>
+        <div class="row">
+          <p class="hint grow" id="drawing-hint">
+            {signing.drawHint}
+          </p>
+          <span id="drawing-state" class="unseen" role="status" />
+          <Button id="drawing-undo" disabled>
+            {signing.undo}
+          </Button>
+          <Button id="drawing-clear" disabled>
+            {signing.clear}
+          </Button>
+        </div>
+      </div>
+      <div id="way-picture" class="stack" role="tabpanel" aria-labelledby="tab-picture" hidden>
+        <div class="paper">
+          <img id="picture-preview" alt={signing.lookPreview} hidden />
+        </div>
+        <div>
+          <label for="picture-file">{signing.pictureFile}</label>
+          <input id="picture-file" type="file" accept="image/png,image/jpeg,image/webp" />
+        </div>
+      </div>
+      {action.needsEmailCode && <CodeField action={action} words={words} />}
+      <Initials action={action} words={words} id="electronic-initials" />
+      <Button type="submit" rank="main" big disabled>
+        {signing.sign}
+      </Button>
+      <details class="hint agreed">
+        <summary>
+          {signing.agreed} <span class="link">{signing.recorded}</span>
+        </summary>
+        <p>{signing.recordedText}</p>
+        <label class="tick">
+          <input type="checkbox" id="with-location" /> {signing.location}
+        </label>
+      </details>
+      <Button id="with-certificate" rank="quiet" disabled>
+        {signing.byCertificate}
+      </Button>
+    </form>
+  );
+}
+
+const CODE_LENGTH = 6;
+
+/** One field for the whole code, behind six boxes: a paste and the browser's own filling reach all of them. */
+function CodeField({ action, words: { signing } }: Parts) {
+  return (
+    <div class="one-time">
+      <div class="row">
+        <label for="email-code" class="grow">
+          {filled(signing.code, { email: action.maskedEmail ?? '' })}
+        </label>
+        <Button id="send-code" rank="quiet" disabled>
+          {signing.script.codeAgain}
+        </Button>
+      </div>
+      <div class="boxes">
+        <input
+          id="email-code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+          aria-describedby="code-state"
+        />
+        {Array.from({ length: CODE_LENGTH }, () => (
+          <i />
+        ))}
+      </div>
+      <span class="unseen" id="code-state" role="status" />
+    </div>
+  );
+}
+
+function CertificateForm({ action, words }: Parts) {
+  const { signing } = words;
+  const isOther = action.allowElectronicSignature;
+  // The inputs have no names, so a browser without scripts cannot send them.
+  return (
+    <form id="certificate" class="stack" noValidate hidden={isOther}>
+      <div>
+        <label for="certificate-file">{signing.file}</label>
+        <input
+          id="certificate-file"
+          type="file"
+          accept=".p12,.pfx,application/x-pkcs12"
+          required
+          aria-describedby="certificate-hint"
+        />
+      </div>
+      <div>
+        <label for="certificate-password">{signing.password}</label>
+        <input
+          id="certificate-password"
+          type="password"
+          autoComplete="off"
+          aria-describedby="certificate-hint"
+        />
+      </div>
+      <p class="hint" id="certificate-hint">
+        {signing.staysHere}
+      </p>
+      <Initials action={action} words={words} id="certificate-initials" />
+      <Button type="submit" rank="main" big disabled>
+        {signing.sign}
+      </Button>
+      {isOther && (
+        <Button id="with-name" rank="quiet" disabled>
+          {signing.byName}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+function Initials({ action: { initialsMode }, words: { signing }, id }: Parts & { readonly id: string }) {
+  if (initialsMode === 'None') return null;
+  if (initialsMode === 'Required') return <p class="hint">{signing.initialsRequired}</p>;
+  return (
+    <label class="tick">
+      <input type="checkbox" id={id} /> {signing.initials}
+    </label>
+  );
+}
+
+/** @param alone there is no other participant */
+export function RefusalForm({
+  words: { signing },
+  alone,
+}: Pick<Parts, 'words'> & { readonly alone: boolean }) {
+  return (
+    <details id="refusing">
+      <summary>{signing.refuse}</summary>
+      <form id="refusal" noValidate>
+        <label for="reason">{signing.reason}</label>
+        <textarea id="reason" rows={3} maxLength={512} required aria-describedby="reason-hint" />
+        <p class="hint" id="reason-hint">
+          {alone ? signing.refuseHintAlone : signing.refuseHint}
+        </p>
+        <Button type="submit" rank="bad" disabled>
+          {signing.refuseFinally}
+        </Button>
+      </form>
+    </details>
+  );
+}
