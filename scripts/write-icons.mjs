@@ -25,6 +25,7 @@ const NAMES = [
   'ellipsis',
   'eye',
   'feather',
+  'file-diff',
   'file-search',
   'file-signature',
   'file-stack',

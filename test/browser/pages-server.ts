@@ -309,6 +309,8 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
       isNewVersion: false,
       version: 1,
       statusReason: 'Wrong <i>file</i>',
+      endedBy: 'Marta Reis',
+      changedAt: Date.UTC(2026, 10, 24, 12),
       ...options.document,
     },
     action: {

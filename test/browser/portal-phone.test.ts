@@ -76,7 +76,7 @@ test.serial('messages on a phone appear near the focused element, with one prima
   await page.getByLabel('Code from the e-mail').fill(CODE);
   await sign.tap();
   await seen(/You signed the document/);
-  await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
   const text = (await page.locator('main').textContent()) ?? '';
   t.notRegex(text, /[Oo]thers|everybody/);
 });
@@ -121,4 +121,107 @@ test.serial('a pinch enlarges the page and renders it again at full resolution',
   })`);
   const after = await widths();
   t.is(after.clientWidth, before.clientWidth, 'the layout has changed');
+});
+
+/** Sizes of the window: phones, a desktop zoomed to 200 per cent, a desktop. */
+const SIZES = [
+  [390, 844, { colorScheme: 'light' }],
+  [320, 640, { colorScheme: 'dark' }],
+  [640, 400, { forcedColors: 'active' }],
+  [1280, 800, { colorScheme: 'dark' }],
+] as const;
+
+for (const [width, height, look] of SIZES) {
+  test.serial(`signing takes two taps and the code (${width} x ${height})`, async (t) => {
+    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const visited = await visit(t, site.url, { ...PHONE, viewport: { width, height }, ...look });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${site.url}${site.signPath}`);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    let taps = 0;
+    const tap = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).tap();
+      taps += 1;
+    };
+    await tap('Sign');
+    const dialog = page.getByRole('dialog', { name: 'Sign “Rental agreement <b>2027</b>”' });
+    await dialog.getByRole('img', { name: 'Preview of your signature' }).waitFor();
+    await page.getByText('The code was sent').waitFor();
+    await page.locator('#email-code:focus').waitFor();
+    await assertAccessible(t, page, `${width} x ${height}`);
+    const box = await dialog.boundingBox();
+    t.log(`the dialog takes ${Math.round((100 * (box?.height ?? 0)) / height)} % of the height`);
+    t.true(box !== null && box.y >= 0 && box.y + box.height <= height, 'the dialog is off the screen');
+    t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= width);
+    // One paste fills all boxes, whatever stands around the digits.
+    await page.keyboard.insertText(`Your code: ${CODE.slice(0, 3)} ${CODE.slice(3)}.`);
+    t.is(await page.getByLabel('Code from the e-mail').inputValue(), CODE);
+    t.is(await page.getByLabel('Code from the e-mail').getAttribute('autocomplete'), 'one-time-code');
+    await tap('Sign the document');
+    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    t.is(taps, 2);
+    await page.locator('#signed-page canvas').waitFor();
+    t.deepEqual(await page.locator('.main:is(button, a):visible').allTextContents(), [
+      'Download the signed document',
+    ]);
+    await assertAccessible(t, page, `signed, ${width} x ${height}`);
+  });
+}
+
+test.serial('without a connection or a handwriting the dialog says it, and signs afterwards', async (t) => {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.route('**/fonts/*.woff2', (route) => route.abort());
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.getByRole('button', { name: 'Sign', exact: true }).tap();
+  await page.getByText('The handwriting could not be loaded.').waitFor();
+  t.true(await page.getByLabel('Printed name').isChecked());
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Sign the document' }).tap();
+  await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+  t.deepEqual(site.done, []);
+  await page.context().setOffline(false);
+  await page.getByRole('button', { name: 'Sign the document' }).tap();
+  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+  t.is(site.done[0]?.given['image'], undefined);
+});
+
+test.serial('a visit that has ended elsewhere says how, and leads on', async (t) => {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  const back = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  const address = `${site.url}${site.signPath}`;
+  await page.goto(address);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  // As the page is after its file was replaced.
+  await page.route(address, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.text()).replace('"documentVersion":1', '"documentVersion":2');
+    await route.fulfill({ response: answer, body });
+  });
+  await back();
+  await page.getByRole('heading', { name: 'There is a newer version' }).and(page.locator(':focus')).waitFor();
+  await assertAccessible(t, page, 'newer version');
+  await page.getByRole('link', { name: 'Read the new version' }).tap();
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.unroute(address);
+  const [path = '', ticket = ''] = site.signPath.split('/sign?ticket=');
+  const api = path.replace('/document/key/', '/api/documents/keys/');
+  const signed = await fetch(`${site.url}${api}/electronic-signature`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ticket, typedName: 'Ana' }),
+  });
+  t.true(signed.ok);
+  await back();
+  await page.getByRole('heading', { name: 'You have signed already' }).and(page.locator(':focus')).waitFor();
+  await assertAccessible(t, page, 'signed already');
+  await page.getByRole('link', { name: 'Show what you signed' }).tap();
+  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
 });

@@ -223,13 +223,14 @@ test.serial(
     await openSigning(page);
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await you.getByText('signed', { exact: true }).waitFor();
-    await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
     await page.getByText('Your part is done').waitFor();
+    await page.locator('#signed-page canvas').waitFor();
     t.is(await page.getByText('You take part as').count(), 0);
     await assertAccessible(t, page, 'after signing');
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.locator('#afterwards').getByRole('link', { name: 'Download the signed document' }).click(),
+      page.getByRole('link', { name: 'Download the signed document' }).click(),
     ]);
     t.is(file.suggestedFilename(), 'agreement.pdf');
   },

@@ -129,7 +129,7 @@ test.serial(
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.getByText('You signed the document.').waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
 
     const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
     await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
@@ -219,8 +219,8 @@ test.serial(
     const refused = await portal.reached(drawn, 'Refused');
     t.is(refused.flowActions[1]?.refusalReason, 'O valor está errado.');
     await page.reload();
-    await page.getByRole('heading', { name: 'Recusado' }).waitFor();
-    await page.getByText('Motivo: O valor está errado.').waitFor();
+    await page.getByRole('heading', { name: 'O documento foi recusado' }).waitFor();
+    await page.getByText('O valor está errado.').waitFor();
   },
 );
 

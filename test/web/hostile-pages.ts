@@ -102,6 +102,8 @@ function signingViews(): readonly (readonly [name: string, view: SigningPageView
       isNewVersion: true,
       version: 2,
       statusReason: HOSTILE,
+      endedBy: HOSTILE,
+      changedAt: 0 as never,
     },
   };
   const participants = [

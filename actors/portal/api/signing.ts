@@ -78,6 +78,10 @@ export interface SigningPageView {
     /** Files it had, this one included. */
     readonly version: number;
     readonly statusReason: string | null;
+    /** Name of the person or application that ended it before its conclusion. */
+    readonly endedBy: string | null;
+    /** Time of the last change. */
+    readonly changedAt: Millis;
     /** Attachments that participants may read. @default none */
     readonly attachments?: readonly {
       readonly id: string;
@@ -112,6 +116,8 @@ export interface SigningPageView {
     readonly step: number;
     readonly status: FlowAction['status'];
     readonly isYou: boolean;
+    /** Time of the action. @default none */
+    readonly at?: Millis;
   }[];
   /** Address of the organization for answers, as its mails name it. @default none */
   readonly replyTo?: string | null;

@@ -1,6 +1,7 @@
 /** Views of a document on the pages of its participants and observers. */
 
 import type { ActorSystem } from '@sealwright/runtime';
+import type { Millis } from '../../../machines/ids.ts';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
@@ -27,6 +28,8 @@ export function pageDocument(context: DocumentContext): NonNullable<SigningPageV
     isNewVersion: context.version > 1,
     version: context.version,
     statusReason: context.statusUpdateReason,
+    endedBy: context.statusUpdatedBy?.name ?? null,
+    changedAt: context.updateDate,
     attachments: publicAttachments(context.attachments).map(({ id, file }) => ({
       id,
       name: file.displayName,
@@ -48,7 +51,7 @@ export async function lookOf(
 
 /** @param you absent for an observer */
 export function pageParticipants(
-  { actions }: DocumentContext,
+  { actions, made }: DocumentContext,
   you?: Turn,
 ): NonNullable<SigningPageView['participants']> {
   return actions.flatMap((action) =>
@@ -58,8 +61,13 @@ export function pageParticipants(
       step: action.step,
       status: action.status,
       isYou: action.id === you?.flowActionId && user.id === you.userId,
+      ...atOf(made.find(({ flowActionId, userId }) => flowActionId === action.id && userId === user.id)),
     })),
   );
+}
+
+function atOf(made: DocumentContext['made'][number] | undefined): { readonly at?: Millis } {
+  return made === undefined ? {} : { at: made.at };
 }
 
 function pageSignatures(context: DocumentContext): readonly PageSignature[] {

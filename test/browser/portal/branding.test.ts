@@ -78,7 +78,7 @@ for (const [what, type, options, background] of [
       await page.waitForURL(`${origin}/done`);
       await page.getByRole('heading', { name: 'Thank you' }).waitFor();
       await page.goto(url);
-      await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
+      await page.locator('.who li', { hasText: 'Ana Souza' }).waitFor();
       await assertAccessible(t, page, `${what}, signed`);
     },
   );

@@ -75,7 +75,7 @@ for (const [what, options] of [
       await portal.reached(id, 'Concluded');
 
       await page.goto(observing);
-      await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
+      await page.locator('[data-status="Completed"]', { hasText: 'Ana Souza' }).waitFor();
       const saving = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download the signed document' }).press('Enter');
       t.is((await saving).suggestedFilename(), 'second-signed.pdf');

@@ -38,7 +38,7 @@ for (const [what, options] of [
       });
       await portal.reached(id, 'Concluded');
       await page.getByRole('link', { name: 'Look again' }).press('Enter');
-      await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
+      await page.locator('[data-status="Completed"]', { hasText: 'Ana Souza' }).waitFor();
       await page.getByText('Everybody has acted.').waitFor();
       await assertAccessible(t, page, 'concluded');
       const saving = page.waitForEvent('download');

@@ -86,10 +86,7 @@ test.serial('a participant signs in Spanish: code, fields, signature, signed doc
   await page.getByLabel('Código del correo').fill(code);
   await sign.click();
   await page.getByText('Usted firmó el documento. Gracias.').waitFor();
-  await page.locator('#document-state', { hasText: 'Se muestra el documento firmado.' }).waitFor({
-    state: 'attached',
-  });
-  await page.locator('.signatures li', { hasText: 'Firma electrónica' }).waitFor();
+  await page.locator('#signed-page canvas').waitFor();
   await inSpanish('after signing');
   const saving = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Descargar el documento firmado' }).press('Enter');

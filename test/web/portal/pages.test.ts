@@ -151,7 +151,7 @@ test('a file is offered only while the link is valid for it', (t) => {
       organizationName: 'O',
       expirationDate: null,
     },
-    ...{ isNewVersion: false, version: 1, statusReason: null },
+    ...{ isNewVersion: false, version: 1, statusReason: null, endedBy: null, changedAt: 0 as never },
   };
   const addresses = {
     key: 'K',

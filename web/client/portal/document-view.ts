@@ -9,6 +9,8 @@ import { startPager, startPrint } from './pager.ts';
 import { showPdf } from './pdf-view.ts';
 import { post } from './requests.ts';
 
+/** Width of the page that stands for a signed document, CSS pixels. */
+const SMALL_PAGE_WIDTH = 84;
 /** Maximum length of a displayed text. */
 const TEXT_BYTES = 1_000_000;
 
@@ -18,11 +20,9 @@ const TEXTS = /^(text\/.+|application\/(.+\+)?(xml|json))$/;
 export interface ShownDocument {
   /** Sizes of all pages; empty for files without pages. */
   pageSizes(): Promise<readonly PageSize[]>;
-  /** Shows the file as it is now, without the marks of what was to do. */
-  refresh(): Promise<void>;
 }
 
-const WITHOUT_PAGES: ShownDocument = { pageSizes: async () => [], refresh: async () => {} };
+const WITHOUT_PAGES: ShownDocument = { pageSizes: async () => [] };
 
 /**
  * Rejects when the file cannot be displayed; the page then shows an error already.
@@ -59,15 +59,11 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
       }
       if (finish !== undefined) startGuide(shown, data, finish);
       document.dispatchEvent(new Event('marks-shown'));
-      return {
-        pageSizes: () => shown.pageSizes(),
-        async refresh() {
-          await shown.replaceFile(content);
-          // The page offers the signed file now; this was the file before the signature.
-          findElement('#download')?.remove();
-          state.textContent = words.signedShown;
-        },
-      };
+      const small = findElement('#signed-page');
+      const number = Number(small?.dataset['page']);
+      if (small !== undefined)
+        small.append(await shown.thumbnail(number > 0 ? number : shown.count, SMALL_PAGE_WIDTH));
+      return shown;
     }
     if (PICTURES.has(type)) {
       const picture = createElement('img', { src: content, alt: requireElement('h1').textContent ?? '' });

@@ -24,7 +24,7 @@ export function showStatus(
   outcome.scrollIntoView({ block: 'nearest' });
 }
 
-/** Refusals after which the page shows what is true only when it is loaded again. */
+/** Refusals after which another state is true. */
 const OVER = new Set(['InvalidDocumentStatus', 'InvalidFlowAction', 'FlowActionNotFound', 'VersionChanged']);
 
 /** Final state: hides the forms and moves the focus to the message. */
@@ -80,8 +80,10 @@ export async function withStatus(
     if (wrong !== undefined && !form.contains(wrong)) form.closest('dialog')?.close();
     focusElement(wrong);
     showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
-    if (OVER.has(code))
+    if (OVER.has(code)) {
       requireElement('#outcome').append(' ', createElement('a', { href: '' }, words.loadAgain));
+      document.dispatchEvent(new Event('visit-over'));
+    }
     return false;
   } finally {
     form.removeAttribute('aria-busy');

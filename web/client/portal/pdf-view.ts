@@ -60,8 +60,6 @@ export interface ShownPdf {
   thumbnail(number: number, width: number): Promise<HTMLCanvasElement>;
   /** Renders all pages, for print. */
   drawAll(): Promise<void>;
-  /** Shows another file of as many pages in the place of this one, without marks. */
-  replaceFile(url: string): Promise<void>;
   /** Paints a place white. */
   cover(place: Omit<PointedPlace, 'type'>): Promise<void>;
   /** Shows the position of a mark. @param field number of the field there */
@@ -83,7 +81,7 @@ export async function showPdf(
 class PdfView implements ShownPdf {
   readonly #container: HTMLElement;
   readonly #pdf: PdfLibrary;
-  #file: PdfDocument;
+  readonly #file: PdfDocument;
   readonly #pageOf: string;
   #pages: PageView[] = [];
   #zoom: Zoom = 'PageWidth';
@@ -131,16 +129,7 @@ class PdfView implements ShownPdf {
     delay(MAX_TEXT_DELAY_MS, this.#tellDrawn);
   }
 
-  async replaceFile(url: string): Promise<void> {
-    const { file } = await openPdf(url);
-    for (const view of this.#pages) this.#release(view);
-    this.#observer.disconnect();
-    this.#file = file;
-    await this.#addPages();
-    void this.#readTexts();
-  }
-
-  /** Replaces the pages by those of the file. */
+  /** Adds a place for each page. */
   async #addPages(): Promise<void> {
     const { width, height } = (await this.#file.getPage(1)).getViewport({ scale: 1 });
     this.#pages = Array.from({ length: this.count }, (_, index) => ({

@@ -5,7 +5,10 @@
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { Template } from '../../../contracts/texts/markup.tsx';
 import type { Millis } from '../../../machines/ids.ts';
+import { ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
+import type { IconName } from '../../components/icons.ts';
+import { StateOf } from '../../components/surfaces.tsx';
 import {
   DocumentPart,
   DocumentTools,
@@ -120,6 +123,12 @@ export function signingPage(
             </div>
           </details>
         </header>
+        <template id="newer-version">
+          <Ended icon="file-diff" message={words.newerVersion} href={addresses.self} />
+        </template>
+        <template id="signed-already">
+          <Ended icon="circle-check" message={words.signedAlready} href={addresses.self} />
+        </template>
         <main id="main" class={wishes.hideDocument ? 'work without-document' : 'work'}>
           {!wishes.hideDocument && (
             <>
@@ -168,6 +177,30 @@ export function signingPage(
       </>
     ),
   });
+}
+
+/** The end of a visit that another window or person has ended. */
+function Ended({
+  icon,
+  message: { title, text, button },
+  href,
+}: {
+  readonly icon: IconName;
+  readonly message: PageTexts['newerVersion'];
+  readonly href: string;
+}) {
+  return (
+    <main id="main" class="sheet" tabIndex={-1}>
+      <div class="card">
+        <StateOf icon={icon} title={title} level="h1">
+          <p class="muted">{text}</p>
+          <ButtonLink href={href} rank="main">
+            {button}
+          </ButtonLink>
+        </StateOf>
+      </div>
+    </main>
+  );
 }
 
 function About({ shown, words }: { readonly shown: Shown; readonly words: PageTexts }) {

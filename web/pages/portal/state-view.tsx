@@ -3,6 +3,7 @@ import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
+import { Avatar, Badge, Card } from '../../components/surfaces.tsx';
 import {
   DocumentPart,
   DocumentTools,
@@ -13,6 +14,7 @@ import {
 import { NewLinkForm } from './notice-view.tsx';
 import type { FrameEvent, StateData } from './page-data.ts';
 import { portalPage } from './page-frame.tsx';
+import { approves } from './signing-dialog.tsx';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { filled, type PageTexts } from './texts.ts';
 
@@ -41,36 +43,23 @@ export function statePage(
 ): string {
   const { document: shown } = view;
   const state = view.state === 'ready' ? 'unknown' : view.state;
-  const notice = words.states[state];
   const events = wishes.embedded && view.embedOrigins.length > 0 ? stateEvents(view) : [];
   const pdf = isOpenToRead(view) && shown?.mimeType === 'application/pdf' ? shown : undefined;
   const embedded = wishes.embedded ? 'embedded ' : '';
   const isGood = state === 'done' || state === 'concluded';
-  const text = (
-    <>
-      {!wishes.embedded && <LanguageSwitch words={words} self={addresses.self} />}
-      <div class={isGood ? 'state-of good' : 'state-of'}>
-        <Icon name={ICONS[state]} size="l" />
-        <h1>{notice.title}</h1>
-        {shown !== undefined && (
-          <p class="hint">
-            <bdi>{shown.name}</bdi>
-            <br />
-            {filled(words.from, { organization: shown.organizationName })}
-          </p>
-        )}
-        <div id="state" data-state={view.state}>
-          <p>{stateText(view, words)}</p>
-          {view.canRequestLink === true && (
-            <NewLinkForm action={addresses.newLink} label={words.newLink.button} />
-          )}
-          <StateDetails view={view} words={words} embedded={wishes.embedded} addresses={addresses} />
-          <Contact view={view} words={words} />
-        </div>
-      </div>
-      <ParticipantList view={view} words={words} heading="h2" />
-    </>
+  const title = titleOf(view, words);
+  const hero = (
+    <div class={isGood ? 'state-of good' : 'state-of'}>
+      <Icon name={isGood ? 'check' : ICONS[state]} size="l" />
+      <h1 tabIndex={-1}>{title}</h1>
+      <StateText view={view} words={words} />
+      {view.canRequestLink === true && (
+        <NewLinkForm action={addresses.newLink} label={words.newLink.button} />
+      )}
+      <Ways view={view} words={words} self={addresses.self} />
+    </div>
   );
+  const languages = !wishes.embedded && <LanguageSwitch words={words} self={addresses.self} />;
   return portalPage({
     words,
     ...((events.length > 0 || pdf !== undefined) && {
@@ -87,23 +76,44 @@ export function statePage(
       } satisfies StateData,
     }),
     ...(pdf !== undefined && earlyParts(pdf, addresses.content)),
-    title: shown === undefined ? notice.title : `${notice.title}: ${shown.name}`,
+    title: shown === undefined ? title : `${title}: ${shown.name}`,
     theme: wishes.theme,
     branding: view.branding,
     kind: `${pdf === undefined ? 'quiet' : 'signing'} ${embedded}state-${view.state}`,
-    main:
-      pdf === undefined ? (
-        <main id="main" class="notice" tabIndex={-1}>
-          {text}
-        </main>
-      ) : (
-        <main id="main" class="columns signed" tabIndex={-1}>
-          <div class="actions">{text}</div>
+    main: isGood ? (
+      <main id="main" class="sheet" tabIndex={-1} data-state={state}>
+        {hero}
+        {shown !== undefined && (
+          <Signed view={view} shown={shown} words={words} embedded={wishes.embedded} addresses={addresses} />
+        )}
+        {languages}
+        {pdf !== undefined && (
           <DocumentPart words={words}>
             <DocumentTools isPdf words={words} scale={wishes.scale} />
           </DocumentPart>
-        </main>
-      ),
+        )}
+      </main>
+    ) : (
+      <main
+        id="main"
+        class={state === 'observing' ? 'columns signed' : 'sheet'}
+        tabIndex={-1}
+        data-state={state}
+      >
+        <div class={state === 'observing' ? 'actions' : 'card'}>
+          {state === 'observing' && languages}
+          {hero}
+          {state === 'observing' && <ParticipantList view={view} words={words} heading="h2" />}
+        </div>
+        {state !== 'observing' && <People view={view} words={words} />}
+        {state !== 'observing' && languages}
+        {pdf !== undefined && (
+          <DocumentPart words={words}>
+            <DocumentTools isPdf words={words} scale={wishes.scale} />
+          </DocumentPart>
+        )}
+      </main>
+    ),
   });
 }
 
@@ -132,89 +142,188 @@ function stateEvents({ state, document: shown }: SigningPageView): readonly Fram
   }
 }
 
-/** Leaves out other participants if there are none. */
-function stateText(view: SigningPageView, words: PageTexts): string {
-  const { state, participants = [], canRequestLink, isObserver = false } = view;
-  if (canRequestLink === true) return words.newLink.text;
-  const isAlone = participants.length === 1 && !isObserver;
-  if (isAlone && (state === 'done' || state === 'concluded')) return words.statesAlone[state];
-  return words.states[state === 'ready' ? 'unknown' : state].text;
+function titleOf({ state, action }: SigningPageView, words: PageTexts): string {
+  if (state === 'done' && action !== undefined && approves(action)) return words.doneApproved;
+  return words.states[state === 'ready' ? 'unknown' : state].title;
 }
 
-function StateDetails({
-  view,
+/** Text of a state: what happened, who did it and when, and what follows. */
+function StateText({ view, words }: { readonly view: SigningPageView; readonly words: PageTexts }) {
+  const { state, document: shown, participants = [], canRequestLink, isObserver = false } = view;
+  const text =
+    canRequestLink === true ? words.newLink.text : words.states[state === 'ready' ? 'unknown' : state].text;
+  if (state === 'done' || state === 'concluded') {
+    const others = participants.filter(({ isYou }) => !isYou);
+    const next = others.flatMap(({ status, name }) => (status === 'Pending' && name !== null ? [name] : []));
+    // A long list would push the file off the screen; the people are listed below.
+    const isNamed = state === 'done' && next.length > 0 && next.length <= 2;
+    const names = new Intl.ListFormat(words.language).format(next);
+    if (isNamed) return <p class="muted">{filled(words.next, { names })}</p>;
+    return <p class="muted">{others.length === 0 && !isObserver ? words.statesAlone[state] : text}</p>;
+  }
+  return (
+    <>
+      {shown !== undefined && (
+        <p class="hint">
+          <bdi>{shown.name}</bdi> · {filled(words.from, { organization: shown.organizationName })}
+        </p>
+      )}
+      <p class="muted">
+        {shown !== undefined && endingOf(state, shown, words)} {text}
+      </p>
+    </>
+  );
+}
+
+/** Names who ended the document, when and why; nothing where it has not ended. */
+function endingOf(state: State | 'ready', shown: PageDocument, words: PageTexts): string {
+  const date = (at: number) =>
+    new Intl.DateTimeFormat(words.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+  if (state === 'expired')
+    return shown.expirationDate === null
+      ? ''
+      : filled(words.ended.expired, { date: date(shown.expirationDate) });
+  if (state !== 'refused' && state !== 'canceled') return '';
+  const { endedBy, changedAt, statusReason: reason } = shown;
+  const values = { name: endedBy ?? shown.organizationName, date: date(changedAt) };
+  return reason === null
+    ? filled(words.ended[state], values)
+    : filled(words.ended[`${state}Why`], { ...values, reason });
+}
+
+/** Says what to do: whom to ask where the document ended without the participant, or to look again. */
+function Ways({
+  view: { state, document: shown, replyTo },
   words,
-  embedded,
-  addresses: { self, content, key },
+  self,
 }: {
   readonly view: SigningPageView;
+  readonly words: PageTexts;
+  readonly self: string;
+}) {
+  if (shown === undefined) return null;
+  if (state === 'waiting-for-turn' || state === 'observing' || state === 'processing')
+    return <ButtonLink href={self}>{words.again}</ButtonLink>;
+  if (state !== 'refused' && state !== 'canceled' && state !== 'expired') return null;
+  const name = shown.senderName ?? shown.organizationName;
+  if (!replyTo) return <p class="hint">{filled(words.contact.ask, { name })}</p>;
+  // RFC 6068: the parts are encoded, the @ between them is not.
+  const to = replyTo.split('@').map(encodeURIComponent).join('@');
+  return (
+    <ButtonLink href={`mailto:${to}?subject=${encodeURIComponent(shown.name)}`} rank="main">
+      {filled(words.contact.write, { name })}
+    </ButtonLink>
+  );
+}
+
+/** Shows what was signed, with its file; the people; what proves it. */
+function Signed({
+  view,
+  shown,
+  words,
+  embedded,
+  addresses: { content, key },
+}: {
+  readonly view: SigningPageView;
+  readonly shown: PageDocument;
   readonly words: PageTexts;
   readonly embedded: boolean;
   readonly addresses: SigningAddresses;
 }) {
-  const { state, document: shown } = view;
-  if (shown === undefined) return null;
-  switch (state) {
-    case 'refused':
-    case 'canceled': {
-      const { statusReason: reason } = shown;
-      return reason === null ? null : <p>{filled(words.reasonGiven, { reason })}</p>;
-    }
-    case 'waiting-for-turn':
-    case 'observing':
-    case 'processing':
-      return (
-        <p class="ways">
-          <ButtonLink href={self}>{words.again}</ButtonLink>
-        </p>
-      );
-    case 'done':
-    case 'concluded': {
-      const files = isOpenToRead(view) ? downloads(shown, words, content) : [];
-      const hasCheck = isSigned(shown) && !embedded;
-      return (
-        <>
-          <SignatureList document={shown} words={words} />
-          {(files.length > 0 || hasCheck) && (
-            <p class="ways">
-              {files.map(([href, text], index) => (
-                <ButtonLink href={href} download {...(index === 0 && { rank: 'main', icon: 'download' })}>
-                  {text}
-                </ButtonLink>
-              ))}
-              {hasCheck && (
-                <ButtonLink href={`/check/${encodeURIComponent(key)}`}>{words.check.title}</ButtonLink>
+  const isOpen = isOpenToRead(view);
+  const [file, ...others] = isOpen ? downloads(shown, words, content) : [];
+  const at = view.participants?.find(({ isYou }) => isYou)?.at;
+  const page = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation')?.pageNumber;
+  const isPdf = isOpen && shown.mimeType === 'application/pdf';
+  return (
+    <>
+      <section class="card body mini" aria-label={shown.name}>
+        {isPdf && (
+          <a id="signed-page" href="#document" data-page={page ?? -1}>
+            <span class="unseen">{words.signedPage}</span>
+          </a>
+        )}
+        <div class="stack">
+          <div>
+            <h2>
+              <bdi>{shown.name}</bdi>
+            </h2>
+            <p class="small muted">
+              {filled(words.from, { organization: shown.organizationName })}
+              {at !== undefined && (
+                <>
+                  {' · '}
+                  <Moment at={at} language={words.language} />
+                </>
               )}
             </p>
+          </div>
+          {file !== undefined && (
+            <ButtonLink href={file[0]} download rank="main" icon="download">
+              {file[1]}
+            </ButtonLink>
           )}
-        </>
-      );
-    }
-    default:
-      return null;
-  }
+        </div>
+      </section>
+      <People view={view} words={words} />
+      <p class="ways">
+        {others.map(([href, text]) => (
+          <a href={href} download>
+            {text}
+          </a>
+        ))}
+        {isSigned(shown) && !embedded && <a href={`/check/${encodeURIComponent(key)}`}>{words.checkThis}</a>}
+      </p>
+    </>
+  );
 }
 
-/** Says whom to ask where the document ended without the participant. */
-function Contact({
-  view: { state, document: shown, replyTo },
-  words: { contact },
-}: {
-  readonly view: SigningPageView;
-  readonly words: PageTexts;
-}) {
-  if (shown === undefined || !['refused', 'canceled', 'expired'].includes(state)) return null;
-  const name = shown.senderName ?? shown.organizationName;
-  if (!replyTo) return <p class="hint">{filled(contact.ask, { name })}</p>;
-  // RFC 6068: the parts are encoded, the @ between them is not.
-  const to = replyTo.split('@').map(encodeURIComponent).join('@');
-  const address = `mailto:${to}?subject=${encodeURIComponent(shown.name)}`;
+/** A moment in UTC; the script of the page shows it in the reader's zone. */
+function Moment({ at, language }: { readonly at: number; readonly language: string }) {
+  const format = new Intl.DateTimeFormat(language, {
+    ...{ dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' },
+  });
+  return <time dateTime={new Date(at).toISOString()}>{format.format(at)} (UTC)</time>;
+}
+
+function People({ view, words }: { readonly view: SigningPageView; readonly words: PageTexts }) {
+  const { participants = [] } = view;
+  const { signing } = words;
+  if (participants.length === 0) return null;
+  const done = participants.filter(({ status }) => status === 'Completed').length;
   return (
-    <p class="ways">
-      <ButtonLink href={address} rank="main">
-        {filled(contact.write, { name })}
-      </ButtonLink>
-    </p>
+    <Card
+      title={signing.participants}
+      aside={
+        <Badge tone={done === participants.length ? 'good' : 'info'}>
+          {filled(words.peopleDone, { done, count: participants.length })}
+        </Badge>
+      }
+    >
+      <ul class="who">
+        {participants.map(({ name, type, status, isYou, at }) => (
+          <li aria-current={isYou ? 'true' : undefined} data-status={status}>
+            <Avatar name={name ?? '?'} done={status === 'Completed'} />
+            <div class="grow">
+              <b>
+                <bdi>{name ?? signing.unnamed}</bdi>
+                {isYou && ` (${signing.you})`}
+              </b>
+              <div class="small muted">
+                <span>{signing.doings[type][status]}</span>
+                {at !== undefined && (
+                  <>
+                    {', '}
+                    <Moment at={at} language={words.language} />
+                  </>
+                )}
+              </div>
+            </div>
+            {status === 'Completed' && <Icon name="circle-check" />}
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 
@@ -236,30 +345,4 @@ function downloads(
   return shown.isSignedBeside === true
     ? [[content, signing.download], [signatures, signing.downloadSignatures], manifest]
     : [[signatures, signing.downloadSigned], manifest];
-}
-
-function SignatureList({
-  document: { signatures = [] },
-  words: { language, signing, check },
-}: {
-  readonly document: PageDocument;
-  readonly words: PageTexts;
-}) {
-  if (signatures.length === 0) return null;
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-  return (
-    <>
-      <h2>{check.signatures}</h2>
-      <ul class="signatures">
-        {signatures.map(({ name, kind, at }) => (
-          <li>
-            <bdi>{name ?? signing.unnamed}</bdi>
-            <span class="hint">
-              {check[kind]}, {time.format(at)} (UTC)
-            </span>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
 }

@@ -1,5 +1,5 @@
 /** Starts the signing page: displays the document, and enables the forms. */
-import type { SigningData } from '../../../pages/portal/page-data.ts';
+import type { SigningData, StateData } from '../../../pages/portal/page-data.ts';
 import {
   below,
   delay,
@@ -18,41 +18,81 @@ import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
 import { post } from '../requests.ts';
+import { startState } from '../state.ts';
 
 /** Usual maximum time for adding a signature to a long document. */
 const MAX_POLLS = 20;
 /** Interval between attempts, milliseconds. */
 const POLL_INTERVAL_MS = 1_500;
 
+/** The page as the server renders it now; undefined when it cannot be read. */
+async function currentPage(): Promise<Document | undefined> {
+  try {
+    const answer = await fetch(below(data.self), { credentials: 'omit' });
+    return answer.ok ? parseHtml(await answer.text()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function stateOf(now: ParentNode): string | undefined {
+  return findElement('main[data-state]', HTMLElement, now)?.dataset['state'];
+}
+
+/** Puts other content in the place of the page; its heading gets the focus. */
+function replaceMain(main: Element | null | undefined): void {
+  if (!(main instanceof HTMLElement)) return;
+  dialog.close();
+  document.querySelector('.top')?.remove();
+  document.querySelector('.skip')?.remove();
+  requireElement('#main').replaceWith(main);
+  main.querySelector('h1')?.focus();
+  window.scrollTo(0, 0);
+}
+
 /**
- * Updates the page after a participant has acted: progress and pending participants. The data comes from the page that the
- * server renders now. On errors the page stays unchanged. Resolves with true when nothing is left to do.
+ * Shows the page as it is once the action is in the document. On errors the page stays unchanged. Resolves with true when
+ * nothing is left to do.
  */
-async function showReturnLink({ self }: Pick<SigningData, 'self'>): Promise<boolean> {
+async function showDone(): Promise<boolean> {
   for (let look = 1; look <= MAX_POLLS; look += 1) {
-    const now = await currentPage(self).catch(() => undefined);
-    if (now === undefined) return false;
-    const state = findElement('#state', HTMLElement, now);
-    if (state === undefined) return false;
-    saveFile(now, state);
-    if (state.dataset['state'] !== 'processing') return true;
+    const now = await currentPage();
+    const state = now && stateOf(now);
+    if (now === undefined || state === undefined) return false;
+    if (state !== 'processing') {
+      const outcome = requireElement('#outcome');
+      document.title = now.title;
+      document.body.className = now.body.className;
+      replaceMain(now.querySelector('main'));
+      requireElement('h1').after(outcome);
+      // The title says it already.
+      outcome.classList.toggle('unseen', [words.signed, words.approved].includes(outcome.textContent ?? ''));
+      outcome.focus();
+      const given = now.querySelector('#page-data')?.textContent;
+      startState(given ? (JSON.parse(given) as StateData) : {});
+      return true;
+    }
     await new Promise<void>((resolve) => delay(POLL_INTERVAL_MS, resolve));
   }
   return false;
 }
 
-async function currentPage(address: string) {
-  const answer = await fetch(below(address), { credentials: 'omit' });
-  return answer.ok ? parseHtml(await answer.text()) : undefined;
-}
-
-function saveFile(now: ParentNode, state: HTMLElement): void {
-  requireElement('#actions-title').textContent = now.querySelector('h1')?.textContent ?? '';
-  document.title = now.querySelector('title')?.textContent ?? document.title;
-  requireElement('#afterwards').replaceChildren(...state.childNodes);
-  const people = now.querySelector('.participants');
-  const shown = findElement('.participants');
-  if (people !== null) shown?.replaceChildren(...people.childNodes);
+/** Says how the visit has ended elsewhere: by another window, the sender, or time. Nothing while it has not. */
+async function showEnd(): Promise<void> {
+  const now = await currentPage();
+  if (now === undefined || isDone) return;
+  const state = stateOf(now);
+  const notice = (id: string) => {
+    isDone = true;
+    replaceMain(requireElement(`#${id}`, HTMLTemplateElement).content.firstElementChild);
+  };
+  if (state === undefined) {
+    const { documentVersion } = JSON.parse(
+      now.querySelector('#page-data')?.textContent ?? '{}',
+    ) as SigningData;
+    if (documentVersion !== data.documentVersion) notice('newer-version');
+  } else if (state === 'done' || state === 'concluded' || state === 'processing') notice('signed-already');
+  else location.reload();
 }
 
 /** The menu of the signing page's bar: what is needed seldom. */
@@ -85,6 +125,8 @@ function startMenu(): void {
 
 const data = pageData<SigningData>();
 const { words } = data;
+/** True when the participant has acted, or the visit has ended elsewhere. */
+let isDone = false;
 
 document.addEventListener('pages-seen', () => {
   sendEvent({ type: 'viewed', id: data.documentId }, data.embedOrigins);
@@ -113,15 +155,15 @@ async function pageSizes(): Promise<readonly PageSize[]> {
 function done(text: string, type: 'documentSigned' | 'documentApproved' | 'documentRefused'): void {
   for (const name of drafts) sessionDraft.write(name, undefined);
   dialog.close();
+  isDone = true;
   showFinished(text);
   const { documentId: id, embedOrigins } = data;
   notifyParent({ type, id }, embedOrigins);
   sendEvent({ type: type === 'documentRefused' ? 'refused' : 'signed', id }, embedOrigins);
-  void showReturnLink(data).then(async (isOver) => {
+  void showDone().then((isOver) => {
     if (!isOver) return;
     sendEvent({ type: 'closed', id }, embedOrigins);
-    if (data.redirectUrl !== null && type !== 'documentRefused') return location.assign(data.redirectUrl);
-    if (type === 'documentSigned') await (await showing)?.refresh();
+    if (data.redirectUrl !== null && type !== 'documentRefused') location.assign(data.redirectUrl);
   });
 }
 
@@ -229,6 +271,10 @@ next.addEventListener('click', () => {
   if (!requireElement('#guide').hasAttribute('data-guided')) openDialog();
 });
 next.disabled = false;
+document.addEventListener('visit-over', () => void showEnd());
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible' && !isDone && !isBusy()) void showEnd();
+});
 findElement('#part-missing')?.remove();
 sendEvent({ type: 'ready', id: data.documentId }, data.embedOrigins);
 reportHeight(data.embedOrigins);
