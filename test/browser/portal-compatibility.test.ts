@@ -257,7 +257,7 @@ test.serial(
       ],
     ]);
 
-    await page.getByLabel('Use a picture').check();
+    await page.getByRole('tab', { name: 'Upload' }).click();
     const file = page.getByLabel('Picture (PNG, JPEG or WebP)');
     const [, good = ''] = (
       await page.evaluate<string>(

@@ -51,7 +51,7 @@ export function statePage(
   const hero = (
     <div class={isGood ? 'state-of good' : 'state-of'}>
       <Icon name={isGood ? 'check' : ICONS[state]} size="l" />
-      <h1 tabIndex={-1}>{title}</h1>
+      <h1>{title}</h1>
       <StateText view={view} words={words} />
       {view.canRequestLink === true && (
         <NewLinkForm action={addresses.newLink} label={words.newLink.button} />

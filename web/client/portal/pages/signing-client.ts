@@ -46,7 +46,9 @@ function replaceMain(main: Element | null | undefined): void {
   document.querySelector('.top')?.remove();
   document.querySelector('.skip')?.remove();
   requireElement('#main').replaceWith(main);
-  main.querySelector('h1')?.focus();
+  const title = requireElement('h1');
+  title.tabIndex = -1;
+  title.focus();
   window.scrollTo(0, 0);
 }
 
