@@ -44,7 +44,8 @@ export function statePage(
   const { document: shown } = view;
   const state = view.state === 'ready' ? 'unknown' : view.state;
   const events = wishes.embedded && view.embedOrigins.length > 0 ? stateEvents(view) : [];
-  const pdf = isOpenToRead(view) && shown?.mimeType === 'application/pdf' ? shown : undefined;
+  const isShown = isOpenToRead(view) && !wishes.hideDocument;
+  const pdf = isShown && shown?.mimeType === 'application/pdf' ? shown : undefined;
   const embedded = wishes.embedded ? 'embedded ' : '';
   const isGood = state === 'done' || state === 'concluded';
   const title = titleOf(view, words);
@@ -84,7 +85,7 @@ export function statePage(
       <main id="main" class="sheet" tabIndex={-1} data-state={state}>
         {hero}
         {shown !== undefined && (
-          <Signed view={view} shown={shown} words={words} embedded={wishes.embedded} addresses={addresses} />
+          <Signed view={view} shown={shown} words={words} wishes={wishes} addresses={addresses} />
         )}
         {languages}
         {pdf !== undefined && (
@@ -221,20 +222,20 @@ function Signed({
   view,
   shown,
   words,
-  embedded,
+  wishes: { embedded, hideDocument },
   addresses: { content, key },
 }: {
   readonly view: SigningPageView;
   readonly shown: PageDocument;
   readonly words: PageTexts;
-  readonly embedded: boolean;
+  readonly wishes: SigningPageOptions;
   readonly addresses: SigningAddresses;
 }) {
   const isOpen = isOpenToRead(view);
   const [file, ...others] = isOpen ? downloads(shown, words, content) : [];
   const at = view.participants?.find(({ isYou }) => isYou)?.at;
   const page = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation')?.pageNumber;
-  const isPdf = isOpen && shown.mimeType === 'application/pdf';
+  const isPdf = isOpen && !hideDocument && shown.mimeType === 'application/pdf';
   return (
     <>
       <section class="card body mini" aria-label={shown.name}>
