@@ -89,7 +89,7 @@ export async function listenForPortal(service: OpenService): Promise<string | un
     nodes: store.nodes,
     observe: metrics.portalRequest,
     basePath: new URL(settings.portal.publicUrl ?? 'http://host').pathname.replace(/\/$/, ''),
-    pageRoutes: portalPageRoutes(services.portal, { clock, ids }),
+    pageRoutes: portalPageRoutes(services.portal, { clock, ids, nodes: store.nodes }),
   });
   const { url } = await listener.listen();
   service.working.push(() => listener.close());

@@ -111,7 +111,7 @@ export type PageService = Pick<
 
 export function portalPageRoutes(
   service: PageService,
-  { clock, ids }: Pick<HttpProcess, 'clock' | 'ids'>,
+  { clock, ids, nodes }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'>,
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
@@ -120,7 +120,7 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
-    ...signInRoutes(service.signIn, clock),
+    ...signInRoutes(service.signIn, clock, nodes),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders),
     ...brandingPageRoutes(service.branding),

@@ -74,6 +74,8 @@ test('the limits of a client are one limit of all nodes, also of a node that sta
         'Runtime:LeaseSeconds': 10,
         'Runtime:NodeName': node,
         'Runtime:Shards': 1,
+        'Portal:Enabled': true,
+        'Portal:Url': 'http://127.0.0.1:0',
         'RateLimiting:Enabled': true,
         'RateLimiting:Upload:PermitsPerWindow': UPLOADS,
         'RateLimiting:Upload:WindowSeconds': WINDOW_SECONDS,
@@ -126,6 +128,22 @@ test('the limits of a client are one limit of all nodes, also of a node that sta
   t.is(next.admitted.length, UPLOADS, 'a new window of all nodes');
   checkRefused(t, next.refused);
   checkRefused(t, (await toEachNode(1, '127.0.0.2')).refused);
+
+  // Requests for links to sign in: ten a minute from one client, whichever node it asks.
+  const asked = await Promise.all(
+    Array.from({ length: 4 }, () => nodes).flatMap((all) =>
+      all.map((node) =>
+        fetch(`${node.portalUrl}/sign-in`, {
+          method: 'POST',
+          body: new URLSearchParams({ email: 'nobody@example.org' }),
+        }),
+      ),
+    ),
+  );
+  t.deepEqual(asked.map(({ status }) => status).sort(), [
+    ...Array<number>(10).fill(200),
+    ...Array<number>(2).fill(429),
+  ]);
 
   // Uploads have not used up the limit of actions, and actions above it wait on their node for a later window.
   const states = await Promise.all([...nodes, ...nodes].map((node) => node.fetch('/api/pipeline/state')));

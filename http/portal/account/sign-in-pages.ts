@@ -8,6 +8,7 @@ import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { UserSignIn } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 import { addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import {
   linkPage,
@@ -18,7 +19,7 @@ import {
 import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
-import { createRateLimiter } from '../../core/access/rate-limit.ts';
+import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -34,7 +35,7 @@ import {
   formText,
 } from './account-route.ts';
 
-/** Permitted requests for links, and wrong links, from one client and from one network. */
+/** Permitted requests for links, and wrong links, from one client and from one network, to all nodes together. */
 const PER_CLIENT = { permits: 10, windowSeconds: 60 } as const;
 const PER_NETWORK = { permits: 40, windowSeconds: 60 } as const;
 
@@ -45,17 +46,19 @@ const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as 
 export function signInRoutes(
   signIn: UserSignIn,
   clock: Pick<Clock, 'elapsed' | 'after'>,
+  nodes: OtherNodes | undefined,
 ): readonly AnyRoute[] {
-  const byClient = createRateLimiter(PER_CLIENT, clock);
-  const byNetwork = createRateLimiter(PER_NETWORK, clock);
+  const byClient = limiterOf(nodes, 'sign-in', PER_CLIENT, clock);
+  const byNetwork = limiterOf(nodes, 'sign-in-network', PER_NETWORK, clock);
   /** False beyond a limit. What that of a client refuses does not count for its network. */
-  const admits = (address: string): boolean => {
+  const admits = async (address: string): Promise<boolean> => {
     try {
-      byClient.acquire(clientNetwork(address));
-      byNetwork.acquire(siteNetwork(address));
+      await byClient.acquire(clientNetwork(address));
+      await byNetwork.acquire(siteNetwork(address));
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'rate-limited') return false;
+      throw error;
     }
   };
   return [
@@ -84,10 +87,10 @@ export function signInRoutes(
       query: plainQuery,
       body: z.object({ email: formText }),
       responses: PAGES,
-      handle({ query, body, caller, header }) {
+      async handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        if (!admits(caller.address)) return accountReply(429, signInPage(shown, true));
+        if (!(await admits(caller.address))) return accountReply(429, signInPage(shown, true));
         // Not awaited: the time of the answer must not tell whether the address is known.
         signIn.requestLink(body.email, siteNetwork(caller.address));
         return accountReply(200, linkSentPage(shown));
@@ -131,7 +134,7 @@ export function signInRoutes(
           return redirect(302, addressFrom(shown, '/account?from=link'), [['Set-Cookie', cookie]]);
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
-          if (!admits(caller.address)) return accountReply(429, signInPage(shown, true));
+          if (!(await admits(caller.address))) return accountReply(429, signInPage(shown, true));
           return accountReply(200, linkPage(shown, '', undefined));
         }
       },
