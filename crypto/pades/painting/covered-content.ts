@@ -20,9 +20,9 @@ export interface Cover {
 
 /** Margin of the extent of a glyph on each side in which lines and fills may lie, as a part of it: the extent is an estimate. */
 const MARGIN = 0.1;
-/** Parts of a glyph that may be covered: inside of the margin by lines and fills together, and by the estimated ink of another glyph. */
+/** Parts of a glyph inside of the margin that may be covered: by lines and fills together, and by the estimated ink of text. */
 const COVERED_PART = 0.03;
-const COVERED_BY_TEXT = 0.2;
+const COVERED_BY_TEXT = 0.08;
 /** Least part of a glyph that a transparent area darkens or lightens. */
 const TINTED_PART = 0.1;
 /** Least part of the lightness between text and paper that has to remain. */
@@ -132,7 +132,7 @@ function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
     const isLine = cover.isText
       ? isDash(cover.box)
       : thicknessOf(cover.box) < LINE_PART * Math.min(width, height);
-    if (cover.isText && !isLine) written += cover.remains < FAINT ? part : 0;
+    if (cover.isText && !isLine) written += cover.remains < FAINT ? commonArea(cover.box, core) / area : 0;
     else if (cover.remains < (isLine ? FAINT_LINE : LEGIBLE)) covered += commonArea(cover.box, core) / area;
     else if (part > TINTED_PART) remains *= cover.remains;
     if (covered > COVERED_PART || written > COVERED_BY_TEXT || remains < LEGIBLE) return true;

@@ -24,6 +24,8 @@ const MIN_SIZE = 3;
 /** Least width of a letter or digit, as a part of the font size. */
 const MIN_WIDTH = 0.15;
 const MIN_NARROW_WIDTH = 0.04;
+/** The same, as a part of its usual width. */
+const MIN_USUAL_WIDTH = 0.4;
 /** Extent of a glyph with its outline beyond which its shape is lost, in font sizes. */
 const THICK = 1.8;
 /** Width of the outlines of filled glyphs beyond which these may run into each other, in font sizes. */
@@ -95,7 +97,11 @@ function faultOf(
     const height = box.top - box.bottom;
     if (Number.isNaN(width + height)) return hidden('shows a text at no place');
     const least = NARROW.test(character ?? '') ? MIN_NARROW_WIDTH : MIN_WIDTH;
-    if (Math.min(width, height) < least * size) return hidden('shows a text that is too narrow to be read');
+    const [dx = 0, dy = 0] = text?.direction ?? [];
+    const extent = Math.abs(dx) >= Math.abs(dy) ? width : height;
+    const isSqueezed = extent < MIN_USUAL_WIDTH * usualWidth(character ?? ' ') * size;
+    if (isSqueezed || Math.min(width, height) < least * size)
+      return hidden('shows a text that is too narrow to be read');
     if (height > THICK * size && width > THICK * size) return hidden('draws its text with thick outlines');
     if (clip !== undefined && commonArea(clip, box) < MIN_VISIBLE * areaOf(box))
       return hidden('places text outside of its rectangle, where it cannot be seen', false);
@@ -106,6 +112,8 @@ function faultOf(
     if (over.some((one) => one.lightness !== lightness || hidesMost([one], box)))
       return hidden('paints over its text');
     if (over.length > 0 || hasLine(own, crossing, box)) return hidden('draws a line through its text', false);
+    if (below.some((one) => liesOn(one, middle, lightness)))
+      return hidden('places its text on a letter of the page', false);
     const contrast = contrastAt(middle, lightness, earlier);
     if (contrast === undefined) return hidden('shows a text in a colour that is not compared', false);
     if (contrast * alpha < MIN_CONTRAST) return hidden('shows a text that cannot be seen on its background');
@@ -127,6 +135,13 @@ function contrastAt(point: Box, lightness: number | undefined, earlier: readonly
         : mark.alpha * mark.lightness + (1 - mark.alpha) * rest;
   }
   return paper === undefined || lightness === undefined ? undefined : Math.abs(paper - lightness);
+}
+
+/** True when a point lies within a letter of the page whose colour is nearly the same. */
+function liesOn({ kind, box, alpha, lightness, text }: Mark, point: Box, own: number | undefined): boolean {
+  if (kind !== 'text' || alpha < 0.3 || !contains(box, point, 0)) return false;
+  if (own !== undefined && lightness !== undefined && Math.abs(own - lightness) > MIN_CONTRAST) return false;
+  return (text?.glyphs ?? []).some((glyph) => glyph.text?.trim() !== '' && contains(glyph.box, point, 0));
 }
 
 function coversPoint({ covers, clip }: Mark, point: Box): boolean {

@@ -177,6 +177,26 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
           }),
       ] as const,
   ),
+  [
+    'its value within a large letter',
+    ['failed', 'undecided'],
+    () => filled({ rectangle: WHOLE, value: '(_)', content: 'BT /F1 5 Tf 46 103 Td (_) Tj ET' }),
+  ],
+  [
+    'a dash squeezed to a third',
+    ['failed'],
+    () => filled({ value: '(-)', content: '1 0 0 3 0 0 cm BT /F1 2 Tf 4 4 Td (-) Tj ET' }),
+  ],
+  [
+    'a corner of a letter on a letter',
+    ['failed'],
+    () => filled({ rectangle: WHOLE, value: '(x)', content: '0 0 1 rg BT /F1 9 Tf 66 98 Td (x) Tj ET' }),
+  ],
+  [
+    'a letter beside a letter',
+    ['passed'],
+    () => filled({ rectangle: WHOLE, value: '(x)', content: '0 0 1 rg BT /F1 9 Tf 76 98 Td (x) Tj ET' }),
+  ],
   // A value that runs from right to left, in fonts that readers have.
   ...(
     [
