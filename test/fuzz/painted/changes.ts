@@ -277,8 +277,8 @@ function filledText(random: Random, page: Page): PaintedChange {
     );
   const after = filled(content(shown), font.body, font.map);
   const honest = filled(content(value), font.honest);
-  const scale = matrix.startsWith('0.01') ? 0.01 : 1;
-  const readable = size * scale < 3 ? 6 : size * scale;
+  const isScaled = matrix.startsWith('0.01') && size * 0.01 >= 3;
+  const readable = size < 3 ? 6 : size;
   const spacing = /Tz|Tc|Ts/.test(state) ? state : '';
   return {
     kind: 'text',
@@ -288,7 +288,7 @@ function filledText(random: Random, page: Page): PaintedChange {
     place: rectangle,
     ...(honest.equals(after) ? {} : { honest }),
     plain: filled(
-      `${matrix.startsWith('1 ') ? matrix : ''} 0 g BT /F1 ${readable} Tf ${spacing} ${x * scale} ${y * scale} Td (${value}) Tj ET`,
+      `${isScaled || matrix.startsWith('1 ') ? matrix : ''} 0 g BT /F1 ${readable} Tf ${spacing} ${x} ${y} Td (${value}) Tj ET`,
       font.honest,
     ),
   };
