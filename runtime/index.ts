@@ -82,6 +82,7 @@ export type {
   StoreNodes,
   StoreReader,
   StoreSource,
+  WorkReader,
 } from './model/ports.ts';
 export type { RequestAction } from './model/requests.ts';
 export type { TraceContext, Tracing } from './model/tracing.ts';

@@ -5,12 +5,15 @@
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
+import type { WorkDigests } from './work-digests.ts';
 
 /** Content of an anchor, as JSON. */
 export interface AnchoredCheckpoint {
   readonly checkpoint: Checkpoint;
   /** True: nothing was committed after it, until the next start. */
   readonly stopped: boolean;
+  /** Digests of the pending work at the stop. */
+  readonly work?: WorkDigests;
 }
 
 export interface HistoryAnchor {
@@ -26,9 +29,15 @@ export interface HistoryAnchor {
 export function parseAnchor(text: string | undefined): AnchoredCheckpoint | undefined {
   if (text === undefined) return undefined;
   try {
-    const value = JSON.parse(text) as { readonly checkpoint?: unknown; readonly stopped?: unknown } | null;
+    const value = JSON.parse(text) as {
+      readonly checkpoint?: unknown;
+      readonly stopped?: unknown;
+      readonly work?: WorkDigests;
+    } | null;
     const checkpoint = parseCheckpoint(value?.checkpoint);
-    return checkpoint && { checkpoint, stopped: value?.stopped === true };
+    if (checkpoint === undefined || value?.stopped !== true)
+      return checkpoint && { checkpoint, stopped: false };
+    return { checkpoint, stopped: true, ...(value.work && { work: value.work }) };
   } catch {
     return undefined;
   }

@@ -33,6 +33,7 @@ import {
   UNSENT_VIEW,
 } from './checkpoint.ts';
 import { leafHash, merkleRoot } from './merkle.ts';
+import { digestWork, type WorkDigests } from './work-digests.ts';
 
 export interface HistorySealerOptions {
   readonly store: ActorStore;
@@ -62,6 +63,8 @@ const MAX_LEAVES = 2048;
 const MAX_REMEMBERED = 50_000;
 /** Actors compared at once after a crash. */
 const PAGE_SIZE = 256;
+/** Time for the digests of a stop. */
+const DIGEST_TIME_MS: Millis = 3000;
 /** Actors read for a checkpoint before other work has its turn. */
 const READ_AT_ONCE = 64;
 
@@ -149,7 +152,7 @@ export class HistorySealer {
       await this.#commit({ put: [], remove: [] }, 'Stopped');
       // A node that starts waits until it reads a record of this one that says otherwise (`isRecordedAsStopped`).
       if (await this.#hasOtherNodes()) await this.#commit({ put: [], remove: [] }, 'Running');
-      else this.#anchor(true);
+      else this.#anchor(true, await this.#digestWork());
     });
   }
 
@@ -238,19 +241,34 @@ export class HistorySealer {
     return { leaves, unsealed, taken };
   }
 
+  /** A stop takes no longer for a store with very much of it; that is then not covered. */
+  async #digestWork(): Promise<WorkDigests | undefined> {
+    const { store, clock } = this.#options;
+    const until = clock.elapsed() + DIGEST_TIME_MS;
+    return digestWork(store, () => clock.elapsed() > until);
+  }
+
   /** Rejects where the record of the last stop cannot be replaced: the first step would look like an edit. */
   #withdrawStop(): void {
     const { anchor } = this.#options;
     const kept = parseAnchor(anchor?.read());
-    if (kept?.stopped) anchor?.keep(JSON.stringify({ ...kept, stopped: false } satisfies AnchoredCheckpoint));
+    if (!kept?.stopped) return;
+    const { checkpoint } = kept;
+    anchor?.keep(JSON.stringify({ checkpoint, stopped: false } satisfies AnchoredCheckpoint));
   }
 
   /** A part that fails is repeated with the next checkpoint. */
-  #anchor(stopped: boolean): void {
+  #anchor(stopped: boolean, work?: WorkDigests): void {
     const { anchor, log } = this.#options;
     if (anchor === undefined || this.#last === undefined) return;
     try {
-      anchor.keep(JSON.stringify({ checkpoint: this.#last, stopped } satisfies AnchoredCheckpoint));
+      anchor.keep(
+        JSON.stringify({
+          checkpoint: this.#last,
+          stopped,
+          ...(work && { work }),
+        } satisfies AnchoredCheckpoint),
+      );
     } catch (error) {
       log.warn('The newest checkpoint of the history could not be kept outside of the store.', {
         ...describeFailure(error),

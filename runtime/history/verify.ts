@@ -15,6 +15,7 @@ import type {
   Millis,
   Row,
   StoredActor,
+  WorkReader,
 } from '../model/ports.ts';
 import type { AnchoredCheckpoint } from './anchor.ts';
 import {
@@ -37,8 +38,9 @@ import {
 } from './checkpoint.ts';
 import { leafHash, merkleRoot } from './merkle.ts';
 import { HISTORY_KIND, leafAt, newestLeaf } from './sealer.ts';
+import { digestWork } from './work-digests.ts';
 
-export type HistoryReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows'>;
+export type HistoryReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows'> & WorkReader;
 
 export interface VerifyHistoryOptions {
   /** Kinds of actors. */
@@ -77,6 +79,8 @@ export interface HistoryReport {
 }
 
 const PAGE_SIZE = 256;
+
+const WORK_NAMES = ['effects', 'timers', 'counters', 'names'] as const;
 
 class Broken extends Error {
   readonly fault: HistoryFault;
@@ -262,7 +266,20 @@ class Verification {
       if ((await this.#store.load(address))?.revision === revision)
         throw new Broken(nameOf(address), 'It was changed after the service had stopped.');
     }
-    if (isComplete) await this.#lateLists();
+    if (!isComplete) return;
+    await this.#lateLists();
+    await this.#lateWork();
+  }
+
+  /** Reports pending work, counters and names that are not those of the stop. */
+  async #lateWork(): Promise<void> {
+    const [stopped, ...others] = this.#anchors();
+    if (stopped?.work === undefined || others.length > 0) return;
+    const found = await digestWork(this.#store);
+    if (!(await this.#isStopped())) return;
+    for (const name of WORK_NAMES)
+      if (found?.[name] !== stopped.work[name])
+        throw new Broken(`the ${name}`, 'They were changed after the service had stopped.');
   }
 
   async #chain({ address, journalLength, journalHash = CHAIN_START }: StoredActor): Promise<void> {

@@ -187,6 +187,8 @@ export interface ActorStore {
   counters(prefix: string): Promise<{ readonly [name: string]: number }>;
   /** Returns the holder of a unique name. */
   holder(name: string): Promise<ActorAddress | undefined>;
+  /** Names with their holders, in the order of the names, after `after`. */
+  names(query: { readonly after?: string; readonly limit: number }): Promise<readonly HeldName[]>;
 
   /**
    * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
@@ -289,10 +291,14 @@ export interface StoreSource {
   readonly crashJournal?: string;
 }
 
+/** Reads of what no actor and no row holds. */
+export type WorkReader = Pick<ActorStore, 'effects' | 'timers' | 'counters' | 'names'>;
+
 /** Reads of a store without the right to write. The state index may be behind. */
-export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters'> & {
-  close(): Promise<void>;
-};
+export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows'> &
+  WorkReader & {
+    close(): Promise<void>;
+  };
 
 /** A clock that other threads read too; see `threadClock`. */
 export interface SharedClock extends Clock {
@@ -372,6 +378,11 @@ export interface SharedStore {
   readonly folder: string;
   /** A `MessagePort`. The types of the package need none of Node. */
   readonly port: object;
+}
+
+export interface HeldName {
+  readonly name: string;
+  readonly holder: ActorAddress;
 }
 
 export interface ListedEffect extends StoredEffect {

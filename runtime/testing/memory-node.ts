@@ -113,6 +113,7 @@ function storeOf(
     rows: (query) => ask((store) => store.rows(query)),
     counters: (prefix) => ask((store) => store.counters(prefix)),
     holder: (name) => ask((store) => store.holder(name)),
+    names: (query) => ask((store) => store.names(query)),
     leaseEffects: (now, limit, partition): Promise<readonly StoredEffect[]> =>
       leases.add(() => ask((store) => store.leaseEffects(now, limit, partition))),
     partitions: (query) => ask((store) => store.partitions(query)),

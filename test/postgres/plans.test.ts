@@ -71,6 +71,7 @@ const OPERATIONS: {
   },
   counters: (store) => store.counters('actors/'),
   holder: (store, round) => store.holder(`name-${idOf(round * 100)}`),
+  names: (store, round) => store.names({ after: `name-${idOf(round * 100)}`, limit: 10 }),
   leaseEffects: async (store, round) => {
     const leased = [
       ...(await store.leaseEffects(DUE + ACTORS, 4)),

@@ -24,9 +24,10 @@ import { MemoryDatabase, MemoryStore, openMemoryNode, SimulatedClock } from '@se
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
-import { openTables, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
+import { type Key, openTables, partsOf, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { reached } from '../project/waiting.ts';
 import { folderFor } from './folder.ts';
+import { T1, T2, tally } from './test-runtime.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const KINDS = ['thing'];
@@ -529,6 +530,90 @@ test('a stop is not recorded before each actor was compared after a crash', asyn
   t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 0 });
 });
 
+/** A stopped store with an effect, a deadline, a counter and a name; returns what the verification says after each edit. */
+async function stoppedWork(t: ExecutionContext) {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const anchor = memoryAnchor();
+  const { sealer, clock } = await historyFixture(store, privateKey, anchor);
+  const context = { now: clock.now() };
+  for (const [address, events] of [
+    [T1, ['WORKED', 'WORK', 'CLAIM']],
+    [T2, ['WORKED', 'WAIT']],
+  ] as const) {
+    const steps = [firstStep(tally, address, null, context)];
+    for (const type of events) {
+      const last = steps.at(-1)?.actor;
+      const next = last && nextStep(tally, last, { type }, context);
+      if (next !== undefined) steps.push(next);
+    }
+    t.is(steps.length, events.length + 1);
+    for (const step of steps) {
+      await store.commit(step);
+      sealer.observe(step);
+    }
+  }
+  await sealer.stop();
+  await store.close();
+  return async (edit: (tables: Tables) => void): Promise<string> => {
+    const tables = openTables(folder);
+    edit(tables);
+    await tables.root.close();
+    const reader = openLmdbReader(folder);
+    const { fault } = await verifyHistory(reader, { kinds: ['tally'], anchors: anchor.all });
+    await reader.close();
+    return fault === undefined ? '' : `${fault.entry}: ${fault.problem}`;
+  };
+}
+
+const unlisted = (queued: number) =>
+  `the store: The store lists 1 effects, and its queues hold ${queued}: its file was changed from outside. Keep a copy of the folder, and restore the last backup (docs/operations.md).`;
+
+/** Makes another value of an entry. */
+const OTHER = {
+  effects: ['"work"', '"wreck"'],
+  timers: ['}', ',"more":1}'],
+  counters: [/$/, '0'],
+  names: ['t1', 't2'],
+} as const;
+
+test('pending effects, deadlines, counters and names that were changed after a stop are reported', async (t) => {
+  const verifyAfter = await stoppedWork(t);
+  t.is(await verifyAfter(() => {}), '');
+  const late = (what: string) => `the ${what}: They were changed after the service had stopped.`;
+  for (const [what, table] of [
+    ['effects', 'due'],
+    ['timers', 'timers'],
+    ['counters', 'counters'],
+    ['names', 'names'],
+  ] as const) {
+    let key: Key = [];
+    let value = '';
+    const take = (tables: Tables) => {
+      const [entry] = [...tables[table].getRange({ limit: 1 })];
+      key = partsOf(entry?.key ?? []);
+      value = entry?.value ?? '';
+      tables[table].removeSync(key);
+    };
+    const isQueue = table === 'due';
+    t.is(await verifyAfter(take), isQueue ? unlisted(0) : late(what), `${what} without one`);
+    t.not(value, '');
+    const last = key.at(-1);
+    const other = [...key.slice(0, -1), typeof last === 'number' ? last + 1 : `${last}x`];
+    const moved = (tables: Tables) => tables[table].putSync(other, value);
+    t.is(await verifyAfter(moved), late(what), `${what} with another key`);
+    const more = (tables: Tables) => tables[table].putSync(key, value);
+    t.is(await verifyAfter(more), isQueue ? unlisted(2) : late(what), `${what} with one more`);
+    const back = (tables: Tables) => tables[table].removeSync(other);
+    t.is(await verifyAfter(back), '', `${what} as they were`);
+    const changed = value.replace(OTHER[what][0], OTHER[what][1]);
+    t.not(changed, value);
+    const change = (tables: Tables) => tables[table].putSync(key, changed);
+    t.is(await verifyAfter(change), late(what), `${what} with another value`);
+    t.is(await verifyAfter(more), '', `${what} as they were`);
+  }
+});
+
 /** Two nodes on one database; the first one makes the checkpoints. */
 async function twoNodes(anchor = memoryAnchor()) {
   const clock = new SimulatedClock(1000);
@@ -626,6 +711,10 @@ function readerThat(store: ActorStore, isDue: (query: RowsQuery) => boolean, act
     await act();
   };
   const reader: Parameters<typeof verifyHistory>[0] = {
+    effects: (query) => store.effects(query),
+    timers: (query) => store.timers(query),
+    counters: (prefix) => store.counters(prefix),
+    names: (query) => store.names(query),
     load: (address) => store.load(address),
     actors: (query) => store.actors(query),
     journal: (address, range) => store.journal(address, range),

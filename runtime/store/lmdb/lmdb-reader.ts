@@ -15,6 +15,7 @@ import {
   readRows,
   type Table,
 } from './lmdb-tables.ts';
+import { assertListed, readEffects, readNames, readTimers } from './lmdb-work.ts';
 
 /**
  * Copies the store in one folder, which may be in use, into another one, which is created; the copy opens like any
@@ -62,8 +63,22 @@ export function openLmdbReader(folder: string): StoreReader {
     rows: table('rows'),
     counters: table('counters'),
   };
+  // Stores of the first versions do not have all of them.
+  const work = () => ({
+    effects: table('effects'),
+    due: table('due'),
+    partitions: table('lanes'),
+    timers: table('timers'),
+    names: table('names'),
+  });
   return {
     load: async (actor) => readActor(tables, actor),
+    effects: async (query) => {
+      assertListed(work());
+      return readEffects(work(), query).map((effect) => ({ ...effect, isLeased: false }));
+    },
+    timers: async (query) => readTimers(work(), query),
+    names: async (query) => readNames(work(), query),
     actors: async (query) => readActors(tables, query),
     journal: async (actor, options = {}) => readJournal(tables, actor, options),
     rows: async (query) => readRows(tables, query),

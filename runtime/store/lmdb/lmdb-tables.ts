@@ -390,7 +390,11 @@ export function readPosition(text: string): EffectPosition {
 }
 
 /** Returns the database that holds a waiting effect, and its key there. */
-export function queueOf(tables: Tables, place: EffectPosition, key: Key): { readonly table: Table; at: Key } {
+export function queueOf(
+  tables: Pick<Tables, 'due' | 'partitions'>,
+  place: EffectPosition,
+  key: Key,
+): { readonly table: Table; at: Key } {
   const at = dueKey(place.dueAt, key);
   return place.partition === undefined
     ? { table: tables.due, at }

@@ -13,6 +13,7 @@ import type {
   ActorStore,
   Committed,
   EffectKey,
+  HeldName,
   JournalLine,
   ListedEffect,
   Millis,
@@ -35,18 +36,17 @@ import {
   type Key,
   openTables,
   parseStored,
-  queueOf,
   readActor,
   readActors,
   readCounters,
   readEffect,
   readJournal,
-  readPosition,
   readRows,
   stepOfText,
   type Tables,
 } from './lmdb-tables.ts';
 import { upgradeTables } from './lmdb-upgrade.ts';
+import { effectAt, readEffects, readNames, readTimers, timersIn } from './lmdb-work.ts';
 import { claimFolder, type Release } from './owner.ts';
 import { assertRoomForStore } from './room.ts';
 
@@ -210,12 +210,8 @@ class LmdbStore implements ActorStore {
     return value === undefined ? undefined : parseStored(value);
   }
 
-  /** Reads an effect by its key and its stored position. */
-  #effectAt(key: Key, placeText: string): StoredEffect | undefined {
-    const place = readPosition(placeText);
-    const { table, at } = queueOf(this.#tables, place, key);
-    const stored = table.get(at);
-    return stored === undefined ? undefined : readEffect([place.dueAt, ...key], stored, place.partition);
+  async names(query: Parameters<ActorStore['names']>[0]): Promise<readonly HeldName[]> {
+    return readNames(this.#tables, query);
   }
 
   async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
@@ -290,7 +286,7 @@ class LmdbStore implements ActorStore {
       start: own,
       end: [...own, AFTER_ALL_TEXT],
     })) {
-      const effect = this.#effectAt(key, value);
+      const effect = effectAt(this.#tables, key, value);
       if (effect !== undefined) pending.push(effect);
     }
     return pending;
@@ -310,7 +306,7 @@ class LmdbStore implements ActorStore {
       limit: query.limit,
     });
     for (const { key, value } of range) {
-      const effect = this.#effectAt(key, value);
+      const effect = effectAt(this.#tables, key, value);
       if (effect !== undefined) found.push(effect);
     }
     return found;
@@ -321,18 +317,10 @@ class LmdbStore implements ActorStore {
     readonly after?: EffectKey;
     readonly limit: number;
   }): Promise<readonly ListedEffect[]> {
-    const { kind, after, limit } = query;
-    const found: ListedEffect[] = [];
-    const from = after === undefined ? undefined : effectKey(after);
-    for (const { key, value } of this.#tables.effects.getRange({
-      ...(kind !== undefined && { start: [kind], end: [kind, AFTER_ALL_TEXT] }),
-      ...(from !== undefined && { start: from, exclusiveStart: true }),
-      limit,
-    })) {
-      const effect = this.#effectAt(key, value);
-      if (effect !== undefined) found.push({ ...effect, isLeased: this.#leased.has(effect.key) });
-    }
-    return found;
+    return readEffects(this.#tables, query).map((effect) => ({
+      ...effect,
+      isLeased: this.#leased.has(effect.key),
+    }));
   }
 
   async takeEffect(key: EffectKey, due: Millis, error: string | null): Promise<boolean> {
@@ -351,32 +339,14 @@ class LmdbStore implements ActorStore {
   }
 
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
-    return this.#timers({ end: [now, AFTER_ALL_TEXT], limit });
+    return timersIn(this.#tables, { end: [now, AFTER_ALL_TEXT], limit });
   }
 
   async timers(query: {
     readonly after?: Omit<StoredTimer, 'event'>;
     readonly limit: number;
   }): Promise<readonly StoredTimer[]> {
-    const { after, limit } = query;
-    if (after === undefined) return this.#timers({ limit });
-    const { due, actor, name } = after;
-    const start: Key = [due, actor.kind, actor.id, name];
-    return fitsKey(start) ? this.#timers({ start, exclusiveStart: true, limit }) : [];
-  }
-
-  #timers(range: Parameters<Tables['timers']['getRange']>[0]): readonly StoredTimer[] {
-    const found: StoredTimer[] = [];
-    for (const { key, value } of this.#tables.timers.getRange(range)) {
-      const [time, kind, id, name] = key;
-      found.push({
-        actor: { kind: String(kind), id: String(id) },
-        name: String(name),
-        due: Number(time),
-        event: parseStored(value),
-      });
-    }
-    return found;
+    return readTimers(this.#tables, query);
   }
 
   async nextTimerDue(): Promise<Millis | undefined> {

@@ -9,6 +9,7 @@ import type {
   ActorStore,
   Committed,
   EffectKey,
+  HeldName,
   JournalLine,
   ListedEffect,
   Millis,
@@ -220,6 +221,15 @@ export class MemoryStore implements ActorStore {
 
   async holder(name: string): Promise<ActorAddress | undefined> {
     return this.#tables.names.get(name);
+  }
+
+  async names(query: { readonly after?: string; readonly limit: number }): Promise<readonly HeldName[]> {
+    const { after, limit } = query;
+    return [...this.#tables.names]
+      .map(([name, holder]) => ({ name, holder }))
+      .filter(({ name }) => after === undefined || compareKeys([name], [after]) > 0)
+      .sort((left, right) => compareKeys([left.name], [right.name]))
+      .slice(0, limit);
   }
 
   #isFree(key: EffectKey): boolean {

@@ -6,6 +6,7 @@ import type {
   ActorAddress,
   Clock,
   EffectKey,
+  HeldName,
   JournalLine,
   ListedEffect,
   Row,
@@ -234,6 +235,21 @@ export class PostgresReads {
       Buffer.from(name),
     ]);
     return row && addressOf(row.holder);
+  }
+
+  async names({
+    after,
+    limit,
+  }: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly HeldName[]> {
+    const rows = await this.read<{ name: Buffer; holder: Buffer }>(
+      'names',
+      'SELECT name, holder FROM names WHERE name > $1 ORDER BY name LIMIT $2',
+      [Buffer.from(after ?? ''), limit],
+    );
+    return rows.map(({ name, holder }) => ({ name: name.toString(), holder: addressOf(holder) }));
   }
 
   async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {

@@ -1,7 +1,7 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
 import { Fatal } from '../../model/failures.ts';
 import { Faults } from '../../model/faults.ts';
-import type { ActorStore, Clock, Committed, Log, Step } from '../../model/ports.ts';
+import type { ActorStore, Clock, Committed, Log, Step, StoreReader } from '../../model/ports.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
@@ -155,7 +155,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
 /**
  * Opens a store for reading that another process may be writing. Throws `store.copy-incomplete`, `store.unavailable`.
  */
-export async function openPostgresReader(options: PostgresOptions): Promise<PostgresReader> {
+export async function openPostgresReader(options: PostgresOptions): Promise<StoreReader> {
   const pool = openPool(options, () => {});
   try {
     await pool.query('SELECT 1 FROM schema_version');
@@ -172,11 +172,12 @@ export async function openPostgresReader(options: PostgresOptions): Promise<Post
     journal: (actor, range) => reads.journal(actor, range),
     rows: (query) => reads.rows(query),
     counters: (prefix) => reads.counters(prefix),
+    names: (query) => reads.names(query),
+    effects: (query) => reads.effects(query),
+    timers: (query) => reads.timers(query),
     close: async () => {
       await pool.end();
       await watch.close();
     },
   };
 }
-
-type PostgresReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters' | 'close'>;
