@@ -1,5 +1,5 @@
 import { bundleTests } from './scripts/bundle.mjs';
-import { chosenTests, sharedTests } from './scripts/test-suites.mjs';
+import { byLength, chosenTests, sharedTests } from './scripts/test-suites.mjs';
 
 /** Compiled tests only; SEALWRIGHT_DIST names another build folder (several builds beside each other). */
 const dist = process.env.SEALWRIGHT_DIST ?? 'dist';
@@ -19,9 +19,7 @@ export default {
   // Two cores are what the project is built for; more processes only make each other late.
   concurrency: 2,
   workerThreads: false,
-  // What shares a process takes longest.
-  sortTestFiles: (left, right) =>
-    Number(right.includes('/shared-tests/')) - Number(left.includes('/shared-tests/')),
+  sortTestFiles: byLength,
 };
 
 async function sharingFiles() {

@@ -62,6 +62,17 @@ const DEEPER = [
   'runtime/{thread-start,crash/random,store/lmdb,store/power-cut}',
 ];
 
+/** Tests that take longest start first: one that starts late runs alone at the end, while a core has nothing to do. */
+const LONGEST = [
+  'runtime/crash/{random,kill}',
+  'service/{effects-under-load,kill-points,main-job}',
+  'http/portal/kills/*',
+  'postgres/{chaos,killed-nodes,suspended-nodes}',
+  'fuzz/http',
+  'commands/store-copy',
+  'runtime/store/power-cut',
+];
+
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
 const SHARED = {
   small: /^(bench|contracts|independent|logging|machines|settings|web|crypto\/(asn1|core|pdf|x509))\//,
@@ -117,6 +128,17 @@ export function chosenTests({ SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: with
   const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
   const taken = (wanted === 'all' && without === 'quick' ? [...LONG, ...DEEPER] : ['**/*']).map(expression);
   return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
+}
+
+/** Order of two test files by their paths in the build: what shares a process, then the longest. */
+export function byLength(left, right) {
+  return startOf(left) - startOf(right);
+}
+
+function startOf(path) {
+  if (path.includes('/shared-tests/')) return 0;
+  const name = path.replace(/^.*\/test\//, '').replace(/\.test\.js$/, '');
+  return LONGEST.some((pattern) => expression(pattern).test(name)) ? 1 : 2;
 }
 
 /** Divides names of test files into groups that share a process (name of the group → names) and single ones; some take turns. */
