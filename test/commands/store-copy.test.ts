@@ -137,6 +137,15 @@ onCluster('an installation moves to PostgreSQL, continues there, and moves back'
     t.true(records > 0 || table === 'effects', table);
   const again = await copy(db, url, 'moved');
   t.like(again, { code: 0, report: { result: 'unchanged', written: 0, tables: there.report?.tables } });
+  const verified = async (...words: string[]) => {
+    const { code, out } = await run(freshFolder(), ['verify-history', `--Storage:Root=${root}`, ...words]);
+    t.is(code, 0, out);
+  };
+  await verified(
+    '--Runtime:Store=postgres',
+    `--Runtime:Postgres:Url=${url}`,
+    '--Runtime:Postgres:Schema=moved',
+  );
 
   const settings = {
     ...PORTAL,
@@ -173,6 +182,7 @@ onCluster('an installation moves to PostgreSQL, continues there, and moves back'
   // The files stay where they are; only the folder of the store is another one.
   rmSync(db, { recursive: true });
   cpSync(join(moved, 'db'), db, { recursive: true });
+  await verified();
   const home = await Service.startOne(t, { root, settings: PORTAL });
   t.deepEqual(await lists(home), after);
   t.is(await home.stop(), 0);
