@@ -1,6 +1,6 @@
 /** A portal whose administrator signs in, for browser tests of the account pages. */
 import type { TestFn } from 'ava';
-import type { Page } from 'playwright-core';
+import type { FrameLocator, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
 import { closeBrowser } from '../browser.ts';
@@ -47,4 +47,18 @@ export async function signIn(page: Page, program: PortalProgram): Promise<void> 
   await page.goto(await mailedLink(program, EMAIL));
   await page.locator('form button[type="submit"]').first().click();
   await page.locator('.account-main').waitFor();
+}
+
+/** Goes to a step of the editor. */
+export async function goTo(
+  page: Page | FrameLocator,
+  step: 'Files' | 'People' | 'Fields' | 'Review',
+): Promise<void> {
+  await page.locator('.steps').getByRole('button', { name: step }).click();
+  await page.locator(`.step:not([hidden]) #step-${step.toLowerCase()}`).waitFor();
+}
+
+/** Waits until the draft in the editor has what the page shows. */
+export async function savedDraft(page: Page | FrameLocator): Promise<void> {
+  await page.locator('#saved[data-state="saved"]').waitFor();
 }

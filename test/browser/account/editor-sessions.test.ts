@@ -8,6 +8,7 @@ import { type PortalProgram, startProgram } from '../../actors/portal/service.ts
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
+import { goTo, savedDraft } from './account-pages.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -70,6 +71,7 @@ async function heard(page: Page, type: string): Promise<Record<string, unknown>>
 }
 
 async function fillPerson(frame: FrameLocator | Page): Promise<void> {
+  await goTo(frame, 'People');
   await frame.locator('#people-list [name="name"]').first().fill('Ana');
   await frame.locator('#people-list [name="email"]').first().fill('ana@example.org');
 }
@@ -102,26 +104,31 @@ for (const [what, options] of [
       t.is(typeof (await heard(page, 'resize'))['height'], 'number');
       const frame = page.frameLocator('iframe');
       await fillPerson(frame);
+      await goTo(frame, 'Fields');
       await frame.locator('#pages[data-shown]').waitFor();
-      await frame.getByRole('button', { name: 'Add: Signature', exact: true }).press('Enter');
-      await frame.locator('#placed-list li', { hasText: 'Signature for Ana, page 1' }).waitFor();
+      await frame.locator('#add-Signature').press('Enter');
+      await frame.locator('.page[data-page="1"] .placed:focus').waitFor();
       await page.keyboard.press('PageDown');
-      await frame.locator('#placed-list li', { hasText: 'Signature for Ana, page 2' }).waitFor();
+      await frame.locator('.page[data-page="2"] .placed:focus').waitFor();
       const inside = page.frames().find((one) => one.parentFrame() !== null);
       if (inside !== undefined) await assertAccessible(t, inside, 'editor');
 
       // A file of the person's own, a failure, and the draft.
+      await goTo(frame, 'Files');
       await frame
         .locator('#add-files')
         .setInputFiles({ ...CONTRACT, mimeType: CONTRACT.type, buffer: CONTRACT.content });
       await frame.locator('#file-list li').nth(1).waitFor();
-      await frame.getByRole('button', { name: 'Save as draft' }).press('Enter');
       t.deepEqual(await heard(page, 'saved'), { type: 'saved', id: link.draftId });
+      await goTo(frame, 'People');
       await frame.locator('#people-list [name="email"]').first().fill('ana@nowhere@example.org');
+      await goTo(frame, 'Review');
       await frame.getByRole('button', { name: 'Send', exact: true }).press('Enter');
       t.like(await heard(page, 'error'), { id: link.draftId, code: 'InvalidFlowAction' });
       await frame.locator('#outcome.bad').waitFor();
+      await goTo(frame, 'People');
       await frame.locator('#people-list [name="email"]').first().fill('ana@example.org');
+      await goTo(frame, 'Review');
       await frame.getByRole('button', { name: 'Send', exact: true }).press('Enter');
       const sent = await heard(page, 'sent');
       t.is(sent['id'], link.draftId);
@@ -164,8 +171,7 @@ test.serial(
     await page.goto(link.url);
     await page.locator('#editor[data-ready]').waitFor();
     await fillPerson(page);
-    await page.locator('#save-draft').click();
-    await page.locator('#outcome.good').waitFor();
+    await savedDraft(page);
     await page.reload();
     await page.locator('#editor[data-ready]').waitFor();
     t.is(await page.locator('#people-list [name="name"]').first().inputValue(), 'Ana');
@@ -184,7 +190,6 @@ test.serial(
     await assertAccessible(t, other, 'used link');
     await other.close();
 
-    await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
     // Refusals have sentences in the language of the page; the service words its own in English.
     for (const [code, sentence] of [
       ['UploadNotFound', 'Um arquivo venceu. Remova-o e adicione-o de novo.'],
@@ -194,9 +199,10 @@ test.serial(
       await page.route('**/api/editor-sessions/current', (route) => route.fulfill({ status: 422, json }), {
         times: 1,
       });
-      await page.locator('#save-draft').click();
-      await page.locator('#outcome').getByText(sentence, { exact: true }).waitFor();
+      await page.locator('#people-list [name="name"]').first().fill(`Ana ${code}`);
+      await page.locator('#saved', { hasText: sentence }).waitFor();
     }
+    await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
     await page.getByRole('button', { name: 'Salvar e fechar' }).click();
     await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
     t.is(page.url(), `${site.origin}/?contract=17`);
@@ -227,6 +233,7 @@ test.serial('after a lost answer, sending again reports the documents that were 
     },
     { times: 1 },
   );
+  await goTo(frame, 'Review');
   const send = frame.getByRole('button', { name: 'Send', exact: true });
   await send.press('Enter');
   t.like(await heard(page, 'error'), { id: link.draftId, code: 'Unreachable' });
@@ -270,6 +277,7 @@ test.serial(
     await assertAccessible(t, page, 'example');
     const frame = page.frameLocator('#editor iframe');
     await fillPerson(frame);
+    await goTo(frame, 'Review');
     await frame.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Sent as one document.').waitFor();
   },

@@ -1,11 +1,12 @@
 /** Senders in a real browser: they compose, place fields, keep drafts, send, and follow their documents. */
 import test from 'ava';
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openMenu, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
+import { goTo, savedDraft } from './account-pages.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -17,6 +18,15 @@ interface Action {
   readonly status: string;
   readonly marks: readonly { readonly pageNumber: number }[];
   readonly fields?: readonly { readonly label: string; readonly type: string }[];
+}
+
+/** Waits until an element has the focus. */
+async function focused(page: Page, id: string): Promise<void> {
+  await page.locator(`#${id}:focus`).waitFor();
+}
+
+async function focusedBox(page: Page, box: Locator): Promise<void> {
+  await focused(page, (await box.getAttribute('id')) ?? '');
 }
 
 /** Fills the row of a person. @param row from 0 */
@@ -50,51 +60,65 @@ for (const [what, options] of [
       await page.getByRole('banner').getByRole('link', { name: 'New document' }).click();
       await page.locator('#editor[data-ready]').waitFor();
 
-      // Nothing is sent that lacks its parts.
-      await page.getByRole('button', { name: 'Send', exact: true }).click();
-      await page.locator('#outcome', { hasText: 'Add a file first.' }).waitFor();
+      // No step is left that lacks its parts.
+      await page.locator('#next').press('Enter');
+      await page.locator('#faults', { hasText: 'Add a file first.' }).waitFor();
+      await focused(page, 'add-files');
       await page.evaluate(`new MutationObserver(() => {
         (globalThis.announced ??= []).push(document.querySelector('#file-state').textContent);
-      }).observe(document.querySelector('#file-state'), { childList: true })`);
+      }).observe(document.querySelector('#file-state'), { childList: true, characterData: true, subtree: true })`);
       await page.locator('#add-files').setInputFiles(CONTRACT);
       await page.locator('#file-list input').waitFor();
       const announced = ['lease.pdf is being uploaded.', 'lease.pdf is uploaded.'];
       t.deepEqual(await page.evaluate('announced'), announced, 'an upload is announced twice only');
       t.is(await page.locator('progress').count(), 0);
+      await assertAccessible(t, page, 'files');
+      await page.locator('#next').press('Enter');
+      await focused(page, 'step-people');
       await fillPerson(page, 0, 'Ana', 'ana@example.org');
       await page.getByRole('button', { name: 'Add a person' }).press('Enter');
+      await focused(page, 'person-1-name');
+      await page.locator('#next').press('Enter');
+      await page.locator('#faults', { hasText: '2 entries need your attention' }).waitFor();
+      await focused(page, 'person-1-name');
+      t.is(await page.locator('[aria-invalid="true"]').count(), 2);
+      await assertAccessible(t, page, 'faults of people');
       await fillPerson(page, 1, 'Bo', 'bo@example.org');
+      t.is(await page.locator('[aria-invalid="true"]').count(), 0);
       await page.locator('#people-list select').nth(1).selectOption('Approver');
       await page.getByRole('button', { name: 'Add an observer' }).press('Enter');
       await fillPerson(page, 2, 'Eve', 'eve@example.org');
+      await page.locator('#next').press('Enter');
 
       // Fields by button and keyboard.
       await page.locator('#pages[data-shown]').waitFor();
-      const addText = page.getByRole('button', { name: 'Add: Text', exact: true });
-      await page.locator('#place-person').selectOption({ label: 'Bo' });
+      const addText = page.locator('#add-Text');
+      await page.locator('.person', { hasText: 'Bo' }).press('Enter');
       t.true(await addText.isDisabled(), 'approvers have no fields');
       await page.getByText('Fields are filled in by one person who signs.').waitFor();
-      await page.locator('#place-person').selectOption({ label: 'Ana' });
-      await page.getByRole('button', { name: 'Add: Signature', exact: true }).press('Enter');
-      await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 1' }).waitFor();
+      await page.locator('.person', { hasText: 'Ana' }).press('Enter');
+      await page.locator('#add-Signature').press('Enter');
+      const signature = page.getByRole('button', { name: 'Signature: Ana' });
+      await focusedBox(page, signature);
       await page.keyboard.press('PageDown');
-      await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 2' }).waitFor();
+      await page.locator('.page[data-page="2"] .placed').waitFor();
+      await focusedBox(page, signature);
       await addText.press('Enter');
-      const label = page.locator('#placed-list li input').first();
-      await label.fill('City');
-      await label.press('Tab');
-      await page.locator('#placed-list li', { hasText: 'City for Ana' }).waitFor();
-      t.is(await page.evaluate('document.activeElement.type'), 'checkbox', 'the focus goes on in the row');
-      await label.fill('Town');
-      await page.locator('#placed-list').getByRole('checkbox').first().click();
-      t.false(await page.locator('#placed-list').getByRole('checkbox').first().isChecked());
-      await page.locator('#placed-list').getByRole('checkbox').first().check();
-      await label.fill('City');
-      await label.press('Tab');
+      const text = page.getByRole('button', { name: 'Text 1 of Ana: Ana' });
+      await focusedBox(page, text);
+      await page.locator('#item-label').fill('City');
+      await page.getByRole('button', { name: 'City: Ana' }).waitFor();
+      await assertAccessible(t, page, 'fields');
+      await page.locator('#next').press('Enter');
       await page.locator('#message').fill('Please sign by Friday.');
-      await assertAccessible(t, page, 'editor');
+      await assertAccessible(t, page, 'review');
 
-      // Leaving loses the entries, and is asked for.
+      // Leaving loses entries that cannot be saved, and is asked for.
+      await savedDraft(page);
+      await page.route('**/api/document-drafts/*', (route) => route.abort(), { times: 1 });
+      await page.locator('#message').press('End');
+      await page.keyboard.type('!');
+      await page.locator('#saved', { hasText: 'Not saved: The service cannot be reached.' }).waitFor();
       const dialogs: string[] = [];
       page.on('dialog', (dialog) => {
         dialogs.push(dialog.type());
@@ -103,17 +127,22 @@ for (const [what, options] of [
       await page.evaluate('location.reload()');
       await until(async () => (dialogs.length > 0 ? true : undefined));
       t.deepEqual(dialogs, ['beforeunload']);
-      t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.');
+      t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.!');
+      await page.getByRole('button', { name: 'Save again' }).press('Enter');
+      await savedDraft(page);
 
-      // The draft comes back as it was.
-      await page.getByRole('button', { name: 'Save as draft' }).press('Enter');
-      await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
-      t.is(await page.evaluate('document.activeElement.id'), 'save-draft');
+      // The draft comes back as it was, at its step.
+      await page.locator('#message').fill('Please sign by Friday.');
+      await savedDraft(page);
       await page.reload();
-      await page.locator('#pages[data-shown]').waitFor();
+      await page.locator('#editor[data-ready]').waitFor();
       t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.');
-      t.is(await page.locator('#placed-list li').count(), 2);
-      t.is(await page.locator('#people-list > li').count(), 3);
+      await page.goBack();
+      await page.locator('#pages[data-shown]').waitFor();
+      t.is(await page.locator('.placed').count(), 2);
+      await page.goForward();
+      await page.locator('#step-review').waitFor();
+      await page.getByText('3 fields').waitFor({ state: 'detached' });
       t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 0);
 
       await page.locator('#message').press('End');
@@ -168,7 +197,7 @@ for (const [what, options] of [
   );
 }
 
-test.serial('a document is not made twice after a lost answer, and an edited one is sent', async (t) => {
+test.serial('a document is not made twice after a lost answer', async (t) => {
   const program = await startProgram(t);
   await register(program, 'sender@example.org', SENDER, 'Sam Sender');
   const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
@@ -181,13 +210,15 @@ test.serial('a document is not made twice after a lost answer, and an edited one
     await page.goto(`${program.url}/account/documents/new`);
     await page.locator('#add-files').setInputFiles(CONTRACT);
     await page.locator('#file-list input').waitFor();
+    await goTo(page, 'People');
     await fillPerson(page, 0, 'Ana', 'ana@example.org');
+    await goTo(page, 'Review');
     // The service does what is asked; its answer does not arrive.
     const lose = async (route: Route) => {
       await route.fetch();
       await route.abort();
     };
-    await page.route('**/api/documents', lose, { times: 1 });
+    await page.route('**/api/document-drafts/*/send', lose, { times: 1 });
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.locator('#outcome.bad').waitFor();
   };
@@ -200,8 +231,13 @@ test.serial('a document is not made twice after a lost answer, and an edited one
   t.is(await made(), 2);
   await page.locator('#message').fill('Please sign by Friday.');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await page.getByText('The document is sent').waitFor();
-  t.is(await made(), 3, 'edited: another request');
+  await page.locator('#outcome.bad', { hasText: 'not open for this any more' }).waitFor();
+  t.is(await made(), 2, 'what was sent is not changed');
+  // Its address leads to the document.
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByText('Ana').first().waitFor();
+  t.regex(page.url(), /\/account\/documents\/[-0-9a-f]{36}/);
 });
 
 test.serial('a field is dragged from its button onto a page', async (t) => {
@@ -214,13 +250,14 @@ test.serial('a field is dragged from its button onto a page', async (t) => {
   await page.locator('form button[type="submit"]').first().click();
   await page.goto(`${program.url}/account/documents/new`);
   await page.locator('#add-files').setInputFiles(CONTRACT);
+  await page.locator('#file-list input').waitFor();
+  await page.locator('.steps button').nth(2).click();
   await page.locator('#pages[data-shown]').waitFor();
   const first = page.locator('.page').first();
-  await first.scrollIntoViewIfNeeded();
   await page.locator('#palette [data-kind="Checkbox"]').dragTo(first, { targetPosition: { x: 100, y: 80 } });
   const box = page.locator('.placed');
   await box.waitFor();
-  await page.locator('#placed-list li', { hasText: 'Caixa de seleção' }).waitFor();
+  await page.getByRole('heading', { name: 'Caixa de seleção' }).waitFor();
   const [placed, frame] = [await box.boundingBox(), await first.boundingBox()];
   const middle = (placed?.x ?? 0) + (placed?.width ?? 0) / 2 - (frame?.x ?? 0);
   t.true(Math.abs(middle - 100) < 5, `${middle}`);

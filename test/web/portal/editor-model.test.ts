@@ -1,15 +1,26 @@
 import test from 'ava';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
-import { faultOf } from '../../../web/client/portal/sender/editor-faults.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
+import { faultsOf } from '../../../web/client/portal/sender/editor-faults.ts';
 import {
+  type CreationRequest,
   canHave,
   type EditorModel,
   emptyModel,
-  fromRequest,
+  fromRequest as fromRequestIn,
+  newItem,
   newPerson,
-  toRequest,
+  toRequest as toRequestIn,
 } from '../../../web/client/portal/sender/editor-model.ts';
+import { alignTo, freePlace } from '../../../web/client/portal/sender/field-places.ts';
 import { pastedMembers, readMembers } from '../../../web/client/portal/sender/pasted-members.ts';
+
+const WORDS = TEXTS.en.senders.editor.script;
+const toRequest = (model: EditorModel) => toRequestIn(model, WORDS);
+const fromRequest = (request: CreationRequest) => fromRequestIn(request, WORDS);
+/** The first fault that the editor names. */
+const faultOf = (model: EditorModel, isTemplate = false) =>
+  faultsOf(model, '2029-01-01', isTemplate ? 'Lease' : undefined)[0];
 
 const FILE_ID = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
 
@@ -23,10 +34,10 @@ function composed(): EditorModel {
         name: 'Ana',
         email: 'ana@example.org',
         items: [
-          { kind: 'Signature', label: '', required: true, options: '', ...place },
-          { kind: 'Text', label: 'City', required: true, options: '', ...place },
-          { kind: 'Choice', label: 'Plan', required: false, options: 'Basic\nFull', ...place },
-          { kind: 'Attachment', label: 'Passport', required: true, options: '', ...place },
+          { ...newItem('Signature'), label: '', required: true, options: '', ...place },
+          { ...newItem('Text'), label: 'City', required: true, options: '', ...place },
+          { ...newItem('Choice'), label: 'Plan', required: false, options: 'Basic\nFull', ...place },
+          { ...newItem('Attachment'), label: 'Passport', required: true, options: '', ...place },
         ],
       },
       { ...newPerson('Approver', 2), name: 'Bo', email: 'bo@example.org', electronic: false },
@@ -45,6 +56,7 @@ function composed(): EditorModel {
       },
       { ...newPerson('Observer', 1), name: 'Eve', email: 'eve@example.org', electronic: true },
     ],
+    ...{ envelope: false, envelopeName: '', folder: '' },
     message: 'Please sign.',
     expires: '2030-01-31',
     reminderDays: 3,
@@ -108,16 +120,16 @@ test('members of a group are lines of name and address', (t) => {
 });
 
 test('the editor names the missing parts before it sends a request', (t) => {
-  t.is(faultOf(emptyModel())?.fault, 'noFile');
+  t.is(faultOf(emptyModel())?.code, 'noFile');
   const model = composed();
   t.is(faultOf(model), undefined);
-  t.is(faultOf({ ...model, people: model.people.slice(4) })?.fault, 'noPerson');
-  t.is(faultOf({ ...model, people: [newPerson('Signer', 1)] })?.fault, 'noMail');
+  t.is(faultOf({ ...model, people: model.people.slice(4) })?.code, 'noPerson');
+  t.is(faultOf({ ...model, people: [newPerson('Signer', 1)] })?.code, 'noName');
   const group = { ...newPerson('Group', 1), name: 'Board', needed: 2, members: readMembers('a@example.org') };
-  t.deepEqual(faultOf({ ...model, people: [group] }), { fault: 'noMembers', person: group });
+  t.like(faultOf({ ...model, people: [group] }), { code: 'noMembers', person: group, step: 'people' });
   t.is(faultOf({ ...model, people: [{ ...group, needed: 1 }] }), undefined);
   const twice = { ...group, members: readMembers('a@example.org\nA@example.org') };
-  t.is(faultOf({ ...model, people: [twice] })?.fault, 'noMembers', 'the service takes each person once');
+  t.is(faultOf({ ...model, people: [twice] })?.code, 'noMembers', 'the service takes each person once');
 });
 
 test('the editor offers fields for the participants whose fields the service accepts', (t) => {
@@ -135,10 +147,10 @@ test('the editor offers fields for the participants whose fields the service acc
   const [ana] = model.people;
   if (ana === undefined) throw new Error('The model has no people.');
   ana.role = 'Approver';
-  t.is(faultOf(model)?.fault, 'noFields', 'a person with fields became an approver');
+  t.is(faultOf(model)?.code, 'noFields', 'a person with fields became an approver');
   ana.role = 'Signer';
   for (const item of ana.items) item.options = ' \n';
-  t.is(faultOf(model)?.fault, 'noOptions');
+  t.is(faultOf(model)?.code, 'noOptions');
 });
 
 test('members of a request that the editor does not show are kept, and roles in templates need no person', (t) => {
@@ -178,9 +190,16 @@ test('members of a request that the editor does not show are kept, and roles in 
   const model = fromRequest(request);
   t.deepEqual(JSON.parse(JSON.stringify(toRequest(model))), JSON.parse(JSON.stringify(request)));
   t.is(faultOf(model, true), undefined);
-  t.is(faultOf(model)?.fault, 'noMail');
+  t.is(faultOf(model)?.code, 'noName');
   const [tenant] = model.people;
-  tenant?.items.push({ kind: 'Text', label: '', required: false, options: '', ...place, pageNumber: 1 });
+  tenant?.items.push({
+    ...newItem('Text'),
+    label: '',
+    required: false,
+    options: '',
+    ...place,
+    pageNumber: 1,
+  });
   const [action] = toRequest(model).flowActions ?? [];
   t.deepEqual(
     action?.fields?.map(({ name }) => name),
@@ -219,4 +238,75 @@ test('the editor keeps the order 0, also of an action without an order', (t) => 
     toRequest(model).flowActions?.map(({ step }) => step),
     [0, 0, 1],
   );
+});
+
+test('a field without a label gets a readable one, which follows the name of its person', (t) => {
+  const model = composed();
+  const [ana] = model.people;
+  if (ana === undefined) throw new Error('The model has no people.');
+  for (const item of ana.items) item.label = '';
+  const place = { uploadId: FILE_ID, topLeftX: 10, topLeftY: 60, width: 100, height: 22, pageNumber: 2 };
+  ana.items.push({ ...newItem('Text'), ...place });
+  const labels = (one: EditorModel) => toRequest(one).flowActions?.[0]?.fields?.map(({ label }) => label);
+  t.deepEqual(labels(model), ['Text 1 of Ana', 'Choice 1 of Ana', 'Attachment 1 of Ana', 'Text 2 of Ana']);
+  const again = fromRequest(toRequest(model));
+  const [first] = again.people;
+  if (first === undefined) throw new Error('The model has no people.');
+  t.deepEqual(
+    first.items.map(({ label }) => label),
+    ['', '', '', '', ''],
+  );
+  first.name = 'Bea';
+  t.is(labels(again)?.[0], 'Text 1 of Bea');
+  const inSpanish = toRequestIn(model, TEXTS.es.senders.editor.script);
+  t.is(inSpanish.flowActions?.[0]?.fields?.[0]?.label, 'Texto 1 de Ana');
+});
+
+test('several files become one document with a title, and a folder is kept', (t) => {
+  const model = composed();
+  const [file] = model.files;
+  if (file === undefined) throw new Error('The model has no file.');
+  const single = { ...model, envelope: true, envelopeName: 'All', folder: FILE_ID };
+  t.is(toRequest(single).isEnvelope, undefined, 'one file is no envelope');
+  const both = { ...single, files: [file, { ...file, id: FILE_ID.replace('7', '8') }] };
+  const read = newDocuments.parse(toRequest(both));
+  t.like(read, { isEnvelope: true, envelopeName: 'All', folderId: FILE_ID });
+  t.like(fromRequest(toRequest(both)), { envelope: true, envelopeName: 'All', folder: FILE_ID });
+  t.is(faultOf({ ...both, envelopeName: ' ' })?.code, 'noEnvelopeName');
+  const text = { ...file, contentType: 'text/plain' };
+  t.is(faultOf({ ...both, files: [file, text] })?.code, 'envelopePdf');
+});
+
+test('all faults are named at once, each with its step and input', (t) => {
+  const model = composed();
+  const [ana] = model.people;
+  if (ana === undefined) throw new Error('The model has no people.');
+  ana.email = 'nowhere';
+  for (const item of ana.items) item.options = '';
+  t.deepEqual(
+    faultsOf({ ...model, expires: '2028-12-31' }, '2029-01-01').map(({ step, code, input }) => [
+      step,
+      code,
+      input,
+    ]),
+    [
+      ['people', 'noMail', 'person-0-email'],
+      ['fields', 'noOptions', 'item-options'],
+      ['review', 'pastDay', 'expires'],
+    ],
+  );
+});
+
+test('a dragged field jumps to the lines of others and stays inside the page', (t) => {
+  const page = { width: 595, height: 842 };
+  const other = { topLeftX: 100, topLeftY: 200, width: 160, height: 22 };
+  const near = alignTo({ topLeftX: 103, topLeftY: 240, width: 90, height: 22, pageNumber: 1 }, [other], page);
+  t.deepEqual([near.x, near.y, near.guides], [100, 240, { x: [100], y: [] }]);
+  const far = alignTo({ topLeftX: 120, topLeftY: 240, width: 90, height: 22, pageNumber: 1 }, [other], page);
+  t.is(far.x, 120);
+  t.deepEqual(freePlace(page, other, []), { topLeftX: 217.5, topLeftY: 410 });
+  t.deepEqual(freePlace(page, other, [{ ...other, topLeftX: 217.5, topLeftY: 410 }]), {
+    topLeftX: 217.5,
+    topLeftY: 440,
+  });
 });

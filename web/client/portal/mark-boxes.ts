@@ -47,7 +47,7 @@ export function showMarkBox(
     const size = sizes[place.pageNumber - 1];
     const frame = shown.frame(place.pageNumber);
     if (size === undefined || frame === undefined) return;
-    keepInside(place, size);
+    Object.assign(place, withinPage(place, size));
     box.style.left = `${(100 * place.topLeftX) / size.width}%`;
     box.style.top = `${(100 * place.topLeftY) / size.height}%`;
     box.style.width = `${(100 * place.width) / size.width}%`;
@@ -91,29 +91,38 @@ export function showMarkBox(
       watcher.removed();
       return;
     }
-    if (event.key === 'PageDown' || event.key === 'PageUp') {
-      event.preventDefault();
-      const number = place.pageNumber + (event.key === 'PageDown' ? 1 : -1);
-      place.pageNumber = Math.min(Math.max(1, number), shown.count);
-      moved();
-      return;
-    }
-    const way = ARROWS[event.key];
-    if (way === undefined) return;
+    const change = changeByKey(event, place.pageNumber, shown.count);
+    if (change === undefined) return;
     event.preventDefault();
-    const step = event.ctrlKey || event.altKey ? FINE_STEP : STEP;
-    if (event.shiftKey) {
-      place.width += way[0] * step;
-      place.height += way[1] * step;
-    } else {
-      place.topLeftX += way[0] * step;
-      place.topLeftY += way[1] * step;
-    }
+    place.pageNumber = change.pageNumber;
+    for (const part of ['topLeftX', 'topLeftY', 'width', 'height'] as const) place[part] += change[part];
     moved();
   });
 
   show();
   return { place, focus: () => box.focus() };
+}
+
+/**
+ * What a key does to the box that has the focus: arrows move it, with Shift they change its size, Page Up and Page Down
+ * take it to another page. Undefined: nothing.
+ * @returns page number, and what is added to each part of the place
+ */
+export function changeByKey(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'altKey' | 'shiftKey'>,
+  pageNumber: number,
+  count: number,
+): MarkPlace | undefined {
+  const none = { topLeftX: 0, topLeftY: 0, width: 0, height: 0, pageNumber };
+  if (event.key === 'PageDown' || event.key === 'PageUp') {
+    const number = pageNumber + (event.key === 'PageDown' ? 1 : -1);
+    return { ...none, pageNumber: Math.min(Math.max(1, number), count) };
+  }
+  const way = ARROWS[event.key];
+  if (way === undefined) return undefined;
+  const step = event.ctrlKey || event.altKey ? FINE_STEP : STEP;
+  const [x, y] = [way[0] * step, way[1] * step];
+  return event.shiftKey ? { ...none, width: x, height: y } : { ...none, topLeftX: x, topLeftY: y };
 }
 
 const ARROWS: { readonly [key: string]: readonly [x: number, y: number] } = {
@@ -152,11 +161,15 @@ function drag(
   }
 }
 
-function keepInside(place: MarkPlace, { width, height }: PageSize): void {
-  place.width = between(LEAST, place.width, width);
-  place.height = between(LEAST, place.height, height);
-  place.topLeftX = between(0, place.topLeftX, width - place.width);
-  place.topLeftY = between(0, place.topLeftY, height - place.height);
+/** The place with the least size, moved into the page. */
+export function withinPage(place: MarkPlace, page: PageSize): MarkPlace {
+  const width = between(LEAST, place.width, page.width);
+  const height = between(LEAST, place.height, page.height);
+  return {
+    ...{ width, height, pageNumber: place.pageNumber },
+    topLeftX: between(0, place.topLeftX, page.width - width),
+    topLeftY: between(0, place.topLeftY, page.height - height),
+  };
 }
 
 function between(least: number, value: number, most: number): number {

@@ -5,7 +5,7 @@
 import type { EditorSession } from '../../../../clients/typescript/portal.d.ts';
 import type { Texts } from '../../../../contracts/texts/texts.ts';
 import type { EditorScriptTexts, PageMessage } from '../../../pages/portal/texts.ts';
-import { createElement, focusElement, requireElement, sessionDraft } from '../../dom.ts';
+import { createElement, findElement, focusElement, requireElement, sessionDraft } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
 import { reportHeight, sendEvent } from '../parent-window.ts';
 import type { CreationRequest } from '../sender/editor-model.ts';
@@ -20,6 +20,8 @@ interface SessionPage {
   readonly embedOrigins: readonly string[];
   readonly texts: Texts['editorSession'];
   readonly words: EditorScriptTexts;
+  /** Data of the editor beside the draft. */
+  readonly editor: object;
 }
 
 type Session = EditorSession & { readonly document: CreationRequest };
@@ -71,7 +73,9 @@ function end({ title, text }: PageMessage, returnUrl: string | null): void {
     returnUrl === null || embedded
       ? []
       : [createElement('p', {}, createElement('a', { href: returnUrl }, texts.back))];
-  requireElement('#main').replaceChildren(heading, createElement('p', {}, text), ...back);
+  const content = [heading, createElement('p', {}, text), ...back];
+  const main = createElement('main', { id: 'main', class: 'account-main' }, ...content);
+  (findElement('#editor') ?? requireElement('#main')).replaceWith(main);
   document.title = title;
   focusElement(heading);
 }
@@ -108,22 +112,23 @@ async function start(): Promise<void> {
     sendEvent({ type: 'sent', id: draftId, documents }, embedOrigins);
     void close(texts.sent);
   });
-  requireElement('#close-editor').addEventListener('click', () => {
-    isClosing = true;
-    requireElement('#save-draft').click();
-  });
   const { document: content, locations } = session;
-  const data: EditorData = {
+  const data: EditorData & { readonly close: string } = {
+    ...page.editor,
     ...withToken(token),
     draft: { id: draftId, document: withPerson(content) },
     template: null,
     locations,
     draftPath: CURRENT,
+    close: texts.saveAndClose,
   };
   requireElement('#page-data').textContent = JSON.stringify(data);
-  requireElement('#opening').remove();
-  requireElement('#session').hidden = false;
   await import('./editor.ts');
+  requireElement('#editor').addEventListener('click', ({ target }) => {
+    if (!(target instanceof Element) || target.closest('#close-editor') === null) return;
+    isClosing = true;
+    document.dispatchEvent(new Event('editor-close'));
+  });
   sendEvent({ type: 'ready', id: draftId }, embedOrigins);
 }
 

@@ -6,43 +6,100 @@ import {
   type EditorPerson,
   isGroup,
   membersOf,
+  type PlacedItem,
   readOptions,
 } from './editor-model.ts';
 
-export type Fault = 'noFile' | 'noPerson' | 'noMail' | 'noMembers' | 'noRole' | 'noFields' | 'noOptions';
+/** Steps of the editor, in order. */
+export const STEPS = ['files', 'people', 'fields', 'review'] as const;
+export type Step = (typeof STEPS)[number];
 
-/**
- * The first reason why the request cannot be sent, and the person it concerns; the service checks the rest.
- * @param isTemplate true: a role may stand in place of a person
- */
-export function faultOf(
-  { files, people }: EditorModel,
-  isTemplate = false,
-): { readonly fault: Fault; readonly person?: EditorPerson } | undefined {
-  if (files.length === 0) return { fault: 'noFile' };
-  if (!people.some(acts)) return { fault: 'noPerson' };
-  for (const person of people) {
-    const fault = faultOfPerson(person, isTemplate);
-    if (fault !== undefined) return { fault, person };
-  }
-  return undefined;
+export type FaultCode =
+  | 'noFile'
+  | 'noEnvelopeName'
+  | 'envelopePdf'
+  | 'noPerson'
+  | 'noName'
+  | 'noMail'
+  | 'noGroupName'
+  | 'noMembers'
+  | 'noRole'
+  | 'noFields'
+  | 'noOptions'
+  | 'pastDay'
+  | 'noTemplateName';
+
+export interface Fault {
+  readonly step: Step;
+  readonly code: FaultCode;
+  /** Id of the input at fault. */
+  readonly input: string;
+  readonly person?: EditorPerson;
+  /** The field that must be chosen before its input is shown. */
+  readonly item?: PlacedItem;
 }
 
-function faultOfPerson(person: EditorPerson, isTemplate: boolean): Fault | undefined {
-  const { role, title, name, email, items, needed } = person;
+/** @param today `YYYY-MM-DD`; @param templateName undefined: the model is no template, in which roles may stand for people */
+export function faultsOf(model: EditorModel, today: string, templateName?: string): readonly Fault[] {
+  const { people, expires } = model;
+  const isTemplate = templateName !== undefined;
+  return [
+    ...faultsOfFiles(model),
+    ...(people.some(acts) ? [] : [{ step: 'people', code: 'noPerson', input: 'add-person' } as const]),
+    ...people.flatMap((person, index) => faultsOfPerson(person, index, isTemplate)),
+    ...people.flatMap(faultsOfItems),
+    ...(!isTemplate && expires !== '' && expires < today
+      ? [{ step: 'review', code: 'pastDay', input: 'expires' } as const]
+      : []),
+    ...(isTemplate && templateName.trim() === ''
+      ? [{ step: 'review', code: 'noTemplateName', input: 'template-name' } as const]
+      : []),
+  ];
+}
+
+function faultsOfFiles({ files, envelope, envelopeName }: EditorModel): readonly Fault[] {
+  if (files.length === 0) return [{ step: 'files', code: 'noFile', input: 'add-files' }];
+  if (!envelope || files.length === 1) return [];
+  const isPdf = files.every(({ contentType }) => contentType === 'application/pdf');
+  return [
+    ...(isPdf ? [] : [{ step: 'files', code: 'envelopePdf', input: 'envelope' } as const]),
+    ...(envelopeName.trim() === ''
+      ? [{ step: 'files', code: 'noEnvelopeName', input: 'envelope-name' } as const]
+      : []),
+  ];
+}
+
+function faultsOfPerson(person: EditorPerson, index: number, isTemplate: boolean): readonly Fault[] {
+  const { role, title, name, email, needed } = person;
+  const fault = (code: FaultCode, input: string): Fault => ({
+    ...{ step: 'people', code, person },
+    input: `person-${index}-${input}`,
+  });
   if (isGroup(person)) {
     const members = membersOf(person).map((member) => (member.email ?? '').toLowerCase());
     const isComplete =
-      name.trim() !== '' && members.length >= needed && members.every((one) => one.includes('@'));
-    if (!isComplete || new Set(members).size < members.length) return 'noMembers';
-  } else if (name.trim() === '' || !email.includes('@')) {
-    const hasRole =
-      isTemplate && role !== 'Observer' && title.trim() !== '' && !(name.trim() || email.trim());
-    if (!hasRole) return isTemplate ? 'noRole' : 'noMail';
+      members.length >= needed &&
+      members.every((one) => one.includes('@')) &&
+      new Set(members).size === members.length;
+    return [
+      ...(name.trim() === '' ? [fault('noGroupName', 'name')] : []),
+      ...(isComplete ? [] : [fault('noMembers', 'member-0-name')]),
+    ];
   }
-  if (items.some(({ kind }) => !canHave(person, kind))) return 'noFields';
-  const lacksOptions = items.some(
-    ({ kind, options }) => kind === 'Choice' && readOptions(options).length === 0,
-  );
-  return lacksOptions ? 'noOptions' : undefined;
+  const isEmpty = name.trim() === '' && email.trim() === '';
+  if (isTemplate && role !== 'Observer' && isEmpty)
+    return title.trim() === '' ? [fault('noRole', 'title')] : [];
+  return [
+    ...(name.trim() === '' ? [fault('noName', 'name')] : []),
+    ...(email.includes('@') ? [] : [fault('noMail', 'email')]),
+  ];
+}
+
+function faultsOfItems(person: EditorPerson): readonly Fault[] {
+  return person.items.flatMap((item): readonly Fault[] => {
+    const at = { step: 'fields', person, item } as const;
+    if (!canHave(person, item.kind)) return [{ ...at, code: 'noFields', input: 'item-person' }];
+    const lacksOptions = item.kind === 'Choice' && readOptions(item.options).length === 0;
+    return lacksOptions ? [{ ...at, code: 'noOptions', input: 'item-options' }] : [];
+  });
 }

@@ -1,5 +1,9 @@
 /** Model of the editor: files, people and fields, as a creation request of the API and back. Pure. */
-import type { PlacedKind } from '../../../pages/portal/texts.ts';
+import { filled } from '../../../../contracts/texts/texts.ts';
+import type { EditorScriptTexts, PlacedKind } from '../../../pages/portal/texts.ts';
+
+/** Words for things without a name. */
+export type NamingWords = Pick<EditorScriptTexts, 'kinds' | 'person' | 'unlabelled'>;
 
 export interface EditorFile {
   /** Id of the upload. */
@@ -19,12 +23,18 @@ interface ItemPlace {
 }
 
 export interface PlacedItem extends ItemPlace {
+  /** Tells items apart while they are edited. */
+  readonly key: number;
   readonly kind: PlacedKind;
   readonly uploadId: string;
   label: string;
   required: boolean;
   /** Choice only: one option on each line. */
   options: string;
+  /** Filled in by the sender; empty = by the person. */
+  value: string;
+  /** Text only: the rule that it must follow; empty = none. */
+  format: string;
   /** As it was read: members that the editor does not show are kept. */
   readonly given?: RequestedField | RequestedMark;
 }
@@ -59,6 +69,11 @@ export interface EditorPerson {
 
 export interface EditorModel {
   files: EditorFile[];
+  /** All files become one document. */
+  envelope: boolean;
+  envelopeName: string;
+  /** Id; empty = none. */
+  folder: string;
   people: EditorPerson[];
   message: string;
   /** `YYYY-MM-DD`; empty = never. */
@@ -82,6 +97,17 @@ export const SIZES: { readonly [Kind in PlacedKind]: { readonly width: number; r
   Attachment: { width: 160, height: 22 },
 };
 
+/** Longest label of a field, characters. */
+export const MAX_LABEL = 200;
+
+let items = 0;
+
+/** An item without a place. */
+export function newItem(kind: PlacedKind) {
+  items += 1;
+  return { key: items, kind, label: '', required: true, options: '', value: '', format: '' };
+}
+
 interface RequestedUser {
   readonly name?: string | null;
   readonly email?: string | null;
@@ -100,6 +126,8 @@ interface RequestedField extends RequestedPlace {
   readonly type?: string | null;
   readonly label?: string | null;
   readonly required?: boolean | null;
+  readonly value?: string | number | boolean | null | undefined;
+  readonly format?: string | null | undefined;
   readonly options?: readonly string[] | null;
   /** Field of the PDF's own form: it has no place. */
   readonly formField?: string | null;
@@ -121,6 +149,9 @@ interface RequestedAction {
 /** The body of `POST /api/documents`; a draft may lack members. */
 export interface CreationRequest {
   readonly files?: readonly EditorFile[] | null;
+  readonly isEnvelope?: boolean | null | undefined;
+  readonly envelopeName?: string | null | undefined;
+  readonly folderId?: string | null | undefined;
   readonly flowActions?: readonly RequestedAction[] | null;
   readonly observers?: readonly { readonly user: RequestedUser }[] | null;
   readonly description?: string | null | undefined;
@@ -140,7 +171,10 @@ export function newPerson(role: PersonRole, step: number): EditorPerson {
 }
 
 export function emptyModel(): EditorModel {
-  return { files: [], people: [newPerson('Signer', 1)], message: '', expires: '', reminderDays: 0 };
+  return {
+    ...{ files: [], envelope: false, envelopeName: '', folder: '', people: [newPerson('Signer', 1)] },
+    ...{ message: '', expires: '', reminderDays: 0 },
+  };
 }
 
 export function newMember(): GroupMember {
@@ -179,8 +213,32 @@ export function readOptions(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
+/** Name of a person for people: their own, their role in a template, or a number. */
+export function nameOf(people: readonly EditorPerson[], person: EditorPerson, words: NamingWords): string {
+  const number = people.indexOf(person) + 1;
+  return person.name.trim() || person.title.trim() || filled(words.person, { number });
+}
+
+/** Readable labels for the fields of a person that have none, such as `Text 1 of Ana`. */
+export function madeLabels(
+  people: readonly EditorPerson[],
+  person: EditorPerson,
+  words: NamingWords,
+): ReadonlyMap<PlacedItem, string> {
+  const counts = new Map<PlacedKind, number>();
+  const name = nameOf(people, person, words);
+  return new Map(
+    person.items.map((item) => {
+      const number = (counts.get(item.kind) ?? 0) + 1;
+      counts.set(item.kind, number);
+      const made = filled(words.unlabelled, { kind: words.kinds[item.kind], number, name });
+      return [item, made.slice(0, MAX_LABEL)];
+    }),
+  );
+}
+
 /** Returns the body of `POST /api/documents`. */
-export function toRequest(model: EditorModel): CreationRequest {
+export function toRequest(model: EditorModel, words: NamingWords): CreationRequest {
   const names = new Set(
     model.people.flatMap((person) => (person.given?.fields ?? []).map(({ name }) => name)),
   );
@@ -189,7 +247,11 @@ export function toRequest(model: EditorModel): CreationRequest {
     files: model.files.map(({ id, name, contentType, displayName }) => {
       return { id, name, contentType, displayName: displayName.trim() || name };
     }),
-    flowActions: model.people.filter(acts).map((person, index) => actionOf(person, index, names)),
+    ...envelopeOf(model),
+    folderId: model.folder || undefined,
+    flowActions: model.people.filter(acts).map((person, index) => {
+      return actionOf(person, index, names, madeLabels(model.people, person, words));
+    }),
     observers: model.people
       .filter((person) => !acts(person))
       .map(({ name, email }) => ({ user: { name: name.trim(), email: email.trim() } })),
@@ -197,6 +259,14 @@ export function toRequest(model: EditorModel): CreationRequest {
     expirationDate: lastDayOf(model),
     reminders: remindersOf(model),
   };
+}
+
+/** Several files can become one document. A name stays with a draft whose second file is still missing. */
+function envelopeOf({ envelope, envelopeName, files, given }: EditorModel): Partial<CreationRequest> {
+  const isEnvelope = envelope && (files.length > 1 || given?.isEnvelope === true);
+  return isEnvelope
+    ? { isEnvelope, envelopeName: envelopeName.trim() }
+    : { isEnvelope: undefined, envelopeName: undefined };
 }
 
 /** A day that was not changed is sent as it was written: its offset decides when it ends. */
@@ -212,8 +282,13 @@ function remindersOf({ reminderDays, given }: EditorModel): CreationRequest['rem
   return hasWarnings ? { ...given?.reminders, everyDays: null } : undefined;
 }
 
-/** @param names names of fields that are taken; new ones are added */
-function actionOf(person: EditorPerson, index: number, names: Set<string>): RequestedAction {
+/** @param names names of fields that are taken; new ones are added. @param labels for fields without one */
+function actionOf(
+  person: EditorPerson,
+  index: number,
+  names: Set<string>,
+  labels: ReadonlyMap<PlacedItem, string>,
+): RequestedAction {
   const { role, step, items, given } = person;
   const marks = items.flatMap((item): RequestedMark[] => {
     const type = MARK_TYPES.get(item.kind);
@@ -230,14 +305,15 @@ function actionOf(person: EditorPerson, index: number, names: Set<string>): Requ
     .filter(({ kind }) => !MARK_TYPES.has(kind))
     .map((item): RequestedField => {
       const known = item.given as RequestedField | undefined;
-      const texts = { label: item.label.trim() || null, required: item.required };
       const options = item.kind === 'Choice' ? { options: readOptions(item.options) } : {};
       return {
         type: item.kind,
         ...known,
         name: known?.name ?? fresh(),
-        ...texts,
+        label: item.label.trim() || (labels.get(item) ?? null),
+        required: item.required,
         ...options,
+        ...contentOf(item, known),
         ...placeOf(item),
       };
     });
@@ -294,12 +370,26 @@ export function membersOf({ members, given }: EditorPerson): readonly RequestedU
     .map((member) => ({ ...known.find(({ email }) => email === member.email), ...member }));
 }
 
+/** Value of the sender, and the rule for a text. A value that was not changed is sent as it was written. */
+function contentOf({ value, format, kind }: PlacedItem, known: RequestedField | undefined) {
+  const isKept = textOf(known?.value) === value;
+  const isTicked = value === 'true';
+  return {
+    value: isKept ? known?.value : kind === 'Checkbox' ? isTicked || undefined : value.trim() || undefined,
+    ...((format !== '' || known?.format !== undefined) && { format: format || null }),
+  };
+}
+
+function textOf(value: RequestedField['value']): string {
+  return value === null || value === undefined ? '' : String(value);
+}
+
 function placeOf({ uploadId, topLeftX, topLeftY, width, height, pageNumber }: PlacedItem) {
   return { uploadId, topLeftX, topLeftY, width, height, pageNumber: pageNumber || null };
 }
 
 /** Reads a request that the editor made, or one of the API as far as the editor can show it. */
-export function fromRequest(request: CreationRequest): EditorModel {
+export function fromRequest(request: CreationRequest, words: NamingWords): EditorModel {
   const files = [...(request.files ?? [])].map((file) => ({ ...file }));
   const people = (request.flowActions ?? []).map((action) => personOf(action, files));
   const observers = (request.observers ?? []).map(({ user }) => ({
@@ -307,14 +397,25 @@ export function fromRequest(request: CreationRequest): EditorModel {
     name: user.name ?? '',
     email: user.email ?? '',
   }));
+  const all = [...people, ...observers];
+  unlabel(all, words);
   return {
     files,
-    people: [...people, ...observers],
+    envelope: request.isEnvelope === true,
+    envelopeName: request.envelopeName ?? '',
+    folder: request.folderId ?? '',
+    people: all,
     message: request.description ?? '',
     expires: (request.expirationDate ?? '').slice(0, 10),
     reminderDays: request.reminders?.everyDays ?? 0,
     given: request,
   };
+}
+
+/** Takes the labels away that `toRequest` gave: they follow a new name of the person. */
+function unlabel(people: readonly EditorPerson[], words: NamingWords): void {
+  for (const person of people)
+    for (const [item, made] of madeLabels(people, person, words)) if (item.label === made) item.label = '';
 }
 
 const ROLES: ReadonlyMap<string, PersonRole> = new Map([
@@ -337,17 +438,19 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
   });
   const marks = (action.prePositionedMarks ?? []).map((mark): PlacedItem => {
     const kind = kinds.get(mark.type ?? '') ?? 'Signature';
-    return { kind, label: '', required: true, options: '', ...place(mark), given: mark };
+    return { ...newItem(kind), ...place(mark), given: mark };
   });
   const fields = (action.fields ?? [])
     .filter((field) => !hasNoPlace(field))
     .map((field): PlacedItem => {
       const kind = (Object.keys(SIZES) as PlacedKind[]).find((name) => name === field.type) ?? 'Text';
       return {
-        kind,
+        ...newItem(kind),
         label: field.label ?? '',
         required: field.required ?? false,
         options: (field.options ?? []).join('\n'),
+        value: textOf(field.value),
+        format: field.format ?? '',
         ...place(field),
         given: field,
       };

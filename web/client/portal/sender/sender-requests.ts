@@ -22,6 +22,10 @@ export interface EditorData extends SenderSession {
   readonly locations: { readonly [uploadId: string]: string };
   /** Path of the API for the draft; absent: that of the draft's id. */
   readonly draftPath?: string;
+  /** A template is edited; a new one has no id. */
+  readonly isTemplate?: boolean;
+  /** Of the template that is edited. */
+  readonly templateVersion?: number;
   readonly words: EditorScriptTexts;
 }
 

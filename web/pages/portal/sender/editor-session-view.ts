@@ -5,7 +5,7 @@ import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { noticePage } from '../notice-view.tsx';
 import { portalPage, type Theme } from '../page-frame.tsx';
 import type { PageTexts } from '../texts.ts';
-import { editorForms } from './editor-view.ts';
+import { editorPlace, editorTexts } from './editor-view.ts';
 
 /** Texts, colours and frame of a page. */
 export interface EditorSessionPageOptions {
@@ -20,32 +20,29 @@ export function editorSessionPage(
   { words, theme, embedded }: EditorSessionPageOptions,
 ): string {
   const sender = TEXTS[words.language].senders;
-  const { editor, newDocument } = sender;
   const texts = TEXTS[words.language].editorSession;
-  const finish = html`<section id="finish" class="ways">
-<button type="button" id="send" class="main">${editor.send}</button>
-<button type="button" id="save-draft">${editor.saveDraft}</button>
-<button type="button" id="close-editor">${texts.saveAndClose}</button>
-</section>`;
+  const inEditor = editorTexts(sender);
   return portalPage({
     words,
-    title: newDocument,
+    title: sender.newDocument,
     theme,
-    kind: embedded ? 'account embedded' : 'account',
+    kind: embedded ? 'editing embedded' : 'editing',
     branding,
+    ownHeader: true,
     script: 'session-editor.js',
     data: {
       ...{ id, draftId, ticket, embedded, texts },
       embedOrigins: embedded ? embedOrigins : [],
-      words: { ...editor.script, signedOut: texts.over.text },
+      words: { ...inEditor.words, signedOut: texts.over.text },
+      editor: { ...inEditor, title: sender.newDocument },
     },
-    main: html`<main id="main" class="account-main" tabindex="-1">
-<h1>${newDocument}</h1>
+    main: editorPlace(
+      html`<main id="main" class="account-main" tabindex="-1">
+<h1>${sender.newDocument}</h1>
 <p id="opening" role="status">${texts.opening}</p>
-<div id="session" hidden>
-${editorForms(sender, finish, false)}
-</div>
 </main>`,
+      sender,
+    ),
   });
 }
 
