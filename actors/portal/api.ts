@@ -28,7 +28,7 @@ export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
 export type { SavedFlowService } from './drafts/saved-flows.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
-export type { Generations } from './generation/generations.ts';
+export type { Generations, TablePreview } from './generation/generations.ts';
 export type { Templates } from './generation/templates.ts';
 export type { MailboxEntry, Mails, OperatorMails } from './mail/mails.ts';
 export type { Portal as PortalService } from './portal.ts';

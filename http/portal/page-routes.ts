@@ -24,6 +24,7 @@ import { brandingAssetRoutes, portalAssetRoutes, widgetRoutes } from './pages/po
 import { signingRoutes } from './pages/signing-page.ts';
 import { validationPageRoutes } from './pages/validation-page.ts';
 import { portalRoute } from './route.ts';
+import { bulkPageRoutes } from './sender/bulk-pages.ts';
 import { senderRoutes } from './sender/sender-pages.ts';
 import { templatePageRoutes } from './sender/template-pages.ts';
 
@@ -107,6 +108,7 @@ export type PageService = Pick<
   | 'idempotency'
   | 'editorSessions'
   | 'folders'
+  | 'generations'
 >;
 
 export function portalPageRoutes(
@@ -127,6 +129,7 @@ export function portalPageRoutes(
     ...userPageRoutes(service.users),
     ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),
+    ...bulkPageRoutes({ ...service, ids }),
     ...editorSessionPageRoutes(service.editorSessions),
     ...portalAssetRoutes(),
   ];

@@ -19,6 +19,7 @@ import type {
 import type { TemplateGeneration } from '../../../contracts/portal/kept-requests/templates.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { DOCUMENT_TYPES } from '../../../contracts/portal/words.ts';
+import type { Millis } from '../../../machines/ids.ts';
 import {
   GENERATION_EXPIRED,
   type GenerationFile,
@@ -26,7 +27,7 @@ import {
   generationMachine,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type DataRow, invalid, rowsOf } from '../../shared/generation-data.ts';
+import { columnName, type DataRow, type DataTable, invalid, rowsOf } from '../../shared/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation-template.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { CreateDocuments } from '../api/documents.ts';
@@ -38,7 +39,7 @@ import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { type GenerationReaders, readGenerationFiles } from './generation-files.ts';
 import type { TemplateInUse } from './template-request.ts';
-import { assertColumns, requestOfRow } from './template-rows.ts';
+import { assertColumns, columnsFor, requestOfRow, type TemplateColumn } from './template-rows.ts';
 
 export const GENERATION = actorKind<typeof generationMachine>('generation');
 
@@ -140,27 +141,66 @@ export class Generations {
   ): Promise<GenerationView> {
     return this.#start(tenant, seed, request, async (id) => {
       const data = await this.#file(tenant, dataFile, MAX_TABLE);
-      const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.files);
-      const { folderId, newFolderName, ...rest } = request;
-      const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
-      const taggedFields = await this.creation.taggedFields(tenant, request);
+      const table = await readGenerationFiles(id, tenant.organization.id, data, this.files);
+      const wanted = await this.#wantedOf(tenant, request);
       const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
       const base: GenerationInput = {
         ...this.#ownerOf(tenant),
-        ...{ template: null, source: { ...used, uploads }, data, wanted, documentsPerRow },
-        ...(taggedFields.length > 0 && { taggedFields }),
-        total: rows.length * documentsPerRow,
-        folderId: null,
+        ...{ template: null, source: { ...used, uploads }, data, ...wanted, documentsPerRow },
+        total: table.rows.length * documentsPerRow,
         type: request.type ?? null,
       };
-      assertColumns(base, columns);
-      const length = JSON.stringify(wanted).length;
-      const faults = await this.#faultsOf(rowsOf({ columns, rows }), length, (row) =>
-        this.creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
-      );
-      if (!skipRefusedRows || faults.size === rows.length) refuseRows(faults);
+      const faults = await this.#faultsInRows(wanted, table, base.createdAt);
+      if (!skipRefusedRows || faults.size === table.rows.length) refuseRows(faults);
       return base;
     });
+  }
+
+  /** Prepares the request into which the rows of a table are filled. */
+  async #wantedOf(tenant: Tenant, request: CreateDocuments) {
+    const { folderId: _folder, newFolderName: _newFolder, ...rest } = request;
+    const taggedFields = await this.creation.taggedFields(tenant, request);
+    return {
+      wanted: JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'],
+      folderId: null,
+      ...(taggedFields.length > 0 && { taggedFields }),
+    };
+  }
+
+  /** Refusals: `InvalidGenerationFile` for a column that is not known. */
+  #faultsInRows(
+    wanted: Pick<GenerationInput, 'wanted' | 'folderId' | 'taggedFields'>,
+    table: DataTable,
+    at: Millis,
+  ): Promise<ReadonlyMap<number, PortalRefusal>> {
+    assertColumns(wanted, table.columns);
+    const length = JSON.stringify(wanted.wanted).length;
+    return this.#faultsOf(rowsOf(table), length, (row) =>
+      this.creation.assertPossible(requestOfRow(wanted, table.columns, row), at),
+    );
+  }
+
+  /**
+   * Reads and checks a table for a template; makes nothing. Refusals: `InvalidGenerationFile`, `UploadNotFound`.
+   * @param chosen the column of the template for each column of the table, empty = none; absent: by their names
+   */
+  async preview(
+    tenant: Tenant,
+    { request }: Pick<TemplateInUse, 'request'>,
+    dataFile: NewGeneration['dataFile'],
+    chosen?: readonly string[],
+  ): Promise<TablePreview> {
+    const data = await this.#file(tenant, dataFile, MAX_TABLE);
+    const given = await readGenerationFiles(dataFile.id, tenant.organization.id, data, this.files);
+    const wanted = await this.#wantedOf(tenant, request);
+    const known = columnsFor(wanted);
+    const columns = given.columns.map((name, at) => chosen?.[at] ?? columnNamed(name, known));
+    const table = tableWith(given, columns);
+    const faults = await this.#faultsInRows(wanted, table, this.#ownerOf(tenant).createdAt);
+    return {
+      ...{ given, columns, known, table },
+      faults: [...faults].map(([row, fault]) => ({ row: row + 1, text: describeRefusal(fault) })),
+    };
   }
 
   #ownerOf(tenant: Tenant) {
@@ -278,6 +318,46 @@ export class Generations {
     }
     return faults;
   }
+}
+
+/** A table for a template, with the columns that its cells fill. */
+export interface TablePreview {
+  /** As it was read. */
+  readonly given: DataTable;
+  /** Columns of the template for those of the table; empty = none. */
+  readonly columns: readonly string[];
+  /** Columns that there may be. */
+  readonly known: readonly TemplateColumn[];
+  /** The columns that are used. */
+  readonly table: DataTable;
+  /** Rows that become no documents, numbered from 1. */
+  readonly faults: readonly { readonly row: number; readonly text: string }[];
+}
+
+/** The column of a template that a name means: the same, the label of a field, or a part of the only person. */
+function columnNamed(name: string, known: readonly TemplateColumn[]): string {
+  const roles = new Set(known.flatMap(({ role }) => role ?? []));
+  const part = PERSON_WORDS.get(name) ?? name;
+  const found =
+    known.find(({ column }) => column === name) ??
+    known.find(({ role, text }) => role === undefined && columnName(text) === name) ??
+    (roles.size === 1 ? known.find(({ role, text }) => role !== undefined && text === part) : undefined);
+  return found?.column ?? '';
+}
+
+/** Names of columns for the parts of a person in the languages of the pages. */
+const PERSON_WORDS: ReadonlyMap<string, string> = new Map([
+  ...['e-mail', 'mail', 'correo', 'correo electrónico'].map((word) => [word, 'email'] as const),
+  ...['nome', 'nombre'].map((word) => [word, 'name'] as const),
+]);
+
+/** The columns that are used, each once. Refusals: `InvalidGenerationFile`. */
+function tableWith({ columns: names, rows }: DataTable, columns: readonly string[]): DataTable {
+  const used = columns.filter((column) => column !== '');
+  if (used.length === 0) throw invalid('No column of the table is used.');
+  if (new Set(used).size < used.length) throw invalid('Two columns of the table are used for the same.');
+  const places = names.flatMap((_, at) => ((columns[at] ?? '') === '' ? [] : [at]));
+  return { columns: used, rows: rows.map((cells) => places.map((at) => cells[at] ?? '')) };
 }
 
 /** A cell without a name must not make a document for a nameless person. Refusals: `InvalidFlowAction`. */

@@ -32,15 +32,34 @@ function requestOf({ wanted, folderId }: Wanted): CreateDocuments {
   return { ...(wanted as unknown as CreateDocuments), folderId };
 }
 
+/** A column that a table for a template may have. */
+export interface TemplateColumn {
+  readonly column: string;
+  /** Of a person; absent for fields and properties. */
+  readonly role?: string;
+  /** Part of the person, or label of the field, or name of the property. */
+  readonly text: string;
+}
+
+/** Columns that a table for a template may have: those of its people and fields, and of the document. */
+export function columnsFor(given: Wanted): readonly TemplateColumn[] {
+  const request = requestOf(given);
+  const columns = [
+    ...rolesIn(request).flatMap((role) =>
+      Object.entries(PERSON_COLUMNS).map(([part, text]) => ({ column: columnOf(role, part), role, text })),
+    ),
+    ...fieldsOf(given, request).map(({ name, label }) => ({
+      column: columnName(name),
+      text: label?.trim() || name.trim(),
+    })),
+    ...[DOCUMENT_NAME, EXTERNAL_ID, DESCRIPTION].map((column) => ({ column, text: column })),
+  ];
+  return [...new Map(columns.map((one) => [one.column, one])).values()];
+}
+
 /** Asserts that each column is one of a role, a field, or a property. Refusals: `InvalidGenerationFile`. */
 export function assertColumns(given: Wanted, columns: readonly string[]): void {
-  const request = requestOf(given);
-  const fields = fieldsOf(given, request).map(({ name }) => name);
-  const known = new Set([
-    ...rolesIn(request).flatMap((role) => Object.keys(PERSON_COLUMNS).map((one) => columnOf(role, one))),
-    ...fields.map(columnName),
-    ...[DOCUMENT_NAME, EXTERNAL_ID, DESCRIPTION],
-  ]);
+  const known = new Set(columnsFor(given).map(({ column }) => column));
   const unknown = columns.find((column) => !known.has(column));
   if (unknown !== undefined)
     throw invalid(
@@ -95,7 +114,7 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
 function fieldsOf(
   { taggedFields = [] }: Wanted,
   { flowActions }: CreateDocuments,
-): readonly Pick<NewField, 'name' | 'type'>[] {
+): readonly Pick<NewField, 'name' | 'type' | 'label'>[] {
   return [...flowActions.flatMap(({ fields }) => fields ?? []), ...taggedFields];
 }
 

@@ -43,7 +43,7 @@ import { type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
 import { requestOfDocument } from './document-template.ts';
-import type { Generations } from './generations.ts';
+import type { Generations, TablePreview } from './generations.ts';
 import { rolesOf, type TemplateInUse, withPeople, withProperties, withStandIns } from './template-request.ts';
 
 const TEMPLATE = actorKind<typeof templateMachine>('template');
@@ -222,6 +222,50 @@ export class Templates {
     seed?: string,
   ): Promise<GenerationView> {
     return this.generations.createOfTemplate(tenant, await this.#use(tenant, id, request), request, seed);
+  }
+
+  /** Reads and checks a table; makes nothing. Refusals and parameters as of `Generations.preview`. */
+  async preview(
+    tenant: Tenant,
+    id: string,
+    { dataFile, ...given }: TemplateReplacements & Pick<TemplateGeneration, 'dataFile'>,
+    chosen?: readonly string[],
+  ): Promise<TablePreview> {
+    return this.generations.preview(tenant, await this.#use(tenant, id, given), dataFile, chosen);
+  }
+
+  /**
+   * Creates a document for each row of a table that can be one; the columns of the template are those that were chosen.
+   * Refusals: as `generate`.
+   */
+  async generateWith(
+    tenant: Tenant,
+    id: string,
+    given: TemplateReplacements & Pick<TemplateGeneration, 'dataFile'>,
+    chosen: readonly string[],
+    seed?: string,
+  ): Promise<GenerationView> {
+    const { given: read, table, columns } = await this.preview(tenant, id, given, chosen);
+    const isSame = read.columns.every((name, at) => name === columns[at]);
+    const dataFile = isSame ? given.dataFile : await this.#tableFile(tenant, table);
+    return this.generate(tenant, id, { ...given, dataFile, skipRefusedRows: true }, seed);
+  }
+
+  /** An upload with a table. Of CSV, lines without a cell would not count as rows. */
+  async #tableFile(
+    tenant: Tenant,
+    { columns, rows }: TablePreview['table'],
+  ): Promise<TemplateGeneration['dataFile']> {
+    const objects = rows.map((cells, row) => {
+      const entries = columns.map((column, at) => [column, cells[at] ?? ''] as const);
+      // The first row names all columns.
+      return Object.fromEntries(entries.filter(([, cell]) => row === 0 || cell !== ''));
+    });
+    const file = { name: 'table.json', contentType: 'application/json' };
+    const sink = await this.uploads.open();
+    await sink.write(Buffer.from(JSON.stringify(objects)));
+    const { id } = await this.uploads.accept(tenant, sink, file);
+    return { ...file, id };
   }
 
   /** Prepares a version for new documents. */

@@ -101,7 +101,8 @@ ${template.description === null ? '' : html`<p>${template.description}</p>\n`}${
 <ol class="rows" role="list">
 ${lines(versions.map((one) => versionLine(page, texts, one, version)))}
 </ol>
-<div class="ways"><a class="button" href="${addressFrom(page, `${PATH}/${id}/edit`)}">${templates.edit}</a>
+<div class="ways"><a class="button" href="${addressFrom(page, `${PATH}/${id}/bulk`)}">${texts.bulk.open}</a>
+<a class="button" href="${addressFrom(page, `${PATH}/${id}/edit`)}">${templates.edit}</a>
 ${sureForm(page, user, `${PATH}/${id}/removal`, { ask: templates.remove, sure: templates.removeSure })}</div>`;
   return accountPage(page, user, { title: template.name, main });
 }

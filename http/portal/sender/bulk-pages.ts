@@ -1,0 +1,146 @@
+/**
+ * `/account/templates/{id}/bulk`: pages on which a signed-in user creates a document of a template for each row of a table,
+ * and follows them.
+ *
+ * Source: docs/decisions/0259-editor-in-steps.md.
+ */
+
+import type { Ids } from '@sealwright/runtime';
+import { z } from 'zod';
+import type { Generations, IdempotentRequests, SignedInUser, Templates } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
+import { bulkPage, bulkResultPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
+import { fingerprintOf } from '../../core/body/json-body.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { withIdempotency } from '../idempotency.ts';
+
+const PATH = '/account/templates/{id}/bulk';
+/** Those of the largest table. */
+const MAX_COLUMNS = 200;
+const ROWS_SHOWN = 100;
+
+const idParams = z.object({ id: z.string().max(64) });
+const pageNumber = z.coerce.number().int().min(0).max(1_000).catch(0);
+
+const tableBody = z.object({
+  id: formText,
+  name: formText,
+  contentType: formText,
+  version: formText,
+  key: formText,
+  ...Object.fromEntries(
+    Array.from({ length: MAX_COLUMNS }, (_, at) => [`column-${at}`, formText.optional()]),
+  ),
+});
+type TableBody = z.infer<typeof tableBody>;
+
+export interface BulkPages {
+  readonly templates: Templates;
+  readonly generations: Generations;
+  readonly idempotency: IdempotentRequests;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+export function bulkPageRoutes({ templates, generations, idempotency, ids }: BulkPages): readonly AnyRoute[] {
+  const show = async (page: AccountPage, user: SignedInUser, id: string, body?: TableBody) => {
+    const { document: _document, ...template } = await templates.get(user.tenant, id, null);
+    if (body === undefined) return accountReply(200, bulkPage(page, user, { template }));
+    const { request, chosen } = requestOf(body);
+    const file = request.dataFile;
+    try {
+      const preview = await templates.preview(user.tenant, id, request, chosen);
+      return accountReply(200, bulkPage(page, user, { template, file, preview, key: ids.uuid() }));
+    } catch (error) {
+      if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+      return accountReply(422, bulkPage(page, user, { template, file, refusal: error }));
+    }
+  };
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for users: the form with the table for many documents of a template.',
+      description:
+        'An unknown template, or one of another organization, is answered with 404. The script of the page uploads the table.',
+      auth: 'user',
+      params: idParams,
+      handle: ({ page, user, params }) => show(page, user, params.id),
+    }),
+    accountPost({
+      path: `${PATH}/preview`,
+      summary: 'Shows the columns and the rows of a table, and the faults of its rows; creates nothing.',
+      auth: 'user',
+      params: idParams,
+      body: tableBody,
+      handle: ({ page, user, params, body }) => show(page, user, params.id, body),
+    }),
+    accountPost({
+      path: `${PATH}/documents`,
+      summary: 'Creates a document for each row of a table that has no fault.',
+      description:
+        'The rules are those of `POST /api/templates/{id}/generation`; the form has an idempotency key, so that a form that is sent twice creates the documents once.',
+      auth: 'user',
+      params: idParams,
+      body: tableBody,
+      async handle({ page, user, params, body }) {
+        const id = params.id.toLowerCase();
+        const { request, chosen = [] } = requestOf(body);
+        const { key, ...given } = body;
+        const call = { route: `POST ${PATH}/documents`, key, fingerprint: fingerprintOf([id, given]) };
+        try {
+          const made = await withIdempotency(idempotency, user.tenant, call, (seed) =>
+            templates.generateWith(user.tenant, id, request, chosen, seed),
+          );
+          return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${made.id}`));
+        } catch (error) {
+          if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+          return show(page, user, id, body);
+        }
+      },
+    }),
+    accountGet({
+      path: `${PATH}/{generation}`,
+      summary: 'A page for users: the progress of many documents, and the result of each row.',
+      auth: 'user',
+      params: idParams.extend({ generation: z.string().max(64) }),
+      async handle({ page, user, params, query }) {
+        const offset = pageNumber.parse(query['rows'] ?? 0);
+        const { document: _document, ...template } = await templates.get(user.tenant, params.id, null);
+        const generation = await generations.get(user.tenant, params.generation);
+        const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
+        return accountReply(200, bulkResultPage(page, user, { template, generation, rows, offset }));
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{generation}/cancellation`,
+      summary: 'Stops the creation of documents; those that exist stay.',
+      auth: 'user',
+      params: idParams.extend({ generation: z.string().max(64) }),
+      body: z.object({}),
+      async handle({ page, user, params: { id, generation } }) {
+        await generations.cancel(user.tenant, generation).catch((error: unknown) => {
+          // It has ended since the page was shown.
+          if (!(error instanceof PortalRefusal && error.code === 'DocumentOperationEnded')) throw error;
+        });
+        return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${generation}`));
+      },
+    }),
+  ];
+}
+
+/** The request of the form; columns are numbered as in the table. */
+function requestOf({ id, name, contentType, version, key: _key, ...columns }: TableBody) {
+  const values: Readonly<Record<string, unknown>> = columns;
+  const chosen = Array.from({ length: MAX_COLUMNS }, (_, at) => values[`column-${at}`]);
+  return {
+    request: {
+      ...{ dataFile: { id, name, contentType }, documentName: null, properties: {} },
+      version: Number(version) || null,
+    },
+    ...(typeof chosen[0] === 'string' && {
+      chosen: chosen.map((column) => (typeof column === 'string' ? column : '')),
+    }),
+  };
+}

@@ -1,0 +1,295 @@
+/** Many documents of a template: the table, its columns and faults before they are sent, and the result of each row. */
+
+import type { SignedInUser, TablePreview } from '../../../../actors/portal/api.ts';
+import type {
+  GenerationRow,
+  GenerationView,
+} from '../../../../contracts/portal/kept-requests/generations.ts';
+import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
+import type { Page } from '../../../../contracts/portal/lists.ts';
+import { markup } from '../../../../contracts/texts/markup.tsx';
+import { TEXTS } from '../../../../contracts/texts/texts.ts';
+import type { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
+import { Button, ButtonLink } from '../../../components/controls.tsx';
+import { Badge, Card, Progress, Table } from '../../../components/surfaces.tsx';
+import { type AccountPage, accountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
+import { counted, filled, type SenderTexts } from '../texts.ts';
+
+/** Rows of the table that are shown before it is sent, and faults. */
+const ROWS_SHOWN = 5;
+const FAULTS_SHOWN = 50;
+
+interface TableFile {
+  readonly id: string;
+  readonly name: string;
+  readonly contentType: string;
+}
+
+export interface BulkPage {
+  readonly template: TemplateItem;
+  readonly file?: TableFile;
+  readonly preview?: TablePreview;
+  /** The same for each time the form is sent. */
+  readonly key?: string;
+  /** Reason why the table cannot be used. */
+  readonly refusal?: PortalRefusal;
+}
+
+type Texts = SenderTexts['bulk'];
+
+export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage): string {
+  const { senders } = TEXTS[page.words.language];
+  const texts = senders.bulk;
+  const { template, file, preview, refusal } = shown;
+  const path = `/account/templates/${template.id}`;
+  return accountPage(page, user, {
+    title: filled(texts.title, { name: template.name }),
+    script: 'bulk.js',
+    data: { formToken: user.formToken, words: senders.editor.script },
+    main: markup(
+      <>
+        <p>
+          <a href={addressFrom(page, path)}>{template.name}</a>
+        </p>
+        <p>{texts.intro}</p>
+        <p class="hint">{texts.limits}</p>
+        {refusal !== undefined && (
+          <p class="outcome bad" id="refusal" role="alert" tabIndex={-1}>
+            {filled(texts.refused, { name: file?.name ?? '', reason: refusal.message })}
+          </p>
+        )}
+        <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
+          <Hidden user={user} template={template} file={undefined} />
+          <div class="drop" id="table-drop">
+            <label for="table-file">{preview === undefined ? texts.choose : texts.chooseOther}</label>
+            <input
+              type="file"
+              id="table-file"
+              accept=".csv,.txt,.xlsx,.json"
+              aria-invalid={refusal === undefined ? undefined : 'true'}
+            />
+            <p id="table-state" class="hint" role="status">
+              {file?.name}
+            </p>
+            <noscript>
+              <p class="trouble">{senders.editor.needsScript}</p>
+            </noscript>
+          </div>
+        </form>
+        {preview !== undefined && file !== undefined && (
+          <Preview page={page} user={user} texts={texts} shown={shown} preview={preview} file={file} />
+        )}
+      </>,
+    ),
+  });
+}
+
+/** Token and table of a form. Without a file the script fills them in. */
+function Hidden({
+  user,
+  template,
+  file,
+}: {
+  readonly user: SignedInUser;
+  readonly template: TemplateItem;
+  readonly file: TableFile | undefined;
+}) {
+  return (
+    <>
+      <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
+      <input type="hidden" name="version" value={template.version} />
+      {(['id', 'name', 'contentType'] as const).map((member) => (
+        <input key={member} type="hidden" name={member} value={file?.[member] ?? ''} />
+      ))}
+    </>
+  );
+}
+
+function Preview({
+  page,
+  user,
+  texts,
+  shown: { template, key },
+  preview,
+  file,
+}: {
+  readonly page: AccountPage;
+  readonly user: SignedInUser;
+  readonly texts: Texts;
+  readonly shown: BulkPage;
+  readonly preview: TablePreview;
+  readonly file: TableFile;
+}) {
+  const { given, columns, known, faults, table } = preview;
+  const { language } = page.words;
+  const path = `/account/templates/${template.id}/bulk`;
+  const good = table.rows.length - faults.length;
+  const nameOf = ({ role, text }: TablePreview['known'][number]) =>
+    role === undefined ? text : `${role}: ${partOf(texts, text)}`;
+  // A column has several spellings; each target is offered once.
+  const targets = [...new Map(known.map((one) => [nameOf(one), one])).values()];
+  const targetOf = (column: string) => {
+    const found = known.find((one) => one.column === column);
+    return found === undefined ? '' : (targets.find((one) => nameOf(one) === nameOf(found))?.column ?? '');
+  };
+  return (
+    <>
+      <form method="post" action={addressFrom(page, `${path}/preview`)} id="columns-form">
+        <Hidden user={user} template={template} file={file} />
+        <Card title={texts.columns} aside={<Button type="submit">{texts.check}</Button>}>
+          <Table
+            caption={texts.columns}
+            heads={[
+              texts.column,
+              texts.fills,
+              ...given.rows.slice(0, ROWS_SHOWN).map((_, at) => rowName(texts, at + 1)),
+            ]}
+            rows={given.columns.map((name, at) => ({
+              key: name,
+              cells: [
+                <label for={`column-${at}`}>
+                  <bdi>{name}</bdi>
+                </label>,
+                <select id={`column-${at}`} name={`column-${at}`} autocomplete="off">
+                  <option value="">{texts.unused}</option>
+                  {targets.map((one) => (
+                    <option
+                      key={one.column}
+                      value={one.column}
+                      selected={targetOf(columns[at] ?? '') === one.column}
+                    >
+                      {nameOf(one)}
+                    </option>
+                  ))}
+                </select>,
+                ...given.rows.slice(0, ROWS_SHOWN).map((cells) => <bdi>{cells[at] ?? ''}</bdi>),
+              ],
+            }))}
+          />
+        </Card>
+      </form>
+      {faults.length > 0 && (
+        <Card title={counted(language, texts.faults, faults.length)} label={texts.faultsTitle}>
+          <div class="body">
+            <ol class="rows" id="table-faults">
+              {faults.slice(0, FAULTS_SHOWN).map(({ row, text }) => (
+                <li key={row}>
+                  <Badge tone="bad">{rowName(texts, row)}</Badge> <bdi>{text}</bdi>
+                </li>
+              ))}
+            </ol>
+            {faults.length > FAULTS_SHOWN && <p class="hint">…</p>}
+          </div>
+        </Card>
+      )}
+      <form method="post" action={addressFrom(page, `${path}/documents`)} id="send-form">
+        <Hidden user={user} template={template} file={file} />
+        <input type="hidden" name="key" value={key} />
+        {given.columns.map((name, at) => (
+          <input key={name} type="hidden" name={`column-${at}`} value={columns[at] ?? ''} />
+        ))}
+        <p class="ways">
+          <Button type="submit" rank="main" disabled={good === 0}>
+            {counted(language, texts.send, good)}
+          </Button>
+        </p>
+      </form>
+    </>
+  );
+}
+
+/** @param part as in columns, which may have a hyphen */
+function partOf({ parts }: Texts, part: string): string {
+  const found = Object.entries(parts).find(([name]) => name === part);
+  return found === undefined ? part : found[1];
+}
+
+function rowName({ row }: Texts, number: number): string {
+  return filled(row, { number });
+}
+
+export interface BulkResultPage {
+  readonly template: TemplateItem;
+  readonly generation: GenerationView;
+  readonly rows: Page<GenerationRow>;
+  /** Page of the rows, from 0. */
+  readonly offset: number;
+}
+
+export function bulkResultPage(
+  page: AccountPage,
+  user: SignedInUser,
+  { template, generation, rows, offset }: BulkResultPage,
+): string {
+  const { senders } = TEXTS[page.words.language];
+  const texts = senders.bulk;
+  const { id, status, totalDocumentsCount, initializedCount, refusedRowsCount, error } = generation;
+  const isRunning = status === 'Pending' || status === 'Init' || status === 'Canceling';
+  const path = `/account/templates/${template.id}/bulk/${id}`;
+  const done = initializedCount + refusedRowsCount;
+  const sent = counted(page.words.language, texts.sent, initializedCount);
+  const refused = counted(page.words.language, texts.faults, refusedRowsCount);
+  const statuses = { Pending: texts.pending, Made: texts.made, Refused: texts.notMade };
+  return accountPage(page, user, {
+    title: filled(texts.title, { name: template.name }),
+    script: 'bulk.js',
+    data: { formToken: user.formToken, words: senders.editor.script, ...(isRunning && { running: id }) },
+    main: markup(
+      <>
+        <p>
+          <a href={addressFrom(page, `/account/templates/${template.id}`)}>{template.name}</a>
+        </p>
+        <div
+          class={`outcome ${isRunning ? '' : error === null ? 'good' : 'bad'}`}
+          role="status"
+          id="bulk-state"
+          data-running={isRunning}
+        >
+          {isRunning ? texts.running : error === null ? sent : error.message}
+          {refusedRowsCount > 0 && `, ${refused}`}
+        </div>
+        <Progress done={done} of={totalDocumentsCount} label={texts.progress} />
+        {isRunning && (
+          <form method="post" action={addressFrom(page, `${path}/cancellation`)}>
+            <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
+            <p class="ways">
+              <Button type="submit">{texts.stop}</Button>
+            </p>
+          </form>
+        )}
+        <Card title={texts.results}>
+          <Table
+            id="bulk-rows"
+            caption={texts.results}
+            heads={[texts.rowHead, texts.result, texts.document]}
+            rows={rows.items.map(({ row, status: state, documentIds, error: fault }) => ({
+              key: String(row),
+              cells: [
+                row,
+                <>
+                  <Badge tone={state === 'Made' ? 'good' : state === 'Refused' ? 'bad' : 'info'}>
+                    {statuses[state]}
+                  </Badge>{' '}
+                  {fault?.message}
+                </>,
+                documentIds.map((document) => (
+                  <a key={document} href={addressFrom(page, `/account/documents/${document}`)}>
+                    {texts.document} {row}
+                  </a>
+                )),
+              ],
+            }))}
+          />
+        </Card>
+        <p class="ways">
+          {offset > 0 && (
+            <ButtonLink href={addressFrom(page, `${path}?rows=${offset - 1}`)}>{texts.before}</ButtonLink>
+          )}
+          {(offset + 1) * 100 < rows.totalCount && (
+            <ButtonLink href={addressFrom(page, `${path}?rows=${offset + 1}`)}>{texts.after}</ButtonLink>
+          )}
+        </p>
+      </>,
+    ),
+  });
+}
