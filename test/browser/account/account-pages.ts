@@ -49,12 +49,12 @@ export async function signIn(page: Page, program: PortalProgram): Promise<void> 
   await page.locator('.account-main').waitFor();
 }
 
+/** Steps of the editor, in order. */
+const STEPS = ['Files', 'People', 'Fields', 'Review'] as const;
+
 /** Goes to a step of the editor. */
-export async function goTo(
-  page: Page | FrameLocator,
-  step: 'Files' | 'People' | 'Fields' | 'Review',
-): Promise<void> {
-  await page.locator('.steps').getByRole('button', { name: step }).click();
+export async function goTo(page: Page | FrameLocator, step: (typeof STEPS)[number]): Promise<void> {
+  await page.locator('.steps button').nth(STEPS.indexOf(step)).click();
   await page.locator(`.step:not([hidden]) #step-${step.toLowerCase()}`).waitFor();
 }
 
