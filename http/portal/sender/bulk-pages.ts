@@ -32,7 +32,7 @@ const tableBody = z.object({
   version: formText,
   key: formText,
   ...Object.fromEntries(
-    Array.from({ length: MAX_COLUMNS }, (_, at) => [`column-${at}`, formText.optional()]),
+    Array.from({ length: MAX_COLUMNS }, (_, at) => [`column-${at}`, z.string().max(4096).optional()]),
   ),
 });
 type TableBody = z.infer<typeof tableBody>;
