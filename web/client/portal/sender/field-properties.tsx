@@ -50,7 +50,6 @@ export function FieldProperties({ page, boxes }: Props) {
           id="item-label"
           label={texts.labelSeen}
           dir="auto"
-          autocomplete="off"
           maxlength={MAX_LABEL}
           placeholder={madeLabels(page.people, owner, words).get(item)}
           value={item.label}
@@ -65,7 +64,6 @@ export function FieldProperties({ page, boxes }: Props) {
         <label for="item-person">{texts.whoFills}</label>
         <select
           id="item-person"
-          autocomplete="off"
           aria-invalid={personError === undefined ? undefined : 'true'}
           value={String(page.people.indexOf(owner))}
           onChange={({ currentTarget }) => {
@@ -112,7 +110,6 @@ function Content({
         <input
           id="item-required"
           type="checkbox"
-          autocomplete="off"
           checked={item.required}
           onChange={({ currentTarget }) =>
             page.change(() => {
@@ -129,7 +126,6 @@ function Content({
             id="item-options"
             rows={3}
             maxlength={20_000}
-            autocomplete="off"
             aria-invalid={optionsError === undefined ? undefined : 'true'}
             value={item.options}
             onInput={({ currentTarget }) => {
@@ -147,7 +143,6 @@ function Content({
           <label for="item-format">{texts.format}</label>
           <select
             id="item-format"
-            autocomplete="off"
             value={item.format}
             onChange={({ currentTarget }) =>
               page.change(() => {
@@ -183,7 +178,6 @@ function Value({ page, item, name }: Parameters<typeof Content>[0]) {
         <input
           id="item-value"
           type="checkbox"
-          autocomplete="off"
           checked={item.value === 'true'}
           onChange={({ currentTarget }) => set(currentTarget.checked ? 'true' : '')}
         />{' '}
@@ -194,12 +188,7 @@ function Value({ page, item, name }: Parameters<typeof Content>[0]) {
     return (
       <div class="field">
         <label for="item-value">{texts.value}</label>
-        <select
-          id="item-value"
-          autocomplete="off"
-          value={item.value}
-          onChange={({ currentTarget }) => set(currentTarget.value)}
-        >
+        <select id="item-value" value={item.value} onChange={({ currentTarget }) => set(currentTarget.value)}>
           <option value="">{texts.noValue}</option>
           {readOptions(item.options).map((option) => (
             <option key={option}>{option}</option>
@@ -215,7 +204,6 @@ function Value({ page, item, name }: Parameters<typeof Content>[0]) {
       type={type}
       step={type === 'number' ? 'any' : undefined}
       dir="auto"
-      autocomplete="off"
       maxlength={500}
       placeholder={filled(texts.valueEmpty, { name })}
       value={item.value}

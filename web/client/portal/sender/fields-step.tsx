@@ -50,12 +50,7 @@ export function FieldsStep({ page, boxes }: Props) {
         {pdfs.length > 1 && (
           <div class="field">
             <label for="place-file">{texts.file}</label>
-            <select
-              id="place-file"
-              autocomplete="off"
-              value={file}
-              onChange={({ currentTarget }) => show(currentTarget.value)}
-            >
+            <select id="place-file" value={file} onChange={({ currentTarget }) => show(currentTarget.value)}>
               {pdfs.map(({ id, displayName, name }) => (
                 <option key={id} value={id}>
                   {displayName || name}

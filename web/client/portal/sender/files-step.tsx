@@ -101,7 +101,6 @@ export function FilesStep({ page }: { readonly page: EditorPage }) {
             <input
               aria-label={file.name}
               dir="auto"
-              autocomplete="off"
               maxlength={250}
               value={file.displayName}
               onInput={({ currentTarget }) => {
@@ -154,7 +153,6 @@ export function FilesStep({ page }: { readonly page: EditorPage }) {
               label={texts.envelopeName}
               error={page.errorOf('envelope-name')}
               dir="auto"
-              autocomplete="off"
               maxlength={250}
               value={model.envelopeName}
               onInput={({ currentTarget }) => {

@@ -57,7 +57,6 @@ function inputOf({ page, person, index }: RowProps, name: 'name' | 'email' | 'ti
   return {
     id,
     name,
-    autocomplete: 'off',
     value: person[name],
     error: page.errorOf(id),
     maxlength: name === 'email' ? 254 : 200,
@@ -97,7 +96,6 @@ function PersonRow(props: RowProps) {
             <select
               id={`person-${index}-role`}
               name="role"
-              autocomplete="off"
               value={person.role}
               onChange={({ currentTarget }) =>
                 page.change(() => {
@@ -174,7 +172,6 @@ function NumberField({
       name={name}
       label={label}
       type="number"
-      autocomplete="off"
       min={least}
       max={most}
       value={String(person[name])}
@@ -199,7 +196,6 @@ function Tick({
       <input
         name={name}
         type="checkbox"
-        autocomplete="off"
         checked={person[name]}
         onChange={({ currentTarget }) =>
           page.change(() => {
@@ -267,7 +263,6 @@ function Members({ page, person, index }: RowProps) {
                         data-part={part}
                         type={part === 'name' ? 'text' : 'email'}
                         dir={part === 'name' ? 'auto' : undefined}
-                        autocomplete="off"
                         maxlength={part === 'name' ? 200 : 254}
                         aria-invalid={error !== undefined && at === 0 ? 'true' : undefined}
                         value={member[part]}

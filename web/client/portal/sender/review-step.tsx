@@ -122,7 +122,6 @@ function Message({ page }: Pick<Props, 'page'>) {
             dir="auto"
             rows={4}
             maxlength={4000}
-            autocomplete="off"
             aria-describedby="message-hint"
             value={model.message}
             onInput={({ currentTarget }) =>
@@ -140,7 +139,6 @@ function Message({ page }: Pick<Props, 'page'>) {
             id="expires"
             label={texts.expires}
             type="date"
-            autocomplete="off"
             error={page.errorOf('expires')}
             value={model.expires}
             onChange={({ currentTarget }) => {
@@ -155,7 +153,6 @@ function Message({ page }: Pick<Props, 'page'>) {
           id="reminder-days"
           label={texts.reminders}
           type="number"
-          autocomplete="off"
           min={1}
           max={365}
           value={model.reminderDays > 0 ? String(model.reminderDays) : ''}
@@ -170,7 +167,6 @@ function Message({ page }: Pick<Props, 'page'>) {
             <label for="folder">{texts.folder}</label>
             <select
               id="folder"
-              autocomplete="off"
               value={model.folder}
               onChange={({ currentTarget }) =>
                 page.change(() => {
@@ -207,7 +203,6 @@ function Template({ page, templates }: Pick<Props, 'page' | 'templates'>) {
         id="template-name"
         label={templates.name}
         dir="auto"
-        autocomplete="off"
         maxlength={200}
         error={page.errorOf('template-name')}
         value={template.name}
@@ -224,7 +219,6 @@ function Template({ page, templates }: Pick<Props, 'page' | 'templates'>) {
           dir="auto"
           rows={2}
           maxlength={2000}
-          autocomplete="off"
           value={template.description}
           onInput={({ currentTarget }) =>
             set(() => {
@@ -237,7 +231,6 @@ function Template({ page, templates }: Pick<Props, 'page' | 'templates'>) {
         id="template-days"
         label={templates.expirationDays}
         type="number"
-        autocomplete="off"
         min={1}
         max={3650}
         value={template.days > 0 ? String(template.days) : ''}

@@ -150,7 +150,7 @@ function Preview({
                 <label for={`column-${at}`}>
                   <bdi>{name}</bdi>
                 </label>,
-                <select id={`column-${at}`} name={`column-${at}`} autocomplete="off">
+                <select id={`column-${at}`} name={`column-${at}`}>
                   <option value="">{texts.unused}</option>
                   {targets.map((one) => (
                     <option
