@@ -40,6 +40,7 @@ export function editorPage(
     kind: 'editing',
     branding: user.branding,
     ownHeader: true,
+    namesOrigin: true,
     script: 'editor.js',
     data: {
       formToken: user.formToken,
