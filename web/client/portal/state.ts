@@ -9,7 +9,7 @@ export function startState({ shown }: Pick<StateData, 'shown'>): void {
     timeStyle: 'short',
   });
   for (const time of document.querySelectorAll('time'))
-    time.textContent = `${format.format(new Date(time.dateTime))} (${zone.replace(/.*\//, '').replaceAll('_', ' ')})`;
+    time.textContent = `${format.format(new Date(time.dateTime))} (${zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')})`;
   // The page reports a failure itself.
   if (shown !== undefined) void showDocument(shown).catch(() => undefined);
 }
