@@ -135,7 +135,8 @@ function comment(container: Container): Finding[] {
   const { directory, mimeType: given } = container;
   const text = directory.comment.toString('latin1').replaceAll('\0', '');
   // A line end in either of them is a warning about the media type, not another media type.
-  const [, named] = /^[\s\xa0\xef\xbb\xbf\xfe\xff]*mimetype\s*[=:]\s*(.*?)\s*$/is.exec(text) ?? [];
+  const [name] = /^[\s\xa0\xef\xbb\xbf\xfe\xff]*mimetype\s*[=:]/i.exec(text) ?? [];
+  const named = name === undefined ? undefined : text.slice(name.length).trim();
   const types = text.match(/vnd\.etsi\.asic-[a-z]/gi) ?? [];
   const own = `vnd.etsi.asic-${container.kind}`.toLowerCase();
   const isOther = types.some((type) => type.toLowerCase() !== own);

@@ -89,10 +89,15 @@ function judgeRichText(
   const written = dict.get('RV');
   const isUsed = ((asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0) & RICH_TEXT) !== 0;
   if (written === undefined || (!isUsed && equalValues(written, before.get('RV')))) return FAITHFUL;
-  const text = (asText(pdf.resolve(written)) ?? '').replace(/<[^>]*>/g, '').replace(ENTITY, characterOf);
+  const text = withoutTags(asText(pdf.resolve(written)) ?? '').replace(ENTITY, characterOf);
   const bare = (one: string): string => one.replace(/\s/g, '');
   const isSame = fieldValue(pdf, dict).texts?.some((value) => bare(value) === bare(text));
   return isSame === true ? FAITHFUL : leavesOpen('has a rich text that is another one than its value');
+}
+
+function withoutTags(markup: string): string {
+  const [start = '', ...parts] = markup.split('<');
+  return start + parts.map((part) => part.slice(part.indexOf('>') + 1)).join('');
 }
 
 const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));/gi;

@@ -711,7 +711,8 @@ test('after a start with the wall clock set back an hour new effects run at once
   await before.system.send(T1, { type: 'WORK', what: 'failed' });
   await reached(async () => (await first.failedEffectCount()) > 0, settle);
   await before.runtime.stop();
-  await before.system.send(T1, { type: 'WORK', what: 'fresh' });
+  // A runtime that is not started stores effects and runs none.
+  await createTestRuntime({ store: first, clock: ahead }).system.send(T1, { type: 'WORK', what: 'fresh' });
   await first.close();
 
   const store = openLmdbStore({ folder });
