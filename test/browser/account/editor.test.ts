@@ -178,9 +178,10 @@ test.serial('a document is composed and sent with the keyboard alone', async (t)
   await page.goto(`${program.url}/account/documents/new`);
   await page.locator('#editor[data-ready]').waitFor();
   await tabTo(page, '#add-files');
-  const chooser = page.waitForEvent('filechooser');
-  await page.keyboard.press('Enter');
-  await (await chooser).setFiles([CONTRACT, { ...CONTRACT, name: 'annex.pdf' }]);
+  const chosen = page.waitForEvent('filechooser');
+  await page.locator('#add-files:focus').waitFor();
+  await page.keyboard.press('Space');
+  await (await chosen).setFiles([CONTRACT, { ...CONTRACT, name: 'annex.pdf' }]);
   await page.locator('#file-list li').nth(1).waitFor();
   await tabTo(page, '#envelope');
   await page.keyboard.press('Space');

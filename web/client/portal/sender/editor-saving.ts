@@ -96,10 +96,11 @@ export class EditorSaving {
       await call(page.data, 'PUT', this.#path(), body);
     }
     this.#saved = content;
-    // The person may have gone on editing meanwhile.
-    if (!this.isChanged) window.removeEventListener('beforeunload', this.#confirmLeaving);
     const time = new Intl.DateTimeFormat(globalThis.document.documentElement.lang, { timeStyle: 'short' });
-    page.saved = { state: 'saved', time: time.format(currentTime()) };
+    // The person may have gone on editing meanwhile.
+    const state = this.isChanged ? 'changed' : 'saved';
+    page.saved = { state, time: time.format(currentTime()) };
+    if (state === 'saved') window.removeEventListener('beforeunload', this.#confirmLeaving);
     tellPage('saved', this.#draftId);
   }
 

@@ -54,13 +54,17 @@ export function startEditor(): void {
     // An element that is removed or gets the focus asks for another drawing while this one is under way.
     if (isDrawing) return;
     isDrawing = true;
-    while (isOld) {
-      isOld = false;
-      const parts = { page, saving, boxes, go, title: data.title, templates: data.templateTexts };
-      render(<EditorFrame {...parts} {...(data.close !== undefined && { close: data.close })} />, element);
-      boxes.draw();
+    try {
+      while (isOld) drawOnce();
+    } finally {
+      isDrawing = false;
     }
-    isDrawing = false;
+  };
+  const drawOnce = () => {
+    isOld = false;
+    const parts = { page, saving, boxes, go, title: data.title, templates: data.templateTexts };
+    render(<EditorFrame {...parts} {...(data.close !== undefined && { close: data.close })} />, element);
+    boxes.draw();
   };
 
   const stepOfAddress = () => STEPS.find((step) => `#${step}` === location.hash);
