@@ -159,7 +159,7 @@ export class PageBoxes {
     if (known !== undefined) return known;
     const frame = view.frame(number);
     if (frame === undefined) return undefined;
-    const layer = createElement('div', { class: 'boxes' });
+    const layer = createElement('div', { class: 'placed-fields' });
     frame.append(layer);
     this.#layers.set(number, layer);
     return layer;
