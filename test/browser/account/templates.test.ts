@@ -153,10 +153,12 @@ test.serial(
     const address = `${program.url}/account/templates/${template}?culture=es`;
     await page.goto(address);
     await looksGood(t, page, 'use in Spanish');
+    await page.getByText('Menú', { exact: true }).click();
     t.is(
       await page.getByRole('link', { name: 'Português' }).getAttribute('href'),
       `/account/templates/${template}?culture=pt`,
     );
+    await page.getByText('Menú', { exact: true }).click();
     await page.getByLabel('Nombre', { exact: true }).fill('Ana');
     await page.getByLabel('Correo').fill('ana@example.org');
     await page.getByRole('button', { name: 'Enviar' }).dblclick();
