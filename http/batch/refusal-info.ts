@@ -9,6 +9,9 @@ import type { RefusalCode } from '../../machines/refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
 
+const STATUS = 'The status of the answer.';
+const CODE = 'Says what happened; never renamed, never used for something else.';
+
 /** Members of the body of every refusal. */
 const PROBLEM: Schema = {
   type: 'object',
@@ -25,10 +28,10 @@ const PROBLEM: Schema = {
       description: 'What the code means, for people.',
       examples: ['The job was not found.'],
     },
-    status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
+    status: { type: 'integer', description: STATUS, examples: [404] },
     code: {
       type: 'string',
-      description: 'Says what happened; never renamed, never used for something else.',
+      description: CODE,
       examples: ['job.not-found'],
     },
     traceId: {
@@ -93,6 +96,6 @@ export const batchRefusals: RefusalInfo = {
   titleOf: (code) => REFUSALS[code as RefusalCode].title,
   schema: (status, codes) => ({
     allOf: [{ $ref: '#/components/schemas/Problem' }],
-    properties: { status: { const: status }, code: { enum: codes } },
+    properties: { status: { const: status, description: STATUS }, code: { enum: codes, description: CODE } },
   }),
 };

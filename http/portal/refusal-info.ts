@@ -110,7 +110,7 @@ export const portalRefusals: RefusalInfo = {
     const name = status === 400 ? 'BadRequest' : 'Error';
     return {
       allOf: [{ $ref: `#/components/schemas/${name}` }],
-      properties: { code: { enum: codes } },
+      properties: { code: { description: CODE['description'], enum: codes } },
     };
   },
 };

@@ -202,7 +202,7 @@ test('scripts are compressed with an encoding that the browser accepts', (t) => 
 
 /** Words that are the same in English and Portuguese or Spanish. */
 const SAME = new Set([
-  ...['E-mail', 'Downloads', 'Original', 'Roles', 'URL', 'Zoom', 'normal', '{name} ({role})'],
+  ...['E-mail', 'Downloads', 'Menu', 'Original', 'Roles', 'URL', 'Zoom', 'normal', '{name} ({role})'],
   ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
 ]);
 

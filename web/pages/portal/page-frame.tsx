@@ -84,10 +84,22 @@ function brandingPath({ organizationId }: PageBranding): string {
 
 /** Nothing without a logo. @param alt empty when the name is shown beside it */
 export function Logo({ branding, alt }: { readonly branding: PageBranding; readonly alt: string }) {
+  const logo = logoImage(branding);
+  return logo === undefined ? null : <img {...logo} alt={alt} />;
+}
+
+/** Address and size of the logo; undefined without one. */
+export function logoImage(branding: PageBranding): LogoImage | undefined {
   const { logo } = branding;
-  if (logo === undefined) return null;
-  const source = `${brandingPath(branding)}/logo?v=${logo.digest}`;
-  return <img src={source} alt={alt} width={logo.width} height={logo.height} />;
+  if (logo === undefined) return undefined;
+  const { digest, width, height } = logo;
+  return { src: `${brandingPath(branding)}/logo?v=${digest}`, width, height };
+}
+
+export interface LogoImage {
+  readonly src: string;
+  readonly width: number;
+  readonly height: number;
 }
 
 /** The logo for a page that is a template. */

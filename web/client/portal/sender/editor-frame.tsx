@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../../components/controls.tsx';
 import { Icon } from '../../../components/icon.tsx';
+import type { LogoImage } from '../../../pages/portal/page-frame.tsx';
 import { counted, filled, type SenderTexts } from '../../../pages/portal/texts.ts';
 import { below } from '../../dom.ts';
 import { STEPS, type Step } from './editor-faults.ts';
@@ -20,7 +21,9 @@ export interface EditorFrameOptions {
   readonly templates: SenderTexts['templates'];
   readonly title: string;
   /** Text of the button of a session in another application; absent: the page has a link back. */
-  readonly close?: string;
+  readonly close: string | undefined;
+  /** Of the organization, in a session that is not embedded. */
+  readonly logo: LogoImage | undefined;
   go(step: Step): void;
 }
 
@@ -74,7 +77,7 @@ function StepPart({
   );
 }
 
-function Bar({ page, saving, templates, title, close, go }: EditorFrameOptions) {
+function Bar({ page, saving, templates, title, close, logo, go }: EditorFrameOptions) {
   const { texts } = page;
   const next = page.nextStep();
   const current = STEPS.indexOf(page.step);
@@ -96,6 +99,7 @@ function Bar({ page, saving, templates, title, close, go }: EditorFrameOptions) 
           <Icon name="arrow-left" />
         </a>
       )}
+      {logo !== undefined && <img {...logo} alt="" />}
       <div class="name">
         <h1 class="cut">
           <bdi>{page.isTemplate ? page.template.name || title : first?.displayName || title}</bdi>

@@ -1,5 +1,6 @@
 /** Puts the editor into its page, and connects keys, addresses and the session around it. */
 import { render } from 'preact';
+import type { LogoImage } from '../../../pages/portal/page-frame.tsx';
 import type { SenderTexts } from '../../../pages/portal/texts.ts';
 import { requireElement } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
@@ -18,6 +19,7 @@ interface EditorPageData extends EditorData {
   readonly title: string;
   /** Text of the button that saves and ends a session in another application. */
   readonly close?: string;
+  readonly logo?: LogoImage;
 }
 
 export function startEditor(): void {
@@ -62,8 +64,9 @@ export function startEditor(): void {
   };
   const drawOnce = () => {
     isOld = false;
-    const parts = { page, saving, boxes, go, title: data.title, templates: data.templateTexts };
-    render(<EditorFrame {...parts} {...(data.close !== undefined && { close: data.close })} />, element);
+    const { title, templateTexts: templates, close, logo } = data;
+    const parts = { page, saving, boxes, go, title, templates, close, logo };
+    render(<EditorFrame {...parts} />, element);
     boxes.draw();
   };
 

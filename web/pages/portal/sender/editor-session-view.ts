@@ -3,7 +3,7 @@ import type { EditorSessionPage } from '../../../../actors/portal/api.ts';
 import { html } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { noticePage } from '../notice-view.tsx';
-import { portalPage, type Theme } from '../page-frame.tsx';
+import { logoImage, portalPage, type Theme } from '../page-frame.tsx';
 import type { PageTexts } from '../texts.ts';
 import { editorPlace, editorTexts } from './editor-view.ts';
 
@@ -34,7 +34,12 @@ export function editorSessionPage(
       ...{ id, draftId, ticket, embedded, texts },
       embedOrigins: embedded ? embedOrigins : [],
       words: { ...inEditor.words, signedOut: texts.over.text },
-      editor: { ...inEditor, title: sender.newDocument },
+      editor: {
+        ...inEditor,
+        title: sender.newDocument,
+        // In another application it stands around the editor.
+        ...(!embedded && branding !== undefined && { logo: logoImage(branding) }),
+      },
     },
     main: editorPlace(
       html`<main id="main" class="account-main" tabindex="-1">
