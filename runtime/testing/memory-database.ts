@@ -17,6 +17,8 @@ export interface MemorySession {
   readonly node: string;
   readonly slot: number;
   readonly leaseMs: number;
+  /** Description of the node, JSON. */
+  readonly info: string;
   /** Time of the last heartbeat; minus infinity: it has ended. */
   seenAt: number;
 }
@@ -39,7 +41,7 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     this.#clock = clock;
   }
 
-  async begin({ node, leaseSeconds, maxNodes }: Parameters<SessionStatements['begin']>[0]) {
+  async begin({ node, leaseSeconds, info, maxNodes }: Parameters<SessionStatements['begin']>[0]) {
     const living = [...this.sessions.values()];
     const slot = Array.from({ length: maxNodes }, (_, at) => at).find((at) =>
       living.every((session) => session.slot !== at),
@@ -47,7 +49,7 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     if (slot === undefined || living.some((session) => session.node === node)) return undefined;
     this.#token += 1;
     const token = this.#token;
-    this.sessions.set(token, { node, slot, leaseMs: leaseSeconds * 1000, seenAt: this.#clock.now() });
+    this.sessions.set(token, { node, slot, leaseMs: leaseSeconds * 1000, info, seenAt: this.#clock.now() });
     return { token, slot, nodes: this.#nodes, now: this.#clock.now() };
   }
 

@@ -151,11 +151,11 @@ function storeOf(
 }
 
 function statusOf({ sessions, leases }: MemoryDatabase, own: number): readonly NodeStatus[] {
-  return [...sessions].flatMap(([session, { node, leaseMs, seenAt }]) =>
+  return [...sessions].flatMap(([session, { node, leaseMs, info, seenAt }]) =>
     Number.isFinite(seenAt)
       ? {
           ...{ name: node, session, isThis: session === own, openedAt: 0, silentMs: 0, isDraining: false },
-          ...{ leaseSeconds: leaseMs / 1000, effectsLeased: 0, info: null, report: null },
+          ...{ leaseSeconds: leaseMs / 1000, effectsLeased: 0, info: JSON.parse(info), report: null },
           leases: [...leases].flatMap(([name, holder]) => (holder === session ? name : [])),
         }
       : [],
