@@ -125,11 +125,10 @@ test('readiness names engine and path of the store, and reports when it accepts 
 });
 
 test('a retry creates a new job with the failed one as its parent, one at a time', async (t) => {
-  // Actors on this thread take messages after the stop too.
-  const { batch, services, upload, reach } = await batchFixture(t, { watch: false, shards: 1 });
+  const { batch, upload, reach } = await batchFixture(t, { watch: false });
   const id = await upload('broken.pdf', 'no PDF');
   await reach('Failed', 1);
-  await services.stop(5_000);
+  await batch.pipeline.pause(null);
   const child = await batch.jobs.retry(id);
   t.like(child, { parentJobId: id, status: 'Queued', source: 'Retry', fileName: 'broken.pdf' });
   await t.throwsAsync(batch.jobs.retry(id), { code: 'job.already-processing' });
