@@ -16,7 +16,15 @@ import { ZipError } from '../zip/zip-error.ts';
 import { assertIntact } from '../zip/zip-member.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import { FLAG, METHOD, SIGNATURE } from '../zip/zip-records.ts';
-import { type AsicKind, Container, isLookalike, kindOf, MIME_TYPE_MEMBER, NAMES } from './container.ts';
+import {
+  type AsicKind,
+  Container,
+  isLookalike,
+  kindOf,
+  MIME_TYPE,
+  MIME_TYPE_MEMBER,
+  NAMES,
+} from './container.ts';
 import {
   archiveProofsOf,
   timestampsOverFile,
@@ -140,7 +148,7 @@ function comment(container: Container): Finding[] {
   const types = text.match(/vnd\.etsi\.asic-[a-z]/gi) ?? [];
   const own = `vnd.etsi.asic-${container.kind}`.toLowerCase();
   const isOther = types.some((type) => type.toLowerCase() !== own);
-  if (!isOther && (named === undefined || named === given?.trim())) return [];
+  if (!isOther && (named === undefined || named === (given?.trim() ?? MIME_TYPE[container.kind]))) return [];
   // Some programs name the type of the signed file there.
   if (container.kind === 'S' && given !== undefined && types.length === 0) {
     const message = 'The comment of the container names the media type of its file, not its own.';

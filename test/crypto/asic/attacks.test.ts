@@ -280,6 +280,14 @@ test.serial(
       without.results.warnings.map(({ type }) => type),
       ['container.mimetype'],
     );
+    const named = (kind: string) =>
+      verdict(
+        remade(path, ([, ...rest]) => rest, {
+          comment: Buffer.from(`mimetype=application/vnd.etsi.asic-${kind}+zip`),
+        }),
+      );
+    t.is(await named('e'), 'TOTAL-PASSED');
+    t.is(await named('s'), 'TOTAL-FAILED container.comment');
     const twice = remade(path, (members) => [
       ...members,
       ...members.filter(({ name }) => name === 'mimetype'),
