@@ -25,6 +25,7 @@ import {
   boxOf,
   contains,
   IDENTITY,
+  intersectClip,
   isUpright,
   type Matrix,
   matrixOf,
@@ -249,6 +250,9 @@ export class ContentReader {
         case 'w':
           state.lineWidth = n(0);
           break;
+        case 'd':
+          state.isDashed = isDash(operands[0]);
+          break;
         case 'BDC':
           if (asName(operands[0]) === 'OC') {
             state.hides = false;
@@ -384,7 +388,8 @@ export class ContentReader {
     const covers = kind === 'fill' ? [...filled, ...stroked] : stroked;
     const isWhole = clip === undefined || contains(clip, box, 1);
     const hides = kind === 'fill' && state.hides && path.isRectangle && isRectilinear && isWhole;
-    const own = kind === 'fill' ? {} : { lightness: state.line, alpha: state.lineAlpha };
+    const isConditional = state.isConditional || state.isDashed;
+    const own = kind === 'fill' ? {} : { lightness: state.line, alpha: state.lineAlpha, isConditional };
     this.#addMark(state, { kind, box, isRectilinear, covers, hides, isCurved: path.isCurved, ...own });
   }
 
@@ -489,6 +494,7 @@ export class ContentReader {
       const value = this.#pdf.resolve(dict?.valueAt(entry));
       const isOff = asName(value) === 'None';
       if (key === 'LW') state.lineWidth = numberOf(value) ?? Number.NaN;
+      if (key === 'D') state.isDashed = isDash([...items(value)][0]);
       if (key === 'ca' && numberOf(value) !== 1) state.hides = false;
       if (key === 'BM' && asName(value) !== 'Normal') state.hides = false;
       if (key === 'ca') state.alpha = numberOf(value) ?? 1;
@@ -524,6 +530,7 @@ interface GraphicsState {
   scale: number;
   mode: number;
   lineWidth: number;
+  isDashed: boolean;
   letterSpace: number;
   wordSpace: number;
   /** Lightness of the colours for filling and for lines, and the components of their colour spaces. */
@@ -543,6 +550,8 @@ interface GraphicsState {
 /** Width of the narrowest ink, as a fraction of the font size. */
 const MIN_INK = 0.1;
 const EVERYWHERE: Box = { left: -1e6, bottom: -1e6, right: 1e6, top: 1e6 };
+
+const isDash = (pattern: ByteSlice | undefined): boolean => !items(pattern ?? EMPTY_ARRAY).next().done;
 
 /** Returns the lightness of filled text with outlines; undefined for outlines of another one. */
 function outlined({ fill, line }: GraphicsState): number | undefined {
@@ -570,6 +579,7 @@ function initialState(ctm: Matrix): GraphicsState {
     scale: 1,
     mode: 0,
     lineWidth: 1,
+    isDashed: false,
     letterSpace: 0,
     wordSpace: 0,
     fill: 0,
@@ -582,16 +592,5 @@ function initialState(ctm: Matrix): GraphicsState {
     group: { alpha: 1, blend: 'Normal' },
     isConditional: false,
     hides: true,
-  };
-}
-
-/** Intersects two clipping boxes. */
-function intersectClip(clip: Box | undefined, box: Box): Box {
-  if (clip === undefined || contains(clip, box, 0)) return box;
-  return {
-    left: Math.max(clip.left, box.left),
-    bottom: Math.max(clip.bottom, box.bottom),
-    right: Math.min(clip.right, box.right),
-    top: Math.min(clip.top, box.top),
   };
 }

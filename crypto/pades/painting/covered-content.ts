@@ -1,7 +1,16 @@
 /** Finds content of a page that later marks would cover: text, images, drawings and annotations. */
 
 import type { PdfDocument } from '../../pdf/index.ts';
-import { areaOf, type Box, commonArea, contains, overlaps, thicknessOf } from './geometry.ts';
+import {
+  areaOf,
+  areaWithin,
+  around,
+  type Box,
+  commonArea,
+  contains,
+  overlaps,
+  thicknessOf,
+} from './geometry.ts';
 import { type PaintedPage, pageMarks } from './page-marks.ts';
 import { type Mark, THIN } from './painted-marks.ts';
 
@@ -16,6 +25,8 @@ export interface Cover {
   readonly isText: boolean;
   /** True for a line of a frame, which may lie over pictures. */
   readonly isFrame?: boolean;
+  /** True for a line that marks a text: it may cross letters, and hides none of them by more than a part. */
+  readonly isStroke?: boolean;
 }
 
 /** Margin of the extent of a glyph on each side in which lines and fills may lie, as a part of it: the extent is an estimate. */
@@ -33,8 +44,12 @@ const FAINT_LINE = 0.8;
 /** Thickness of a line, as a part of the width and the height of the glyph that it crosses; for ink of text, of its length. */
 const LINE_PART = 0.5;
 const DASH_PART = 0.5;
+/** Part of a letter that all lines that mark a text may cover. */
+const STRUCK_PART = 0.5;
+/** Most lines on one letter whose common area is looked at. */
+const MAX_STROKES = 60;
 /** Comparisons of areas in one step. */
-const AREAS_PER_STEP = 50;
+export const AREAS_PER_STEP = 50;
 
 /** Returns the areas that opaque marks cover. */
 export function coversOf(marks: readonly Mark[]): readonly Cover[] {
@@ -73,7 +88,7 @@ export function coveredOn(
   spend: (steps: number) => void,
 ): Covered {
   const { content, annotations } = pageMarks(pdf, page, spend);
-  const opaque = covers.filter(({ remains }) => remains < LEGIBLE);
+  const opaque = covers.filter(({ remains, isStroke }) => remains < LEGIBLE && isStroke !== true);
   const solid = opaque.filter(({ isText }) => !isText);
   let isOpen = false;
   for (const { number, marks, rectangle, type, isDrawnByViewer } of annotations) {
@@ -125,10 +140,17 @@ function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
   let covered = 0;
   let written = 0;
   let remains = 1;
+  const strokes: Box[] = [];
   for (const cover of covers) {
     const part = commonArea(cover.box, ink) / area;
     if (Number.isNaN(part)) return true;
     if (part === 0) continue;
+    if (cover.isStroke === true) {
+      // A line runs into dashes of its direction.
+      const isDashed = isLevel(cover.box) ? height < DASH_PART * width : width < DASH_PART * height;
+      if (!isDashed && cover.remains < FAINT_LINE) strokes.push(cover.box);
+      continue;
+    }
     const isLine = cover.isText
       ? isDash(cover.box)
       : thicknessOf(cover.box) < LINE_PART * Math.min(width, height);
@@ -137,8 +159,18 @@ function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
     else if (part > TINTED_PART) remains *= cover.remains;
     if (covered > COVERED_PART || written > COVERED_BY_TEXT || remains < LEGIBLE) return true;
   }
-  return false;
+  return isStruck(ink, strokes);
 }
+
+/** True when lines cover too much of a letter together. Waves are made of many lines, in a narrow strip. */
+function isStruck(ink: Box, [first, ...more]: readonly Box[]): boolean {
+  if (first === undefined) return false;
+  const most = STRUCK_PART * areaOf(ink);
+  if (commonArea(more.reduce(around, first), ink) <= most) return false;
+  return more.length >= MAX_STROKES || areaWithin([first, ...more], ink) > most;
+}
+
+const isLevel = ({ left, bottom, right, top }: Box): boolean => right - left >= top - bottom;
 
 /** True for ink like that of a dash or a bar. */
 function isDash({ left, bottom, right, top }: Box): boolean {
@@ -178,7 +210,7 @@ function shared(one: Box, other: Box): Box {
 const LEADER_RUN = 3;
 
 /** Returns the glyphs of dotted and dashed lines, on which people write. */
-function leadersIn(marks: readonly Mark[]): ReadonlySet<unknown> {
+export function leadersIn(marks: readonly Mark[]): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const glyphs = marks.flatMap(({ text }) => text?.glyphs ?? []).filter(({ text }) => text?.trim() !== '');
   for (let from = 0; from < glyphs.length; ) {

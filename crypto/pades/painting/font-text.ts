@@ -52,7 +52,7 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
   };
   const widths = simpleWidths(pdf, font, name, drawn);
   const isOverlapping = (text: string | undefined, width: number): boolean =>
-    !embedded && text !== undefined && width < LEAST_WIDTH * usualWidth(text);
+    !embedded && text !== undefined && width < LEAST_WIDTH * usualWidth(text, NARROW_WIDTH);
   const mapped = (code: number): string | undefined =>
     isOwn ? (map?.get(code) ?? encoding(code)) : (encoding(code) ?? map?.get(code));
   return {
@@ -94,15 +94,20 @@ const HELVETICA = (
   .map(Number);
 /** Advance of a character without one, as a fraction of the font size. */
 const USUAL_WIDTH = 0.6;
+/** The same for the narrow ones among them, such as ł, ι, і, י and ’. */
+export const NARROW_WIDTH = 0.2;
 const MAX_WIDTHS = 65_536;
 /** Least advance of a glyph, as a part of the usual one: fonts of one width have two thirds. */
 const LEAST_WIDTH = 0.4;
 
-/** Returns the advance of a character in usual text fonts; none for marks above and below others. */
-export function usualWidth(text: string): number {
+/**
+ * Returns the advance of a character in usual text fonts; none for marks above and below others.
+ * @param other advance of a character whose own is not known
+ */
+export function usualWidth(text: string, other = USUAL_WIDTH): number {
   if (/^\p{M}/u.test(text)) return 0;
   const usual = HELVETICA[(text.normalize('NFD').charCodeAt(0) || 0) - 32];
-  return usual === undefined ? USUAL_WIDTH : usual / 1000;
+  return usual === undefined ? other : usual / 1000;
 }
 
 function simpleWidths(

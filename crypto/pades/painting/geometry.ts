@@ -132,6 +132,38 @@ export function areaOf({ left, bottom, right, top }: Box): number {
   return Math.max(0, right - left) * Math.max(0, top - bottom);
 }
 
+/** Returns the area that boxes cover of another; what lies on another box counts once. */
+export function areaWithin(boxes: readonly Box[], whole: Box): number {
+  const within = (x: number): number => Math.min(Math.max(x, whole.left), whole.right);
+  const edges = [...new Set(boxes.flatMap(({ left, right }) => [within(left), within(right)]))].sort(
+    (one, other) => one - other,
+  );
+  const upwards = boxes.toSorted((one, other) => one.bottom - other.bottom);
+  let area = 0;
+  for (const [index, right] of edges.entries()) {
+    const left = edges[index - 1] ?? right;
+    let covered = whole.bottom;
+    for (const box of upwards) {
+      const top = Math.min(box.top, whole.top);
+      if (box.left > left || box.right < right || top <= covered) continue;
+      area += (right - left) * (top - Math.max(box.bottom, covered));
+      covered = top;
+    }
+  }
+  return area;
+}
+
 export function thicknessOf({ left, bottom, right, top }: Box): number {
   return Math.min(right - left, top - bottom);
+}
+
+/** Intersects two clipping boxes. */
+export function intersectClip(clip: Box | undefined, box: Box): Box {
+  if (clip === undefined || contains(clip, box, 0)) return box;
+  return {
+    left: Math.max(clip.left, box.left),
+    bottom: Math.max(clip.bottom, box.bottom),
+    right: Math.min(clip.right, box.right),
+    top: Math.min(clip.top, box.top),
+  };
 }

@@ -13,7 +13,7 @@ import {
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from './appearance-streams.ts';
 import { ContentReader } from './content-reader.ts';
-import { type Box, boxOf, fitting, IDENTITY, matrixOf, transformed } from './geometry.ts';
+import { type Box, boxOf, fitting, IDENTITY, matrixOf, numberOf, transformed } from './geometry.ts';
 import { type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
 
 /** `Hidden` and `NoView` (ISO 32000-2, table 167). */
@@ -153,7 +153,7 @@ function resourcesOf(pdf: PdfDocument, page: PdfDict): PdfDict | undefined {
 
 /** Returns the turn of a page in degrees. */
 export function rotationOf(pdf: PdfDocument, page: PdfDict): number {
-  return asInteger(pdf.resolve(inheritedByPage(pdf, page, 'Rotate'))) ?? 0;
+  return numberOf(pdf.resolve(inheritedByPage(pdf, page, 'Rotate'))) ?? 0;
 }
 
 function inheritedByPage(pdf: PdfDocument, page: PdfDict, key: string): ByteSlice | undefined {

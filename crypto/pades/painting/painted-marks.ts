@@ -22,7 +22,10 @@ export interface Mark {
   readonly alpha: number;
   /** Blend mode (11.3.5); `mask` below a soft mask. */
   readonly blend: string;
-  /** True in optional content, and below a clipping path that is no rectangle: it may not be shown as it is written. */
+  /**
+   * True in optional content, below a clipping path that is no rectangle, and for a dashed line: it may not be shown as it is
+   * written.
+   */
   readonly isConditional: boolean;
   /** True for a path with curves. */
   readonly isCurved: boolean;

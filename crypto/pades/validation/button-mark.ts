@@ -41,7 +41,7 @@ export function judgeButton(
   if (state === 'Off') return isMark ? forbids('shows a mark without a value') : FAITHFUL;
   if (isEmpty || (first === undefined && !marks.some(isInner(rectangle))))
     return forbids('shows no mark for its value');
-  const read = readText(marks, undefined, true);
+  const read = readText(marks, undefined, true, () => undefined);
   if ('text' in read) return FAITHFUL;
   return read.isDecided ? forbids(read.fault) : leavesOpen(read.fault);
 }

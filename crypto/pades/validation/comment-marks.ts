@@ -13,7 +13,7 @@ import {
 } from '../../pdf/index.ts';
 import { streamsOf } from '../painting/appearance-streams.ts';
 import { lightnessOf } from '../painting/colours.ts';
-import { type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
+import { AREAS_PER_STEP, type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
 import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
 import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
@@ -31,8 +31,9 @@ const NO_ZOOM = 8;
 /** Notes, which viewers show by a symbol. */
 const SYMBOLS: ReadonlySet<string> = new Set(['Text', 'FileAttachment']);
 const LINES: ReadonlySet<string> = new Set(['Underline', 'StrikeOut', 'Squiggly']);
-/** Thickness of a line of a comment, as a part of the height of the text that it marks. */
+/** Thickness of a line of a comment, as a part of the height of the text that it marks, and in units of the page. */
 const LINE_PART = 0.2;
+const MAX_LINE = 6;
 /** Part of the height of a text that all lines of a comment together extend over. */
 const ALL_LINES_PART = 0.3;
 /** Thickness that viewers give to a line without a width, as a part of the height. */
@@ -50,6 +51,12 @@ const MARGIN = 3;
 /** Distance at which a drawing reads as a part of a text, in units of the page. */
 const BESIDE = 8;
 
+/** Area of a marked text. */
+interface Marked extends Box {
+  /** True for a text that runs upwards or downwards. */
+  readonly isUpright: boolean;
+}
+
 /** @throws PdfSyntaxError; WorkBudgetExceeded */
 export function commentLook(
   pair: PermittedChanges,
@@ -64,15 +71,18 @@ export function commentLook(
   if (dict === undefined || isUnseen(pdf, dict)) return { look: 'absent' };
   // Viewers draw the window of a comment on their own, and some an appearance of it.
   if (type === 'Popup' && dict.get('AP') === undefined) return { look: 'absent' };
-  if (isUnsteady(pdf, dict, page))
-    return { look: 'undecided', reason: 'does not keep its place on the page' };
   const spend = (steps: number): void => pair.before.spend(steps);
   const covered = (covers: readonly Cover[]) => coveredOn(pair.before.pdf, page, [own], covers, spend);
+  if (isUnsteady(pdf, dict, page) && !(SYMBOLS.has(type) && covered(placesOf(pdf, dict)) === 'nothing'))
+    return { look: 'undecided', reason: 'does not keep its place on the page' };
   const drawn = marksOf(pair, state, dict);
   const areas = boxesOf(pdf, dict);
   if (drawn === 'unreadable') return { look: 'undecided', reason: 'has an appearance that cannot be read' };
+  const painted = (drawn ?? []).reduce((sum, mark) => sum + mark.covers.length, 0);
+  spend((painted * areas.length) / AREAS_PER_STEP);
   const covers = drawn === undefined ? viewerCovers(pdf, dict, type, areas) : drawnCovers(drawn, type, areas);
-  const others = state === 'after' ? otherCovers(pair, page, own) : [];
+  const isMarking = covers.every(({ isStroke }) => isStroke === true);
+  const others = state === 'after' && !isMarking ? otherCovers(pair, page, own) : [];
   const found = covers.length === 0 ? 'nothing' : covered([...covers, ...others]);
   if (found === 'content') return { look: 'hides' };
   if (found !== 'nothing')
@@ -111,6 +121,16 @@ function isUnsteady(pdf: PdfDocument, dict: PdfDict, page: SurveyedPage): boolea
   );
 }
 
+/** Returns the places that a note may take which turns around its upper left corner. */
+function placesOf(pdf: PdfDocument, dict: PdfDict): readonly Cover[] {
+  const rectangle = boxOf(pdf, dict.get('Rect'));
+  if (rectangle === undefined) return [];
+  const { left, bottom, right, top } = rectangle;
+  const reach = Math.max(SYMBOL, Math.hypot(right - left, top - bottom)) + SYMBOL_MARGIN;
+  const box = { left: left - reach, bottom: top - reach, right: left + reach, top: top + reach };
+  return [{ box, remains: 0, isText: false }];
+}
+
 /** Returns the marks of all appearances; undefined for a comment without one. */
 function marksOf(
   pair: PermittedChanges,
@@ -133,11 +153,11 @@ function marksOf(
 }
 
 /** Returns the boxes around the marked texts; its rectangle without any. */
-function boxesOf(pdf: PdfDocument, dict: PdfDict): readonly Box[] {
+function boxesOf(pdf: PdfDocument, dict: PdfDict): readonly Marked[] {
   const numbers = [...items(pdf.resolve(dict.get('QuadPoints')))].map(
     (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
   );
-  const boxes: Box[] = [];
+  const boxes: Marked[] = [];
   for (let at = 0; at + 8 <= numbers.length; at += 8) {
     const xs = [0, 2, 4, 6].map((step) => numbers[at + step] ?? Number.NaN);
     const ys = [1, 3, 5, 7].map((step) => numbers[at + step] ?? Number.NaN);
@@ -146,10 +166,12 @@ function boxesOf(pdf: PdfDocument, dict: PdfDict): readonly Box[] {
       right: Math.max(...xs),
       bottom: Math.min(...ys),
       top: Math.max(...ys),
+      // Viewers take the first two points for one side of the text.
+      isUpright: Math.abs((ys[1] ?? 0) - (ys[0] ?? 0)) > Math.abs((xs[1] ?? 0) - (xs[0] ?? 0)),
     });
   }
   const rectangle = boxOf(pdf, dict.get('Rect'));
-  return boxes.length > 0 || rectangle === undefined ? boxes : [rectangle];
+  return boxes.length > 0 || rectangle === undefined ? boxes : [{ ...rectangle, isUpright: false }];
 }
 
 /** Areas that viewers paint for a comment without an appearance. */
@@ -157,7 +179,7 @@ function viewerCovers(
   pdf: PdfDocument,
   dict: PdfDict,
   type: string,
-  areas: readonly Box[],
+  areas: readonly Marked[],
 ): readonly Cover[] {
   const colour = [...items(pdf.resolve(dict.get('C')))].map(
     (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
@@ -171,12 +193,16 @@ function viewerCovers(
   if (LINES.has(type)) {
     const border = [...items(pdf.resolve(dict.get('Border')))].map((item) => numberOf(pdf.resolve(item)));
     const width = numberOf(pdf.resolve(pdf.dict(dict.get('BS'))?.get('W'))) ?? border[2];
-    return areas.flatMap((box) => {
-      const height = box.top - box.bottom;
-      const thickness = Math.max(width ?? 0, USUAL_LINE * height);
-      if (thickness <= lineLimit(height) && lightness <= DARK) return [];
-      const middle = type === 'StrikeOut' ? (box.bottom + box.top) / 2 : box.bottom;
-      return cover({ ...box, bottom: middle - thickness / 2, top: middle + thickness / 2 }, 1 - alpha);
+    return areas.flatMap(({ isUpright, ...box }) => {
+      const [low, high] = isUpright ? [box.left, box.right] : [box.bottom, box.top];
+      const thickness = Math.max(width ?? 0, USUAL_LINE * (high - low));
+      const isStroke = thickness <= lineLimit(high - low) && lightness <= DARK;
+      const places = type === 'StrikeOut' ? [(low + high) / 2] : isUpright ? [low, high] : [low];
+      return places.map((middle) => {
+        const [from, to] = [middle - thickness / 2, middle + thickness / 2];
+        const line = isUpright ? { ...box, left: from, right: to } : { ...box, bottom: from, top: to };
+        return { ...cover(line, 1 - alpha), isStroke };
+      });
     });
   }
   const rectangle = boxOf(pdf, dict.get('Rect'));
@@ -197,16 +223,19 @@ function withEnds({ left, bottom, right, top }: Box): Box {
   return { left: left - end, bottom, right: right + end, top };
 }
 
-const lineLimit = (height: number): number => Math.max(THIN, LINE_PART * height);
+/** The marked area may be as high as a page. */
+const lineLimit = (height: number): number => Math.min(MAX_LINE, Math.max(THIN, LINE_PART * height));
 
-/** Areas of an appearance, without the thin dark lines along a text that are the purpose of a comment. */
+/** Areas of an appearance; the thin dark lines along a text are the purpose of a comment. */
 function drawnCovers(marks: readonly Mark[], type: string, areas: readonly Box[]): readonly Cover[] {
   if (!LINES.has(type)) return coversOf(marks);
   const isLine = ({ lightness }: Mark, box: Box): boolean =>
     lightness !== undefined && lightness <= DARK && areas.some((area) => isAlong(box, area));
   const lines = marks.flatMap((mark) => mark.covers.filter((box) => isLine(mark, box)));
-  if (areas.some((area) => partBelow(lines, area) > ALL_LINES_PART)) return coversOf(marks);
-  return marks.flatMap((mark) => coversOf([mark]).filter(({ box }) => !isLine(mark, box)));
+  if (areas.some((area) => hidesWith(lines, area))) return coversOf(marks);
+  return marks.flatMap((mark) =>
+    coversOf([mark]).map((cover) => ({ ...cover, isStroke: isLine(mark, cover.box) })),
+  );
 }
 
 /** True for a box no thicker than a line along the marked text, which may run upwards where the area is tall. */
@@ -217,8 +246,8 @@ function isAlong(box: Box, area: Box): boolean {
   );
 }
 
-/** Returns the part of the height of the marked text, or of its width where it runs upwards, at which lines are. */
-function partBelow(lines: readonly Box[], area: Box): number {
+/** True when lines are at too much of the height of the marked text, or of its width where it runs upwards. */
+function hidesWith(lines: readonly Box[], area: Box): boolean {
   const isTall = area.top - area.bottom > area.right - area.left;
   const [low, high] = isTall ? [area.left, area.right] : [area.bottom, area.top];
   const extents = lines
@@ -230,7 +259,7 @@ function partBelow(lines: readonly Box[], area: Box): number {
     length += Math.max(0, Math.min(to, high) - Math.max(from, end));
     end = Math.max(end, to);
   }
-  return length / (high - low);
+  return length > ALL_LINES_PART * (high - low);
 }
 
 /** Returns the areas of the other highlights of the page, through which a text is seen. */

@@ -66,7 +66,8 @@ const PDF_DOC: ReadonlyMap<string, string> = new Map(
     ),
 );
 
-function textOf(pdf: PdfDocument, slice: ByteSlice): string | undefined {
+/** Returns the text of a string or a stream; undefined for another value, and for a long one. */
+export function textOf(pdf: PdfDocument, slice: ByteSlice): string | undefined {
   const value = pdf.resolve(slice);
   const text = asText(value) ?? streamText(pdf, slice);
   if (text === undefined || text.length > MAX_LENGTH) return undefined;

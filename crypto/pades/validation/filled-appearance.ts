@@ -11,7 +11,6 @@ import { hasKnownShapes } from '../../pdf/fonts/known-shapes.ts';
 import {
   asInteger,
   asName,
-  asText,
   equalValues,
   items,
   type PdfDict,
@@ -19,13 +18,19 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import { streamsOf } from '../painting/appearance-streams.ts';
-import { type Cover, type Covered, coveredOn, coversOf } from '../painting/covered-content.ts';
+import {
+  AREAS_PER_STEP,
+  type Cover,
+  type Covered,
+  coveredOn,
+  coversOf,
+} from '../painting/covered-content.ts';
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
 import { NO_ROTATE, pageMarks, paintedBy, rotationOf, shownStream } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
 import { judgeButton } from './button-mark.ts';
-import { fieldValue, showsList, showsValue } from './field-value.ts';
+import { fieldValue, showsList, showsValue, textOf } from './field-value.ts';
 import { changedObjectsBelow, type PermittedChanges } from './permitted-changes.ts';
 import { readText, showsFromRight } from './shown-value.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
@@ -89,7 +94,7 @@ function judgeRichText(
   const written = dict.get('RV');
   const isUsed = ((asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0) & RICH_TEXT) !== 0;
   if (written === undefined || (!isUsed && equalValues(written, before.get('RV')))) return FAITHFUL;
-  const text = withoutTags(asText(pdf.resolve(written)) ?? '').replace(ENTITY, characterOf);
+  const text = withoutTags(textOf(pdf, written) ?? '').replace(ENTITY, characterOf);
   const bare = (one: string): string => one.replace(/\s/g, '');
   const isSame = fieldValue(pdf, dict).texts?.some((value) => bare(value) === bare(text));
   return isSame === true ? FAITHFUL : leavesOpen('has a rich text that is another one than its value');
@@ -316,6 +321,8 @@ function judgeCovers(
   const old = areasBefore(pair, field, rectangle);
   const isOld = (box: Box): boolean =>
     old.some((known) => contains(known, box, Math.min(1, thicknessOf(known))));
+  const painted = marks.reduce((sum, { covers }) => sum + covers.length, 0);
+  pair.before.spend((old.length * painted) / AREAS_PER_STEP);
   const fresh = marks.flatMap((mark) =>
     coversOf([mark])
       .filter(({ box }) => !isOld(box))
@@ -412,9 +419,11 @@ function areasBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle:
   try {
     const painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
     if (painted === undefined || painted.unsupported !== undefined) return [];
-    return painted.marks.flatMap(({ kind, hides, box, covers, alpha }) =>
-      hides ? [box] : kind === 'stroke' && alpha === 1 ? covers : [],
-    );
+    return painted.marks.flatMap(({ kind, hides, box, covers, alpha, blend, isConditional }) => {
+      if (hides) return [box];
+      const isWhole = alpha === 1 && blend === 'Normal' && !isConditional;
+      return kind === 'stroke' && isWhole ? covers : [];
+    });
   } catch (error) {
     if (error instanceof UnreadableContent) return [];
     throw error;
@@ -445,9 +454,10 @@ function judgeText(
   const [page] = pages ?? [];
   const spend = (steps: number): void => pair.before.spend(steps);
   const below = page === undefined ? undefined : pageMarks(pair.before.pdf, page, spend).content;
-  const turns = [pdf.dict(dict.get('MK'))?.get('R'), page?.dict.get('Rotate')];
-  const isTurned = turns.some((turn) => asInteger(pdf.resolve(turn)) === 180);
-  const read = readText(marks, below, isTurned);
+  const ownTurn = asInteger(pdf.resolve(pdf.dict(dict.get('MK'))?.get('R')));
+  const pageTurn = page === undefined ? 0 : rotationOf(pdf, page.dict);
+  const isTurned = ownTurn === 180 || Math.abs(pageTurn % 360) === 180;
+  const read = readText(marks, below, isTurned, spend);
   if ('fault' in read) {
     if (!read.isDecided) return leavesOpen(read.fault);
     if (!isRightToLeft || read.isOrder !== true) return forbids(read.fault);

@@ -3,9 +3,13 @@
  * A text that is tiny, of the colour of its background, covered, clipped or set as a superscript is not read.
  */
 import { visualGlyphs } from '../../pdf/fonts/shaping.ts';
-import { usualWidth } from '../painting/font-text.ts';
-import { areaOf, type Box, commonArea, contains } from '../painting/geometry.ts';
+import { leadersIn } from '../painting/covered-content.ts';
+import { NARROW_WIDTH, usualWidth } from '../painting/font-text.ts';
+import { areaOf, areaWithin, around, type Box, commonArea, contains } from '../painting/geometry.ts';
 import type { Glyph, Mark } from '../painting/painted-marks.ts';
+
+/** Comparisons of a glyph with a mark in one step. */
+const COMPARISONS_PER_STEP = 500;
 
 /** One glyph with its mark and the order in which it is painted. */
 interface Placed {
@@ -56,17 +60,26 @@ const DISORDER: ReadText = {
  * @param marks of the appearance, in the order in which they are painted
  * @param below marks of the page below the field; undefined when they are not known
  * @param turned true when a text upside down is the usual one there
+ * @param spend charges steps to the work budget
  */
 export function readText(
   marks: readonly Mark[],
   below: readonly Mark[] | undefined,
   turned: boolean,
+  spend: (steps: number) => void,
 ): ReadText {
   const placed: Placed[] = [];
+  const letters = lettersAt(marks, below ?? []);
+  const glyphs = marks.reduce((sum, { text }) => sum + (text?.glyphs.length ?? 0), 0);
+  const others = (below ?? []).reduce(
+    (sum, { kind, covers }) => sum + 1 + (kind === 'fill' ? covers.length : 0),
+    0,
+  );
+  spend((glyphs * (marks.length + others + letters.length)) / COMPARISONS_PER_STEP);
   for (const [index, mark] of marks.entries()) {
     const { text } = mark;
     if (text === undefined || text.glyphs.every((glyph) => glyph.text?.trim() === '')) continue;
-    const fault = faultOf(mark, marks.slice(index + 1), marks.slice(0, index), below ?? []);
+    const fault = faultOf(mark, marks.slice(index + 1), marks.slice(0, index), below ?? [], letters);
     if (fault !== undefined) return fault;
     const [dx, dy] = text.direction;
     if (!turned && dx < 0 && Math.abs(dy) < -dx) return hidden('turns its text upside down');
@@ -75,12 +88,16 @@ export function readText(
   return inOrder(placed, marks.find(({ text }) => text !== undefined)?.text?.direction ?? [1, 0]);
 }
 
-/** @param own marks of the appearance that are painted before */
+/**
+ * @param own marks of the appearance that are painted before
+ * @param letters of the page below the text
+ */
 function faultOf(
   mark: Mark,
   later: readonly Mark[],
   own: readonly Mark[],
   below: readonly Mark[],
+  letters: readonly PageLetter[],
 ): ReadText | undefined {
   const earlier = [...below, ...own];
   const { text, blend, clip, lightness, alpha, isConditional } = mark;
@@ -99,7 +116,7 @@ function faultOf(
     const least = NARROW.test(character ?? '') ? MIN_NARROW_WIDTH : MIN_WIDTH;
     const [dx = 0, dy = 0] = text?.direction ?? [];
     const extent = Math.abs(dx) >= Math.abs(dy) ? width : height;
-    const isSqueezed = extent < MIN_USUAL_WIDTH * usualWidth(character ?? ' ') * size;
+    const isSqueezed = extent < MIN_USUAL_WIDTH * usualWidth(character ?? ' ', NARROW_WIDTH) * size;
     if (isSqueezed || Math.min(width, height) < least * size)
       return hidden('shows a text that is too narrow to be read');
     if (height > THICK * size && width > THICK * size) return hidden('draws its text with thick outlines');
@@ -112,7 +129,7 @@ function faultOf(
     if (over.some((one) => one.lightness !== lightness || hidesMost([one], box)))
       return hidden('paints over its text');
     if (over.length > 0 || hasLine(own, crossing, box)) return hidden('draws a line through its text', false);
-    if (below.some((one) => liesOn(one, middle, lightness)))
+    if (letters.some((one) => liesOn(one, middle, lightness)))
       return hidden('places its text on a letter of the page', false);
     const contrast = contrastAt(middle, lightness, earlier);
     if (contrast === undefined) return hidden('shows a text in a colour that is not compared', false);
@@ -137,11 +154,31 @@ function contrastAt(point: Box, lightness: number | undefined, earlier: readonly
   return paper === undefined || lightness === undefined ? undefined : Math.abs(paper - lightness);
 }
 
+type PageLetter = Pick<Mark, 'box' | 'lightness'>;
+
+/** Returns the letters of the page at the places of a text, without those of lines to write on. */
+function lettersAt(marks: readonly Mark[], below: readonly Mark[]): readonly PageLetter[] {
+  const places = marks.filter(({ text }) => text !== undefined).map(({ box }) => box);
+  const [first] = places;
+  if (first === undefined) return [];
+  const extent = places.reduce(around, first);
+  const seen = below.filter(
+    ({ kind, alpha, box }) => kind === 'text' && alpha >= 0.3 && commonArea(box, extent) > 0,
+  );
+  if (seen.length === 0) return [];
+  const leaders = leadersIn(below);
+  return seen.flatMap(({ text, clip, lightness }) =>
+    (text?.glyphs ?? [])
+      .filter((glyph) => glyph.text?.trim() !== '' && !leaders.has(glyph))
+      .filter(({ box }) => commonArea(clip ?? box, box) > 0 && commonArea(box, extent) > 0)
+      .map(({ box }) => ({ box, lightness })),
+  );
+}
+
 /** True when a point lies within a letter of the page whose colour is nearly the same. */
-function liesOn({ kind, box, alpha, lightness, text }: Mark, point: Box, own: number | undefined): boolean {
-  if (kind !== 'text' || alpha < 0.3 || !contains(box, point, 0)) return false;
+function liesOn({ box, lightness }: PageLetter, point: Box, own: number | undefined): boolean {
   if (own !== undefined && lightness !== undefined && Math.abs(own - lightness) > MIN_CONTRAST) return false;
-  return (text?.glyphs ?? []).some((glyph) => glyph.text?.trim() !== '' && contains(glyph.box, point, 0));
+  return contains(box, point, 0);
 }
 
 function coversPoint({ covers, clip }: Mark, point: Box): boolean {
@@ -167,24 +204,7 @@ function hasLine(own: readonly Mark[], crossing: (one: Mark) => boolean, glyph: 
 /** True when marks lie over the larger part of a glyph, as a background does; what lies on another counts once. */
 function hidesMost(marks: readonly Mark[], glyph: Box): boolean {
   const boxes = marks.flatMap(({ covers }) => covers).filter((box) => commonArea(box, glyph) > 0);
-  if (boxes.length > MAX_BOXES) return false;
-  const within = (x: number): number => Math.min(Math.max(x, glyph.left), glyph.right);
-  const edges = [...new Set(boxes.flatMap(({ left, right }) => [within(left), within(right)]))].sort(
-    (one, other) => one - other,
-  );
-  const upwards = boxes.toSorted((one, other) => one.bottom - other.bottom);
-  let area = 0;
-  for (const [index, right] of edges.entries()) {
-    const left = edges[index - 1] ?? right;
-    let covered = glyph.bottom;
-    for (const box of upwards) {
-      const top = Math.min(box.top, glyph.top);
-      if (box.left > left || box.right < right || top <= covered) continue;
-      area += (right - left) * (top - Math.max(box.bottom, covered));
-      covered = top;
-    }
-  }
-  return area > 0.5 * areaOf(glyph);
+  return boxes.length <= MAX_BOXES && areaWithin(boxes, glyph) > 0.5 * areaOf(glyph);
 }
 
 function middleOf({ left, bottom, right, top }: Box): Box {
@@ -238,15 +258,47 @@ const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 /** True when the marks show a value that runs from right to left, in one line; undefined when this is not compared. */
 export function showsFromRight(marks: readonly Mark[], value: string): boolean | undefined {
   if (!FROM_RIGHT.test(value) || /[\r\n]/.test(value.trim())) return undefined;
-  const glyphs = marks.flatMap(({ text }) => text?.glyphs ?? []);
-  const sorted = glyphs.toSorted((one, other) => one.at[0] - other.at[0]);
-  const isLine = glyphs.every(({ at }) => Math.abs(at[1] - (glyphs[0]?.at[1] ?? 0)) < 2);
-  if (!isLine) return undefined;
-  const plain = (text: string): string => text.normalize('NFKC').replace(/[\s\p{Cf}\p{M}]+/gu, '');
+  const sorted = marks
+    .flatMap(({ text }) => (text?.glyphs ?? []).map((glyph) => ({ glyph, size: text?.size ?? 0 })))
+    .toSorted((one, other) => one.glyph.at[0] - other.glyph.at[0]);
+  const shown = rowOf(sorted);
+  if (shown === undefined) return undefined;
   const wanted = visualGlyphs(value)
     .map((one) => ('text' in one ? one.text : String.fromCodePoint(one.codePoint)))
     .join('');
-  return plain(sorted.map(({ text }) => text ?? '').join('')) === plain(wanted) || undefined;
+  return (bare(shown) === bare(wanted) && keepsNumbers(shown, wanted.replace(ATTACHED, ''))) || undefined;
+}
+
+/** Characters that are no letters of their own: those that control others, and marks above and below them. */
+const ATTACHED = /[\p{Cf}\p{M}]+/gu;
+
+const bare = (text: string): string => text.normalize('NFKC').replace(ATTACHED, '').replace(/\s+/g, '');
+
+/**
+ * Returns the letters of one line from left to right, with spaces for gaps; undefined when one is higher, lower, larger or
+ * smaller than the first, or lies on the one before.
+ */
+function rowOf(sorted: readonly Placed[]): string | undefined {
+  let text = '';
+  let first: Placed | undefined;
+  let last: Placed | undefined;
+  for (const one of sorted) {
+    const { glyph, size } = one;
+    const letters = (glyph.text ?? '').replace(ATTACHED, '');
+    if (letters.trim() !== '') {
+      first ??= one;
+      const isUneven = Math.max(size, first.size) > SAME_SIZE * Math.min(size, first.size);
+      if (isUneven || Math.abs(glyph.at[1] - first.glyph.at[1]) > BASE_LINE * first.size) return undefined;
+      if (last !== undefined) {
+        const least = LEAST_STEP * usualWidth(last.glyph.text ?? ' ') * first.size;
+        if (glyph.at[0] - last.glyph.at[0] < least) return undefined;
+        if (glyph.at[0] - last.glyph.to[0] > GAP * first.size) text += ' ';
+      }
+      last = one;
+    }
+    text += letters;
+  }
+  return text;
 }
 
 /** True when digits that belong together in the value are together in the shown text, and no others. */

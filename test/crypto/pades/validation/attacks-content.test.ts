@@ -97,11 +97,17 @@ test('an annotation of any of the 28 types hides and adds nothing', (t) => {
     );
   t.true(highlight(4, '/Rotate 90'));
   t.false(highlight(4 + 16, '/Rotate 90'), 'not turned with its page');
+  t.false(highlight(4 + 16, '/Rotate 90.0'), 'the same by another number');
   t.false(highlight(4 + 8, ''), 'of the same size at any zoom');
   t.true(
     passes(annotated(3, annotation('Text', BLANK).replace('/F 4', '/F 28'))),
     'a note of a usual program',
   );
+  const note = (at: string, flags: number): boolean =>
+    passes(annotated(3, annotation('Text', at).replace('/F 4', `/F ${flags}`), [], '/Rotate 90'));
+  t.true(note('[150 170 170 190]', 28), 'a note that stands upright on a turned page');
+  t.true(note('[30 124 50 134]', 4));
+  t.false(note('[30 124 50 134]', 28), 'one that could lie on a text there');
 });
 
 /** Each: an honest field at a blank place, and one more change. */

@@ -7,6 +7,7 @@ import { pki } from '../../../pki/pki.ts';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import {
   bodyOf,
+  CONTENT,
   contract,
   EMPTY_FIELD,
   edited,
@@ -216,6 +217,71 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
             value: '<FEFF05D105D0>',
             content: `${ink} BT /F2 9 Tf 2 8 Td (${shown}) Tj ET`,
             objects: [differing(`97 ${glyphs}`)],
+          }),
+      ] as const,
+  ),
+  // Several glyphs of such a value: its digits neither lie on each other, nor are they small, or apart.
+  ...(
+    [
+      ['(1000a) Tj', 'passed'],
+      ['40 0 Td (a) Tj -40 0 Td (1000) Tj', 'passed'],
+      ['40 0 Td (a) Tj -40 0 Td (100) Tj 10.5 0 Td (0) Tj', 'undecided'],
+      ['40 0 Td (a) Tj -40 0 Td (100) Tj 15 1.8 Td /F2 4 Tf (0) Tj', 'undecided'],
+      ['60 0 Td (a) Tj -60 0 Td (10) Tj 30 0 Td (00) Tj', 'undecided'],
+      ['(20 10 a) Tj', 'passed', '00310030002000320030'],
+      ['(2010 a) Tj', 'undecided', '00310030002000320030'],
+    ] as const
+  ).map(
+    ([shown, expected, digits = '0031003000300030']) =>
+      [
+        `a letter from right to left and ${digits}, shown by ${shown}`,
+        [expected],
+        () =>
+          filled({
+            value: digits.includes('0020') ? `<FEFF05D10020${digits}>` : `<FEFF05D1${digits}>`,
+            content: `BT /F2 9 Tf 2 8 Td ${shown} ET`,
+            objects: [differing('97 /uni05D1')],
+          }),
+      ] as const,
+  ),
+  // Letters and signs that are narrow in usual fonts.
+  ...(
+    [
+      ['/lslash /quoteright', '01422019'],
+      ['/uni0456 /uni03B9', '045603B9'],
+    ] as const
+  ).flatMap(([glyphs, value]) =>
+    (
+      [
+        ['', 222, 'passed'],
+        ['/FontDescriptor << /FontFile2 99 0 R >>', 222, 'undecided'],
+        ['', 60, 'failed'],
+      ] as const
+    ).map(
+      ([font, width, expected]) =>
+        [
+          `${glyphs} of ${width} ${font}`,
+          [expected],
+          () =>
+            filled({
+              value: `<FEFF${value}>`,
+              content: 'BT /F2 9 Tf 2 8 Td (ab) Tj ET',
+              objects: [differing(`97 ${glyphs}`, `/FirstChar 97 /Widths [${width} ${width}] ${font}`)],
+            }),
+        ] as const,
+    ),
+  ),
+  ...(['1\\240', '2\\240'] as const).map(
+    (rich) =>
+      [
+        `a rich text of ${rich} for 1 euro`,
+        [rich.startsWith('1') ? 'passed' : 'undecided'] as const,
+        () =>
+          filled({
+            value: '(1\\240)',
+            entries: `/Ff 33554432 /RV (<p>${rich}</p>)`,
+            content: 'BT /F2 9 Tf 2 8 Td (1a) Tj ET',
+            objects: [differing('97 /Euro')],
           }),
       ] as const,
   ),
@@ -467,6 +533,71 @@ test('a filled field passes only when it shows its value and hides nothing', (t)
   }
 });
 
+test('a value is turned as its page is, also by the parent of the page', (t) => {
+  const turned = (turn: string): Verdict => {
+    const pdf = contract((objects) => {
+      objects.set(TEXT_FIELD, textWidget(BLANK, '()', undefined, ''));
+      objects.set(2, (objects.get(2) ?? '').replace('<<', `<< ${turn}`));
+    });
+    const look = form('BT /F1 9 Tf -1 0 0 -1 40 20 Tm (100) Tj ET', sizeOf(BLANK));
+    return verdict(
+      appendRevision(
+        signed(pdf),
+        new Map([
+          [TEXT_FIELD, textWidget(BLANK, '(100)', LOOK, '')],
+          [LOOK, look],
+        ]),
+      ),
+    );
+  };
+  t.is(turned('/Rotate 180'), 'passed');
+  t.is(turned('/Rotate 0'), 'failed');
+});
+
+test('a value may stand on a line of dots, and not on letters', (t) => {
+  const on = (text: string): Verdict => {
+    const pdf = contract((objects) => {
+      objects.set(TEXT_FIELD, textWidget(BLANK, '()', undefined, ''));
+      objects.set(CONTENT, stream('', `BT /F1 12 Tf 20 150 Td (${text}) Tj ET`));
+    });
+    const look = form('BT /F1 9 Tf 2 10 Td (J.S) Tj ET', sizeOf(BLANK));
+    return verdict(
+      appendRevision(
+        signed(pdf),
+        new Map([
+          [TEXT_FIELD, textWidget(BLANK, '(J.S)', LOOK, '')],
+          [LOOK, look],
+        ]),
+      ),
+    );
+  };
+  t.is(on('............'), 'passed');
+  t.is(on(',,,,,,,,,,,,'), 'failed');
+});
+
+test('a line that the appearance of a field had before hides what is below only where it was painted', (t) => {
+  const line = '1 G 12 w 20 104 m 100 104 l S';
+  const before = (state: string): Verdict => {
+    const pdf = contract((objects) => {
+      objects.set(TEXT_FIELD, textWidget(WHOLE, '()', 42, ''));
+      objects.set(42, form(`${state} ${line}`, sizeOf(WHOLE), '/ExtGState << /M << /BM /Multiply >> >>'));
+    });
+    const look = form(`${line} 0 g BT /F1 12 Tf 20 150 Td (100) Tj ET`, sizeOf(WHOLE));
+    return verdict(
+      appendRevision(
+        signed(pdf),
+        new Map([
+          [TEXT_FIELD, textWidget(WHOLE, '(100)', LOOK, '')],
+          [LOOK, look],
+        ]),
+      ),
+    );
+  };
+  t.is(before('[] 0 d'), 'passed');
+  t.is(before('[0.001 900] 800 d'), 'failed', 'a dash that is not reached');
+  t.is(before('/M gs'), 'failed', 'white that is multiplied');
+});
+
 /** A check box beside the text of the page, with the appearances of its states signed, or new with its new value. */
 function checked(on: string, isSigned: boolean, resources = '', font = `/F1`): Buffer {
   const rectangle: Rectangle = [76, 96, 116, 116];
@@ -534,6 +665,10 @@ test('a comment may mark a text and neither hide nor change it', (t) => {
     t.is(bare('StrikeOut', '/C [1 0 0] /Border [0 0 12]'), 'failed');
     t.is(bare('StrikeOut', '/C [1 1 1]'), 'failed');
     t.is(bare('Underline', '/C [0 0 1]'), fine);
+    const tall: Rectangle = [0, 20, 200, 188];
+    t.is(bare('StrikeOut', '/C [0 0 0]', tall), 'failed', 'a line of a part of a high area');
+    t.is(bare('Underline', '/C [0 0 0]', [0, 104, 200, 199]), 'failed', 'the same below it');
+    t.is(bare('StrikeOut', '/C [0 0 0]', [0, 110, 200, 188]), fine, 'the same where nothing is');
     t.is(bare('Text', '/Contents (seen)', [150, 150, 170, 170]), fine);
     t.is(bare('Text', '/Contents (seen)', TEXT), 'failed');
     const drawn = (content: string, resources = '', type = 'Highlight', rectangle = TEXT) =>
@@ -550,6 +685,9 @@ test('a comment may mark a text and neither hide nor change it', (t) => {
     t.is(drawn('1 1 1 RG 2 w 0 0 m 62 18 l 0 18 m 62 0 l S'), 'failed', 'slanted strokes');
     t.is(drawn('0 0 62 18 re W n 1 g 0 0 62 18 re f'), 'failed', 'a clipped fill');
     t.is(drawn('1 0 0 RG 1 w 0 7 m 62 7 l S', '', 'StrikeOut'), 'warned');
+    t.is(drawn('0 G 14 w 0 84 m 200 84 l S', '', 'StrikeOut', tall), 'failed', 'a bar on a text');
+    t.is(drawn('0 G 5.5 w 0 84 m 200 84 l S', '', 'StrikeOut', tall), 'failed', 'a thick line on a text');
+    t.is(drawn('0 G 2 w 0 84 m 200 84 l S', '', 'StrikeOut', tall), 'warned');
     t.is(
       drawn('1 0 0 RG 2 w 3 0 m 3 18 l 30 0 m 30 18 l S', '', 'Squiggly'),
       'failed',
@@ -574,6 +712,30 @@ test('a comment may mark a text and neither hide nor change it', (t) => {
       'strokes of digits',
     );
   }
+});
+
+test('many lines of a comment in many areas are not compared without end', (t) => {
+  const MANY = 16_000;
+  const quads = '0 9 9 9 0 0 9 0 '.repeat(MANY);
+  const pdf = commented(
+    `<< /Type /Annot /Subtype /Squiggly /Rect [0 140 100 180] /QuadPoints [${quads}] /F 4 /AP << /N ${LOOK_2} 0 R >> >>`,
+    undefined,
+    [
+      [
+        LOOK_2,
+        stream(
+          '/Type /XObject /Subtype /Form /BBox [0 0 100 40] /Resources << >>',
+          '0 0 9 9 re f '.repeat(MANY),
+        ),
+      ],
+    ],
+  );
+  const { results, signatures } = reportOn(pdf);
+  const found = [results, ...signatures.map((one) => one.results)].flatMap(({ errors }) => errors);
+  t.true(
+    found.some(({ type }) => type === 'file.work'),
+    JSON.stringify(found),
+  );
 });
 
 test('many highlights that leave little of a text together fail', (t) => {
