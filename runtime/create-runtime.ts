@@ -40,9 +40,26 @@ import { STATE_INDEX_VIEW } from './step/derive.ts';
 import { migrateStore } from './step/migrate.ts';
 import { type Followed, type WaitOptions, Watch } from './watch.ts';
 
+/** Recurring messages of a program. */
+export interface Schedules {
+  readonly actor: Actor;
+  /**
+   * Makes the stored schedules those of this program.
+   * @param kinds those of the actors of this program
+   * @throws {Fatal} `runtime.options`
+   */
+  store(
+    built: Pick<BuiltRuntime, 'system' | 'store'>,
+    kinds: ReadonlySet<string>,
+    now: Millis,
+  ): Promise<void>;
+}
+
 export interface CreateOptions {
   readonly store: StoreSource;
   readonly actors: readonly Actor[];
+  /** Recurring messages; `schedules` of the entry of this name makes them. @default none */
+  readonly schedules?: Schedules;
   /** @default the clock of the system; with PostgreSQL that of the database */
   readonly clock?: Clock;
   /** @default random ids */
@@ -182,7 +199,8 @@ export interface Runtime {
  * @throws {Fatal} `runtime.options`, `actor.kind-twice`, `effect.name-twice`, `store.no-path` and other codes of stores
  */
 export async function createRuntime(options: CreateOptions): Promise<Runtime> {
-  const { actors, clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG } = options;
+  const { clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG, schedules } = options;
+  const actors = schedules === undefined ? options.actors : [...options.actors, schedules.actor];
   const handlers = handlersOf(actors);
   const version = actors
     .map((actor) => `${actor.kind}@${actor.version}`)
@@ -218,6 +236,14 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(onUnaccepted !== undefined && { onUnaccepted }),
       ...(deadLetters !== false && { deadLetters }),
     });
+    try {
+      const kinds = new Set(options.actors.map(({ kind }) => kind));
+      // Before the start: a schedule that ends has no more run.
+      await schedules?.store(built, kinds, clock.now());
+    } catch (error) {
+      await built.stop(0);
+      throw error;
+    }
     built.start();
     return new StartedRuntime(built, watch, clock, log, options.stopGraceMs ?? STOP_GRACE_MS);
   } catch (error) {

@@ -5,7 +5,13 @@
  */
 
 export type { Answer } from './answers.ts';
-export { type CreateOptions, createRuntime, type ListQuery, type Runtime } from './create-runtime.ts';
+export {
+  type CreateOptions,
+  createRuntime,
+  type ListQuery,
+  type Runtime,
+  type Schedules,
+} from './create-runtime.ts';
 export type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
 export type { ShardStatus } from './host/actor-host.ts';
 export { LoopUtilisation } from './host/actor-host.ts';

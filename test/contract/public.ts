@@ -7,6 +7,7 @@ import {
   type StoreSource,
   tell,
 } from '@sealwright/runtime';
+import { schedule, schedules, storedSchedules } from '@sealwright/runtime/schedules';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
@@ -175,7 +176,45 @@ export function publicContract(name: string, sources: SourceOfNodes, hasNodes = 
     await reached(async () => (await kept()) === 'c,d');
     t.is(await kept(), 'c,d');
   });
+
+  const among = hasNodes ? ' of two nodes, of which one stops' : '';
+  promise(`a schedule runs once for each of its times, also over restarts${among}`, async (t, source) => {
+    const each = schedules([
+      schedule('s', { everyMs: 1000, to: clerk, id: 'c', event: { type: 'RUN' }, missed: 'all' }),
+    ]);
+    const start = (node: string) =>
+      createRuntime({ store: source(node), actors: [clerk], log: SILENT, schedules: each });
+    let one = await start('one');
+    t.teardown(() => one.stop());
+    await one.create(clerk, 'c');
+    const other = hasNodes ? await start('two') : undefined;
+    t.teardown(() => other?.stop());
+    const ran = (count: number) => async () =>
+      ((await (other ?? one).read(clerk, 'c'))?.context.runs.length ?? 0) >= count;
+    await reached(ran(2));
+    await one.stop();
+    if (other === undefined) one = await start('one');
+    await reached(ran(4));
+    const runs = (await (other ?? one).read(clerk, 'c'))?.context.runs ?? [];
+    t.deepEqual(
+      runs.map((due) => due - (runs[0] ?? 0)),
+      runs.map((_, n) => n * 1000),
+    );
+    t.deepEqual(
+      (await storedSchedules(other ?? one)).map(({ name, to }) => [name, to]),
+      [['s', { kind: 'clerk', id: 'c' }]],
+    );
+  });
 }
+
+/** Counts the runs of a schedule. */
+const clerk = defineActor('clerk', {
+  version: 1,
+  machine: setup({
+    types: {} as { context: { runs: readonly number[] }; events: { type: 'RUN'; due: number } },
+    actions: { run: assign({ runs: ({ context, event }) => [...context.runs, event.due] }) },
+  }).createMachine({ context: { runs: [] }, on: { RUN: { actions: 'run' } } }),
+});
 
 /** Hears only when it is open. */
 const door = defineActor('door', {
