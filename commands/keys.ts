@@ -77,9 +77,9 @@ export async function keys(
     createStorageFolders(layout, []);
     const store = await openStore(settings, clock, SILENT);
     try {
-      // Nodes that run cover what this one does.
-      const history =
-        store.nodes === undefined ? await openHistory(settings, store, { clock, ids }) : undefined;
+      // A node that runs the history covers what this one does.
+      const covers = store.nodes === undefined || (await store.nodes.acquire('history'));
+      const history = covers ? await openHistory(settings, store, { clock, ids }) : undefined;
       await history?.start();
       const offline = administrationOf({
         ...{ store, clock, ids, log: SILENT },

@@ -165,4 +165,10 @@ test('a dump of a running node and its files restore every acknowledged job and 
   t.is(verified.code, 0, verified.err);
   t.regex(verified.out, /^The history is whole: [1-9]\d* lines of [1-9]\d* actors/);
   t.is(await restored.stop(), 0);
+
+  // While no node runs, a command covers what it changes.
+  const made = await run(place, ['keys', 'create', 'Acme', 'App', ...words]);
+  t.is(made.code, 0, made.err);
+  const later = await run(place, ['verify-history', ...words]);
+  t.is(later.code, 0, `${later.out}${later.err}`);
 });
