@@ -11,7 +11,7 @@ import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
 import { Host, type HostDependencies } from './host/host.ts';
 import { type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
-import { SET_ASIDE } from './model/backoff.ts';
+import { ASKED, SET_ASIDE } from './model/backoff.ts';
 import type {
   ActorDefinition,
   ActorSystem,
@@ -398,8 +398,6 @@ async function releaseSetAside(
   }
   return isReleased;
 }
-
-const ASKED = 'It runs again, as an operator asked.';
 
 /** Corrects due times after the wall clock was set back. */
 function rescheduleLateEffects({ store, clock, log }: RuntimeDependencies, outboxes: Outboxes): void {

@@ -4,7 +4,7 @@
  * its outcome counts exactly once.
  */
 import type { MessageDelivery } from '../host/actor-host.ts';
-import { effectPause, MAX_BACKOFF_MS, SET_ASIDE } from '../model/backoff.ts';
+import { effectPause, hasOneMoreAttempt, MAX_BACKOFF_MS, SET_ASIDE } from '../model/backoff.ts';
 import { steadyTime } from '../model/clock.ts';
 import type { EffectContext, EffectHandler, StepOutcome } from '../model/definition.ts';
 import { describeFailure, isRetryable, Retryable } from '../model/failures.ts';
@@ -397,7 +397,7 @@ export class Outbox {
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
     try {
-      const left = endOf(stored.effect) - this.#now();
+      const left = hasOneMoreAttempt(stored) ? Number.POSITIVE_INFINITY : endOf(stored.effect) - this.#now();
       const outcome = await runHandler(this.#dependencies, handler, stored, signal, left);
       event = checkedOutcome(stored.effect.do, outcome);
     } catch (error) {

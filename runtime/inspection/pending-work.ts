@@ -4,6 +4,7 @@ import type { ActorDefinition } from '../model/definition.ts';
 import { Fatal } from '../model/failures.ts';
 import { isEffectKey, isKey } from '../model/keys.ts';
 import type { ActorAddress, ActorStore, Json, ListedEffect, Millis } from '../model/ports.ts';
+import { inputOf } from '../model/tracing.ts';
 import { type EffectReport, effectReport } from './actor-pages.ts';
 import { redacted } from './redact.ts';
 
@@ -104,7 +105,10 @@ export async function effectsPage(
     ...effectReport(effect),
     actor: effect.actor,
     state: stateOf(effect),
-    effect: redacted(effect.effect, definitions.get(effect.actor.kind)?.secrets),
+    effect: redacted(
+      { do: effect.effect.do, ...inputOf(effect.effect) },
+      definitions.get(effect.actor.kind)?.secrets,
+    ),
   }));
   const last = wanted.length > limit ? found.at(-1) : read.at(-1);
   const isLast = wanted.length <= limit && read.length < most;

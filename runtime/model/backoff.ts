@@ -4,6 +4,14 @@ import type { Ids, Millis, StoredEffect } from './ports.ts';
 /** Start of the stored error of an effect that is set aside. */
 export const SET_ASIDE = 'effect.set-aside';
 
+/** Stored error of an effect that was set aside and is asked for. */
+export const ASKED = 'It runs again, as an operator asked.';
+
+/** True for an effect that was set aside, and now has one attempt more: after a start, or because it was asked for. */
+export function hasOneMoreAttempt({ lastError }: StoredEffect): boolean {
+  return lastError === ASKED || lastError?.startsWith(SET_ASIDE) === true;
+}
+
 /** Longest pause, milliseconds. */
 export const MAX_BACKOFF_MS = 5 * 60_000;
 

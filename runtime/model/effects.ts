@@ -7,7 +7,7 @@ import type { ActorSystem, EffectAttempt, EffectHandler, HandledEffect } from '.
 import { Fatal } from './failures.ts';
 import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
 import { marked, type Request, type RequestAction, SEND_EFFECT } from './requests.ts';
-import { inputOf as membersOf } from './tracing.ts';
+import { inputOf as membersOf, RESERVED_MEMBERS } from './tracing.ts';
 
 /** One attempt of an effect, with what its handler may use. */
 export interface EffectRun extends EffectAttempt {
@@ -102,10 +102,13 @@ export function defineEffect<
     }),
   };
   const request = (params: unknown): Request => {
-    if (params !== undefined && (!isPlainObject(params) || 'do' in params))
+    if (
+      params !== undefined &&
+      (!isPlainObject(params) || RESERVED_MEMBERS.some((member) => member in params))
+    )
       throw new Fatal(
         'step.malformed-action',
-        `The effect "${name}" needs params that are a plain object without a member \`do\`.`,
+        `The effect "${name}" needs params that are a plain object without the members ${RESERVED_MEMBERS.join(', ')}.`,
       );
     const effect = { do: name, ...(params as { readonly [member: string]: Json }) };
     return { kind: 'effect', effect, totalMs };

@@ -37,6 +37,9 @@ export function traceOf(effect: StoredEffect['effect']): TraceContext | undefine
   return effect[TRACE] as TraceContext | undefined;
 }
 
+/** Members of a stored effect that no input may have. */
+export const RESERVED_MEMBERS: readonly string[] = ['do', TRACE, END];
+
 /** Returns the members of an effect that the machine gave. */
 export function inputOf({ do: _, [TRACE]: __, [END]: ___, ...input }: StoredEffect['effect']): object {
   return input;
