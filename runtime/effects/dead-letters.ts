@@ -51,7 +51,10 @@ export class DeadLetters {
   readonly #limits: Required<DeadLetterLimits>;
   #isStarted = false;
   #cancel: (() => void) | undefined;
+  /** Time of the next look, by `Clock.elapsed`. */
+  #lookAt: Millis = Number.POSITIVE_INFINITY;
   #looking: Promise<void> = Promise.resolve();
+  #removing: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: Pick<ActorStore, 'load' | 'commit' | 'rows' | 'counters'>,
@@ -121,7 +124,13 @@ export class DeadLetters {
   }
 
   /** All removals are steps of one actor, one after the other: so each is counted once. */
-  async #remove(rows: readonly Row[]): Promise<number> {
+  #remove(rows: readonly Row[]): Promise<number> {
+    const removed = this.#removing.then(() => this.#removeNow(rows));
+    this.#removing = removed.catch(() => {});
+    return removed;
+  }
+
+  async #removeNow(rows: readonly Row[]): Promise<number> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const box = await this.store.load(BOX);
       const found: Row[] = [];
@@ -134,10 +143,14 @@ export class DeadLetters {
     throw new Retryable('actor.contended', 'Other nodes are removing dead letters.');
   }
 
+  /** Never later than armed before: letters that keep coming would put the look off for ever. */
   #arm(pause: Millis): void {
-    if (!this.#isStarted) return;
+    const at = this.clock.elapsed() + pause;
+    if (!this.#isStarted || at >= this.#lookAt) return;
+    this.#lookAt = at;
     this.#cancel?.();
     this.#cancel = this.clock.after(pause, () => {
+      this.#lookAt = Number.POSITIVE_INFINITY;
       this.#looking = this.#looking.then(() => this.#look());
     });
   }
@@ -148,9 +161,10 @@ export class DeadLetters {
     const { atMost, forMs } = this.#limits;
     try {
       for (;;) {
-        const count = (await store.counters(DEAD_LETTERS))[DEAD_LETTERS] ?? 0;
-        if (count === 0 || !this.#isStarted) return;
+        // Before the count: other nodes that remove the same ones leave fewer of these, and not more to remove.
         const oldest = await store.rows({ view: DEAD_LETTERS, limit: BATCH });
+        const count = (await store.counters(DEAD_LETTERS))[DEAD_LETTERS] ?? 0;
+        if (oldest.length === 0 || !this.#isStarted) return;
         const end = clock.now() - forMs;
         const old = oldest.filter(({ key }, at) => at < count - atMost || Number(key[0]) <= end);
         if (old.length > 0) await this.#remove(old);

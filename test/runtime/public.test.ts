@@ -224,6 +224,30 @@ test('what nobody accepts is kept for a time', async (t) => {
   t.deepEqual(await runtime.deadLetters.list(), { items: [] });
 });
 
+test('the oldest of what nobody accepts are removed while more keep coming', async (t) => {
+  const { runtime, advance } = await testRuntime([order, bank], { deadLetters: { atMost: 2 } });
+  await runtime.create(order, 'o1', { amount: 1 });
+  for (let n = 0; n < 20; n += 1) {
+    await runtime.send(order, 'o1', { type: 'REPORT', what: `${n}` });
+    await advance(500);
+  }
+  const { items } = await runtime.deadLetters.list();
+  t.true(items.length <= 4, `${items.length} are kept`);
+  t.is(items.at(-1)?.event['what'], '19');
+});
+
+test('many of what nobody accepts are dropped at once', async (t) => {
+  const { runtime, settle } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 1 });
+  for (let n = 0; n < 50; n += 1) await runtime.send(order, 'o1', { type: 'REPORT', what: `${n}` });
+  await settle();
+  const { items } = await runtime.deadLetters.list();
+  t.is(items.length, 50);
+  const dropped = await Promise.all(items.map(({ id }) => runtime.deadLetters.drop(id)));
+  t.true(dropped.every(Boolean));
+  t.deepEqual(await runtime.deadLetters.list(), { items: [] });
+});
+
 test('a message to another actor arrives, and the types of its events are those of the receiver', async (t) => {
   const { runtime, settle } = await testRuntime([order, bank]);
   await runtime.create(bank, 'b');
@@ -277,6 +301,50 @@ test('an effect that was set aside runs again when it is asked for', async (t) =
   t.is((await runtime.read(worker, 'w'))?.state, 'idle');
   t.false(await runtime.retry(worker, 'w'));
   t.deepEqual(unaccepted, []);
+});
+
+test('an effect that was set aside for its time runs once more after a start, and when it is asked for', async (t) => {
+  let isAway = true;
+  let runs = 0;
+  const work = defineEffect('work', {
+    totalMs: 10_000,
+    run: async (_: { n: number }) => {
+      runs += 1;
+      if (isAway) throw new Retryable('bank.busy', 'The bank is busy.');
+      return { type: 'DONE' } as const;
+    },
+  });
+  const worker = defineActor('worker', {
+    version: 1,
+    effects: [work],
+    machine: setup({
+      types: {} as { events: { type: 'DONE' } },
+      actions: { work: work.action },
+    }).createMachine({
+      initial: 'busy',
+      states: { busy: { entry: { type: 'work', params: { n: 1 } }, on: { DONE: 'idle' } }, idle: {} },
+    }),
+  });
+  const kit = await testRuntime([worker]);
+  await kit.runtime.create(worker, 'w');
+  await kit.advance(20_000);
+  const [listed] = (await kit.runtime.effects()).items;
+  t.is(listed?.state, 'set-aside');
+  t.deepEqual(listed?.effect, { do: 'work', n: 1 });
+  let earlier = runs;
+  await kit.restart();
+  await kit.advance(6 * 60_000);
+  t.is(runs, earlier + 1);
+  t.is((await kit.runtime.effects()).items[0]?.lastError, listed?.lastError);
+  earlier = runs;
+  t.true(await kit.runtime.retry(worker, 'w'));
+  await kit.advance(60_000);
+  t.is(runs, earlier + 1);
+  t.is((await kit.runtime.effects()).items[0]?.state, 'set-aside');
+  isAway = false;
+  t.true(await kit.runtime.retry(worker, 'w'));
+  await kit.settle();
+  t.is((await kit.runtime.read(worker, 'w'))?.state, 'idle');
 });
 
 test('an effect that was set aside runs once at a time, however often it is asked for', async (t) => {
@@ -807,6 +875,7 @@ const MALFORMED_PARAMS: readonly (readonly [name: string, params: unknown])[] = 
   ['a list', ['a']],
   ['a date', new Date(0)],
   ['an object with a member `do`', { do: 'other' }],
+  ['an object with a member that the runtime adds', { '@end': 'soon' }],
 ];
 
 for (const [name, params] of MALFORMED_PARAMS)
