@@ -61,7 +61,9 @@ export function textUpTo(most: number) {
 export const anyText = textUpTo(MAX_TEXT);
 
 /** Text that is required and not blank: invisible characters alone count as blank, as white space does. */
-export const text = anyText.refine((given) => !isBlank(given), { error: REQUIRED });
+export const text = anyText
+  .refine((given) => !isBlank(given), { error: REQUIRED })
+  .meta({ openapi: { type: 'string', minLength: 1, maxLength: MAX_TEXT } });
 /** Text, null or absent; blank counts as absent. */
 export const maybeText = anyText
   .nullish()
@@ -79,7 +81,7 @@ export function textOf(clean: (given: string) => string, most: number, fault = '
       if (cleaned.length > most) context.issues.push({ code: 'custom', message: fault, input: given });
       return cleaned;
     })
-    .meta({ openapi: { type: 'string', maxLength: most } });
+    .meta({ openapi: { type: 'string', minLength: 1, maxLength: most } });
 }
 
 /** Text in the form that `clean` gives it; null or absent: none, and so is a blank one. See `textOf`. */
@@ -238,10 +240,10 @@ export function word<const Word extends string>(words: readonly Word[]) {
     .meta({ openapi: { type: 'string', enum: words } });
 }
 
-/** The longest that `times.ts` reads. */
+/** Times as `times.ts` reads them, without white space around. */
 const WRITTEN_TIME = {
   type: 'string',
-  maxLength: 37,
+  maxLength: 36,
   pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}.*)?$',
 };
 

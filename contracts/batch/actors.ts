@@ -12,7 +12,7 @@ const LIMIT = 'must be a whole number of at least 1';
 const actorQuery = z.object({
   kind: shown(
     single.optional(),
-    'Lists the actors of this kind; without it the kinds are listed. The other parameters need it.',
+    'Lists the actors of this kind; without it the kinds are listed. The other parameters but `limit` and `version` need it.',
     'job',
   ),
   state: shown(single.optional(), 'Only actors in this state.', 'Queued'),

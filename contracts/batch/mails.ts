@@ -66,7 +66,7 @@ export const resent = z
   })
   .meta({ id: 'Resent' });
 
-const mailParams = z.object({ id: z.string().describe('Id of the mail.') });
+const mailParams = z.object({ id: shown(z.string(), 'Id of the mail.', OTHER_ID) });
 
 const MAIL = {
   id: OTHER_ID,

@@ -16,7 +16,7 @@ export const single = z.string({ error: 'must be given once' });
 const positive = single
   .regex(/^0*[1-9]\d{0,8}$/, { error: 'must be an integer of at least 1' })
   .transform(Number)
-  .meta({ openapi: { type: 'integer', minimum: 1 } });
+  .meta({ openapi: { type: 'integer', minimum: 1, maximum: 999_999_999 } });
 
 /** Number and size of a page. */
 export const paging = {
@@ -76,7 +76,7 @@ const MAX_MOMENT = 64;
 const MOMENT = {
   type: 'string',
   maxLength: MAX_MOMENT,
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}.*(Z|[+-]\\d{2}:\\d{2}))?$',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$',
 };
 const MOMENT_RULE = 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z';
 

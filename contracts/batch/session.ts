@@ -21,12 +21,18 @@ const text = z.union([z.string(), z.array(z.string()).transform(([first = '']) =
 
 /** `part=style` requests the stylesheet of the page. */
 const loginQuery = z.object({
-  error: text.describe('Which text the page shows: `invalid` or `server`. Absent: none.'),
-  ReturnUrl: text.describe(
+  error: shown(text, 'Which text the page shows: `invalid` or `server`. Absent: none.', 'invalid'),
+  ReturnUrl: shown(
+    text,
     'Path to go to after the login. Anything but a path of this service counts as `/`.',
+    '/jobs',
   ),
-  part: text.describe('Part of the page that a script asks for.'),
-  once: text.describe('Token of a login link. It is used up by the button of the page.'),
+  part: shown(text, 'Part of the page that a script asks for.', 'style'),
+  once: shown(
+    text,
+    'Token of a login link. It is used up by the button of the page.',
+    'b25jZS1sb2dpbi10b2tlbg',
+  ),
 });
 
 export const logIn = operation({

@@ -114,7 +114,7 @@ export const resendDelivery = operation({
   description:
     'With the same id and body. A delivery that ended is pending again, with ten attempts; one that waits for its next attempt is attempted now.',
   rate: 'actions',
-  params: z.object({ id: z.string().max(64).describe(DELIVERY_ID) }),
+  params: z.object({ id: shown(z.string().max(64), DELIVERY_ID, DELIVERY.id) }),
   status: 202,
   reply: webhookDelivery,
   examples: { responses: { 202: { ...DELIVERY, status: 'Pending', nextAttemptAt: AT } } },
@@ -175,7 +175,9 @@ const organizationParams = z.object({
   organizationId: shown(z.string().max(64), 'Organization of the portal.', JOB_ID),
 });
 
-const deliveryParams = organizationParams.extend({ id: z.string().max(100).describe(DELIVERY_ID) });
+const deliveryParams = organizationParams.extend({
+  id: shown(z.string().max(100), DELIVERY_ID, `${OTHER_ID}.${JOB_ID}.1`),
+});
 
 export const listPortalOrganizations = operation({
   unknown: 'webhook.delivery-not-found',

@@ -94,7 +94,7 @@ export const cursor = z
     description:
       'Pages by position: empty for the first one, then the `nextCursor` of the page before, with the same filters and order, else it is refused. `Offset` is not used.',
     openapi: { type: 'string', maxLength: 100 },
-    exampleValue: 'AAABmxlIVQ',
+    exampleValue: '',
   });
 
 /** One page of a list. */

@@ -143,7 +143,11 @@ const newKey = members({
 export type KeyLimits = Value<typeof newKey>;
 
 const applicationParams = organizationParams.extend({
-  applicationId: z.string().describe('Id of the application, from `GET /api/admin/organizations/{id}`.'),
+  applicationId: shown(
+    z.string(),
+    'Id of the application, from `GET /api/admin/organizations/{id}`.',
+    EXAMPLE_IDS.document,
+  ),
 });
 
 export const getOwnOrganization = operation({
@@ -275,7 +279,11 @@ export const revokeKey = operation({
   scope: 'Administer',
   auth: 'administrator',
   params: applicationParams.extend({
-    keyId: z.string().describe('Id of the key, from `GET /api/admin/organizations/{id}`.'),
+    keyId: shown(
+      z.string(),
+      'Id of the key, from `GET /api/admin/organizations/{id}`.',
+      EXAMPLE_IDS.document,
+    ),
   }),
   reply: 'empty',
   refusals: ['OrganizationNotFound', 'ApplicationNotFound'],

@@ -170,6 +170,6 @@ export const PORTAL_WEBHOOKS = {
     z.strictObject({
       organization: z.strictObject(recordNames).describe('Organization of the webhook.'),
     }),
-    'For the webhook of `POST /api/organizations/{id}/webhooks/{webhookId}/test`, whatever its `events` are.',
+    'For the webhook of `POST /api/organizations/{id}/webhooks/{webhookId}/test`, whatever its `events` are. `webhook-sequence` is 0, and no answer brings another attempt.',
   ),
 };

@@ -257,7 +257,11 @@ export const resendDelivery = operation({
     'The id and the body are the same, so that the receiver can recognize it. A delivery that waits for its next attempt is sent now.',
   scope: 'Administer',
   params: organizationParams.extend({
-    deliveryId: z.string().describe('Id of the delivery, from `GET /api/organizations/{id}/deliveries`.'),
+    deliveryId: shown(
+      z.string(),
+      'Id of the delivery, from `GET /api/organizations/{id}/deliveries`.',
+      EXAMPLE_IDS.document,
+    ),
   }),
   reply: 'empty',
   refusals: ['OrganizationNotFound', 'DeliveryNotFound'],

@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { shown } from '../../contracts/fields.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { type Asset, asset, assetReply } from './asset.ts';
 import { ICON } from './icon.ts';
@@ -64,7 +65,7 @@ export function assetRoutes(
       auth: at.auth,
       headers: ['if-none-match'],
       params: z.object({
-        name: z.string().describe('Name of the file, as the page has it.'),
+        name: shown(z.string(), 'Name of the file, as the page has it.', 'icon.svg'),
       }),
       responses: { 200: 'asset' },
       refusals: ['route.not-found'],

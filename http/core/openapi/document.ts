@@ -71,8 +71,9 @@ const EVERYWHERE = `A request whose line and headers have more than ${MAX_HEAD_B
 connection is closed.
 
 Later versions may add operations, optional members and parameters, members of answers, types of events and codes of refusals:
-ignore what you do not know. They never rename a member, a code or an \`operationId\`, never narrow a bound of requests, and
-never remove a value of answers; what needs that gets a path of its own.`;
+ignore what you do not know, although the schemas of answers, which are those of this version, list all members and codes.
+Later versions never rename a member, a code or an \`operationId\`, never narrow a bound of requests, and never remove a value
+of answers; what needs that gets a path of its own.`;
 
 /** Properties of the service that its route table does not contain. */
 export interface ApiDescription {

@@ -85,14 +85,15 @@ ${lines(
   });
 }
 
-/** Takes shared answers in place of references to them. */
+/** Takes refusals in place of references to them. What every operation answers, such as 307, would be found by every search. */
 function withResponses(
   operation: OperationView,
   shared: OpenApiDocument['components'][string] = {},
 ): OperationView {
   const responses = Object.entries(operation.responses).map(([status, response]) => {
     const { $ref } = response as { readonly $ref?: string };
-    return [status, ($ref && shared[$ref.slice($ref.lastIndexOf('/') + 1)]) || response];
+    const isRefusal = $ref !== undefined && Number(status) >= 400;
+    return [status, (isRefusal && shared[$ref.slice($ref.lastIndexOf('/') + 1)]) || response];
   });
   return { ...operation, responses: Object.fromEntries(responses) };
 }

@@ -53,11 +53,15 @@ export class ResponseBook {
   }
 }
 
-/** `409.job.not-queued`; of many codes a digest, so that the name changes with them. */
+/**
+ * `JobNotFailed409`: an identifier, because generators name types by it. Of many codes a digest, so that the name changes
+ * with them.
+ */
 function refusalName(status: number, codes: readonly string[]): string {
-  if (codes.length <= MAX_NAMED_CODES) return [status, ...codes].join('.');
-  const digest = createHash('sha256').update(codes.join(' ')).digest('hex');
-  return `${status}.${digest.slice(0, 8)}`;
+  const digest = createHash('sha256').update(codes.join(' ')).digest('hex').slice(0, 8);
+  const words =
+    codes.length <= MAX_NAMED_CODES ? codes.flatMap((code) => code.split(/[.-]/)) : ['Any', digest];
+  return `${words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}${status}`;
 }
 
 export interface ResponseContext {

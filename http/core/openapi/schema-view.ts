@@ -46,7 +46,7 @@ function typeText(schema: Schema): HtmlValue {
   if (typeof additionalProperties === 'object' && additionalProperties !== null) {
     return html`map of ${typeText(additionalProperties as Schema)}`;
   }
-  if (schema['contentMediaType'] !== undefined) return 'file';
+  if (schema['format'] === 'binary') return 'file';
   const names = Array.isArray(type) ? type : [type ?? 'any'];
   const format = typeof schema['format'] === 'string' ? ` (${schema['format']})` : '';
   return names.join(' or ') + format;

@@ -50,11 +50,13 @@ function withoutLaterKeywords(schema: Schema): Schema {
   );
   delete made['type'];
   delete made['anyOf'];
-  if (types.length > 0) made['type'] = types[0];
-  if (named.length > 0) made['anyOf'] = named;
+  if (types.length === 1) made['type'] = types[0];
+  if (types.length > 1) made['anyOf'] = types.map((type) => ({ type }));
+  // Generators know a reference that may be null as `allOf` of one.
+  if (named.length > 0) made[named.length === 1 ? 'allOf' : 'anyOf'] = named;
   if (isNullable) made['nullable'] = true;
   if (schema['const'] !== undefined) made['enum'] = [schema['const']];
-  if (made['enum'] !== undefined) made['type'] ??= typeof (made['enum'] as readonly unknown[])[0];
+  if (made['enum'] !== undefined) made['type'] ??= typeOf((made['enum'] as readonly unknown[])[0]);
   if (schema['contentEncoding'] === 'base64') made['format'] = 'byte';
   if (Array.isArray(schema['examples'])) made['example'] = schema['examples'][0];
   const { $ref, ...beside } = made;
@@ -63,4 +65,8 @@ function withoutLaterKeywords(schema: Schema): Schema {
     : Object.keys(beside).length === 0
       ? { $ref }
       : { ...beside, allOf: [{ $ref }] };
+}
+
+function typeOf(value: unknown): string {
+  return Number.isInteger(value) ? 'integer' : typeof value;
 }

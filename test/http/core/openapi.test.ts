@@ -4,10 +4,11 @@ import formats from 'ajv-formats';
 import test from 'ava';
 import { z } from 'zod';
 import { REFUSALS } from '../../../contracts/batch/refusals.ts';
+import { moment } from '../../../contracts/batch/requests.ts';
 import { batchRefusals } from '../../../http/batch/refusal-info.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { operationId } from '../../../http/core/openapi/operation.ts';
-import { SchemaBook } from '../../../http/core/openapi/schemas.ts';
+import { type Schema, SchemaBook } from '../../../http/core/openapi/schemas.ts';
 import { asOpenApi30 } from '../../../http/core/openapi/version-3-0.ts';
 import { json } from '../../../http/core/reply.ts';
 import { type AnyRoute, route } from '../../../http/core/router.ts';
@@ -21,7 +22,12 @@ interface Operation {
   readonly requestBody?: {
     readonly content: { readonly [type: string]: { readonly schema: { properties?: object } } };
   };
-  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly example?: unknown }[];
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly example?: unknown;
+    readonly schema: Schema;
+  }[];
   readonly responses: { readonly [status: string]: { readonly content?: object; readonly $ref?: string } };
 }
 
@@ -230,6 +236,10 @@ test('the reference page shows every operation, and loads nothing from other ori
   for (const [name, { operationId: id }] of operationsOf(document)) {
     t.true(html.includes(`<article class="operation" id="${id}"`), name);
   }
+  const [cancel = ''] = html.slice(html.indexOf('id="postJobsByIdCancel"')).split('</article>');
+  t.true(cancel.includes('job.race-lost'), 'no refusal');
+  t.true(cancel.includes('0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'), 'no example of the parameter');
+  t.false(cancel.includes('require https'), 'a search for a word of every operation finds all');
   t.notRegex(html, /<script(?![^>]* src="\/)|<style|\son\w+=|style=/, 'something inline');
   for (const [, target = ''] of html.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) t.regex(target, /^[/#]/);
   for (const [, asset = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
@@ -318,8 +328,11 @@ for (const [service, document] of Object.entries({ batch: BATCH, portal: PORTAL 
       for (const one of parameters)
         t.false(Object.hasOwn(parts, one.name), `${one.name} stands twice at ${name}`);
       for (const one of parameters.filter(({ in: place }) => place !== 'header'))
-        t.not(one.example, undefined, `${one.name} of ${name} has no example`);
+        t.false([undefined, 'text'].includes(one.example as string), `${one.name} of ${name} has no example`);
     }
+    for (const [kind, named] of Object.entries(document.components))
+      for (const component of kind === 'responses' || kind === 'schemas' ? Object.keys(named) : [])
+        t.regex(component, /^[A-Z][A-Za-z0-9]*$/, 'generators name types by it');
     walk(document, (schema) => {
       const { anyOf = [], format, contentEncoding } = schema as PlainSchema;
       const named = anyOf.filter(({ type }) => type !== 'null');
@@ -372,6 +385,41 @@ function walk(value: unknown, see: (found: object) => void): void {
     if (!['example', 'examples', 'default', 'properties'].includes(name)) walk(inner, see);
     else if (name === 'properties') for (const one of Object.values(inner as object)) walk(one, see);
 }
+
+test('the OpenAPI 3.0 form says of several types, of null and of numbers what the other form says', (t) => {
+  const sample = {
+    properties: {
+      several: { type: ['string', 'number', 'boolean', 'null'] },
+      named: { anyOf: [{ $ref: '#/components/schemas/Folder' }, { type: 'null' }], description: 'A folder.' },
+      whole: { const: 409 },
+      number: { const: 0.5 },
+      required: { type: 'string', minLength: 1 },
+    },
+  };
+  const earlier = asOpenApi30({ ...PORTAL, components: { schemas: { Sample: sample } } });
+  t.deepEqual((earlier as OpenApiDocument).components['schemas']?.['Sample'], {
+    properties: {
+      several: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], nullable: true },
+      named: { allOf: [{ $ref: '#/components/schemas/Folder' }], nullable: true, description: 'A folder.' },
+      whole: { type: 'integer', enum: [409] },
+      number: { type: 'number', enum: [0.5] },
+      required: { type: 'string', minLength: 1 },
+    },
+  });
+});
+
+test('what a bound refuses stands in the schema: required texts, times and numbers of pages', (t) => {
+  t.like(PORTAL.components['schemas']?.['NewTag'], { properties: { value: { minLength: 1 } } });
+  const of = (path: string, name: string) =>
+    (BATCH.paths[path]?.['get'] as Operation | undefined)?.parameters?.find((one) => one.name === name)
+      ?.schema;
+  t.like(of('/api/jobs', 'page'), { minimum: 1, maximum: 999_999_999 });
+  const time = new RegExp(String(of('/api/jobs', 'createdFrom')?.['pattern']), 'u');
+  for (const written of ['2026-05-26', '2026-05-26T15:42Z', '2026-05-26T15:42:11.5+02:00'])
+    t.true(time.test(written) && moment.safeParse(written).success, written);
+  for (const written of ['2026-05-26T15:42', '2026-05-26T15:42:1Z', '2026-05-26T15:42:11,5Z'])
+    t.false(time.test(written) || moment.safeParse(written).success, written);
+});
 
 test('the description is also served as OpenAPI 3.0, and in no other version', async (t) => {
   const { call } = await startServer(t);

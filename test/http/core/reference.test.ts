@@ -149,7 +149,7 @@ test('every JSON body of an operation or a webhook has an example that fits its 
     t.true(calls.length > 0);
     for (const [name, { requestBody, description = '' }] of [...operationsOf(document), ...calls]) {
       const body = requestBody?.content['application/json'];
-      const { properties = {} } = (body?.schema ?? {}) as { readonly properties?: object };
+      const { properties = {} } = resolved(document, body?.schema) as { readonly properties?: object };
       if (body === undefined || Object.keys(properties).length === 0 || name.endsWith('/restart')) continue;
       if (!fits(document, body)) wrong.push(`${name}: ${JSON.stringify(body.example)?.slice(0, 300)}`);
       if (calls.some(([type]) => type === name)) t.not(description, '', name);
@@ -157,6 +157,12 @@ test('every JSON body of an operation or a webhook has an example that fits its 
   }
   t.deepEqual(wrong, []);
 });
+
+/** A schema in place of a reference to it. */
+function resolved({ components }: OpenApiDocument, schema: object = {}): object {
+  const name = (schema as { readonly $ref?: string }).$ref?.split('/').at(-1);
+  return name === undefined ? schema : (components['schemas']?.[name] ?? {});
+}
 
 const validators = new Map<OpenApiDocument, Ajv2020>();
 

@@ -213,7 +213,8 @@ test('redirects are not followed, and answers are read up to the stored length',
   const webhookSystem = await startWebhookSystem(t);
   const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
   const moved = await webhookSystem.webhooks.test(TENANT_1, hook.id);
-  t.like(moved, { status: 'Failed', type: 'Test', documentId: null });
+  t.like(moved, { status: 'Failed', type: 'Test', documentId: null, nextTryDate: null });
+  t.is(receiver.calls[0]?.headers['webhook-sequence'], '0');
   t.is(moved.attempts[0]?.status, 302);
   t.deepEqual(other.calls, []);
   let written = 0;
