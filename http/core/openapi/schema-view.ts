@@ -42,9 +42,10 @@ function typeText(schema: Schema): HtmlValue {
     return choices(schema).map((one, index) => html`${index === 0 ? '' : ' or '}${typeText(one)}`);
   }
   if ('const' in schema) return JSON.stringify(schema['const']);
-  if (typeof items === 'object' && items !== null) return html`list of ${typeText(items as Schema)}`;
+  const orNull = [type].flat().includes('null') ? ' or null' : '';
+  if (typeof items === 'object' && items !== null) return html`list of ${typeText(items as Schema)}${orNull}`;
   if (typeof additionalProperties === 'object' && additionalProperties !== null) {
-    return html`map of ${typeText(additionalProperties as Schema)}`;
+    return html`map of ${typeText(additionalProperties as Schema)}${orNull}`;
   }
   if (schema['format'] === 'binary') return 'file';
   const names = Array.isArray(type) ? type : [type ?? 'any'];

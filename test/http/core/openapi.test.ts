@@ -8,6 +8,7 @@ import { moment } from '../../../contracts/batch/requests.ts';
 import { batchRefusals } from '../../../http/batch/refusal-info.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { operationId } from '../../../http/core/openapi/operation.ts';
+import { schemaView } from '../../../http/core/openapi/schema-view.ts';
 import { type Schema, SchemaBook } from '../../../http/core/openapi/schemas.ts';
 import { asOpenApi30 } from '../../../http/core/openapi/version-3-0.ts';
 import { json } from '../../../http/core/reply.ts';
@@ -250,6 +251,18 @@ test('the reference page shows every operation, and loads nothing from other ori
     t.notRegex(await part.text(), /sourceMappingURL|https?:\/\/(?!www\.w3\.org\/)/);
   }
   await assertProblem(t, await call('/assets/..%2Fserver.js'), 'route.not-found');
+});
+
+test('the reference page says of texts, lists and maps that they may be null, and of files that they are', (t) => {
+  const textOf = (schema: Schema) => schemaView(schema).text.replace(/<[^>]*>/g, '');
+  t.is(textOf({ type: ['string', 'null'] }), 'string or null');
+  t.is(textOf({ type: ['array', 'null'], items: { type: 'string' } }), 'list of string or null');
+  t.is(
+    textOf({ type: ['object', 'null'], additionalProperties: { type: 'integer' } }),
+    'map of integer or null',
+  );
+  t.is(textOf({ type: 'array', items: { type: 'string' } }), 'list of string');
+  t.is(textOf({ type: 'string', format: 'binary' }), 'file');
 });
 
 test('the described schema of a request may be simpler than the accepted one', (t) => {
