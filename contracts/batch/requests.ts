@@ -76,7 +76,7 @@ const MAX_MOMENT = 64;
 const MOMENT = {
   type: 'string',
   maxLength: MAX_MOMENT,
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2}))?$',
 };
 const MOMENT_RULE = 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z';
 

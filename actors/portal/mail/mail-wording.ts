@@ -3,8 +3,9 @@
  * braces. The scanner reads each character once; the HTML of a mail escapes the result like all texts.
  */
 
-/** The part of a letter that its kind decides. */
 import type { BrandedMail, MailWording } from '../../../contracts/portal/branding.ts';
+
+/** The part of a letter that its kind decides. */
 export interface MailTexts {
   readonly subject: string;
   readonly paragraphs: readonly string[];
