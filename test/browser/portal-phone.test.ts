@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, visit } from './browser.ts';
+import { closeBrowser, openSigning, visit } from './browser.ts';
 import { CODE, clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -38,6 +38,16 @@ function smallTargets(page: Page): Promise<readonly string[]> {
       return width > 0 && (width < 44 || height < 44);
     })
     .map((one) => one.outerHTML.slice(0, 120))`);
+}
+
+/** Holds the first request for an address: `route` resolves when it has come. */
+async function holdFirst(page: Page, url: string): Promise<{ readonly route: Promise<Route> }> {
+  let take: (route: Route) => void = () => {};
+  const route = new Promise<Route>((resolve) => {
+    take = resolve;
+  });
+  await page.route(url, (one) => take(one));
+  return { route };
 }
 
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
@@ -190,8 +200,22 @@ test.serial('without a connection or a handwriting the dialog says it, and signs
   t.is(site.done[0]?.given['image'], undefined);
 });
 
+const FIELDS = ['City', 'Street'].map((label) => ({
+  ...{ id: label, name: label.toLowerCase(), label, type: 'Text' as const, isRequired: false },
+  ...{
+    formField: null,
+    maxLength: 100,
+    minimum: null,
+    maximum: null,
+    format: null,
+    options: [],
+    place: null,
+  },
+}));
+
 test.serial('a visit that has ended elsewhere says how, and leads on', async (t) => {
-  const site = await startPagesServer(t);
+  const fields = [...FIELDS];
+  const site = await startPagesServer(t, { action: { fields } });
   const visited = await visit(t, site.url, PHONE);
   if (visited === undefined) return;
   const { page } = visited;
@@ -199,7 +223,9 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   const address = `${site.url}${site.signPath}`;
   await page.goto(address);
   await page.locator('.page[data-drawn]').first().waitFor();
-  // As the page is after its file was replaced.
+  await page.getByLabel('City').fill('Lisbon');
+  // As the page is after its file was replaced by one with the fields in another order.
+  fields.reverse();
   await page.route(address, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.text()).replace('"documentVersion":1', '"documentVersion":2');
@@ -210,6 +236,10 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   await assertAccessible(t, page, 'newer version');
   await page.getByRole('link', { name: 'Read the new version' }).tap();
   await page.locator('.page[data-drawn]').first().waitFor();
+  t.deepEqual(
+    [await page.getByLabel('City').inputValue(), await page.getByLabel('Street').inputValue()],
+    ['Lisbon', ''],
+  );
   await page.unroute(address);
   const [path = '', ticket = ''] = site.signPath.split('/sign?ticket=');
   const api = path.replace('/document/key/', '/api/documents/keys/');
@@ -225,3 +255,46 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   await page.getByRole('link', { name: 'Show what you signed' }).tap();
   await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
 });
+
+test.serial(
+  'an action that is being done is neither left by Escape nor ended by an earlier state',
+  async (t) => {
+    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const visited = await visit(t, site.url, PHONE);
+    if (visited === undefined) return;
+    const { page } = visited;
+    const address = `${site.url}${site.signPath}`;
+    await page.goto(address);
+    await openSigning(page);
+    await page.locator('#email-code:focus').waitFor();
+    // An input method composes digits of its own.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Input.imeSetComposition', { text: '１３５', selectionStart: 3, selectionEnd: 3 });
+    await devtools.send('Input.insertText', { text: '１３５７９０' });
+    t.is(await page.getByLabel('Code from the e-mail').inputValue(), CODE);
+
+    const sign = page.getByRole('button', { name: 'Sign the document' });
+    const action = '**/electronic-signature';
+    const held = await holdFirst(page, action);
+    await sign.tap();
+    const request = await held.route;
+    for (let press = 0; press < 2; press += 1) await page.keyboard.press('Escape');
+    await request.abort();
+    await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+    await page.unroute(action);
+
+    // The person comes back from the mail, signs, and the answer about the page comes before that of the action.
+    const look = await holdFirst(page, address);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    const answered = await look.route;
+    const sent = await holdFirst(page, action);
+    await sign.tap();
+    const signing = await sent.route;
+    const signed = await signing.fetch();
+    const [state] = await Promise.all([page.waitForResponse(address), answered.continue()]);
+    await state.finished();
+    await page.unroute(address);
+    await signing.fulfill({ response: signed });
+    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+  },
+);

@@ -90,13 +90,15 @@ function startCode(code: HTMLInputElement, form: HTMLElement, data: SigningData)
     for (const [index, box] of boxes.entries())
       box.toggleAttribute('data-now', index === Math.min(at, boxes.length - 1));
   };
-  code.addEventListener('input', (event) => {
-    if ((event as InputEvent).isComposing) return;
-    // A paste brings words and spaces, an input method its own digits.
-    const digits = code.value.normalize('NFKC').replace(/\D/g, '').slice(0, boxes.length);
-    if (digits !== code.value) code.value = digits;
-    point();
-  });
+  // An input method ends its text without a further `input`.
+  for (const type of ['input', 'compositionend'])
+    code.addEventListener(type, (event) => {
+      if (event instanceof InputEvent && event.isComposing) return;
+      // A paste brings words and spaces, an input method its own digits.
+      const digits = code.value.normalize('NFKC').replace(/\D/g, '').slice(0, boxes.length);
+      if (digits !== code.value) code.value = digits;
+      point();
+    });
   for (const type of ['focus', 'blur', 'keyup', 'pointerup']) code.addEventListener(type, point);
 
   /** Counts down on the button, which keeps the focus. */

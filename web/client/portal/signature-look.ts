@@ -78,7 +78,8 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
   const choices = [...document.querySelectorAll<HTMLInputElement>('#electronic input[name="look"]')];
   const samples = [...document.querySelectorAll<HTMLElement>('.looks [data-hand] span')];
   let way = 'typed';
-  let isOpen = false;
+  /** Resolves once it is known what can be made; undefined before the dialog is shown. */
+  let opened: Promise<void> | undefined;
   let isReadable = false;
   let uploaded: string | undefined;
 
@@ -110,7 +111,7 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
   let shown = 0;
   const refresh = async () => {
     // Until then the places on the pages say that they are to be signed.
-    if (!isOpen) return;
+    if (opened === undefined) return;
     const turn = ++shown;
     for (const sample of samples) sample.textContent = name.value.trim();
     const picture = await url();
@@ -167,18 +168,23 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
     );
   });
   document.addEventListener('marks-shown', () => void refresh());
+  const start = async () => {
+    isReadable = await canReadCanvas();
+    if (!isReadable) print(words.canvasProtected, true);
+    show(isReadable && drawing.picture() !== undefined ? 'drawn' : way);
+    // The samples are in their handwritings once these are loaded.
+    for (const { value } of choices)
+      if (isReadable && value !== 'plain') void loadHand(value, name.value).catch(() => undefined);
+  };
   return {
     async open() {
-      if (isOpen) return;
-      isOpen = true;
-      isReadable = await canReadCanvas();
-      if (!isReadable) print(words.canvasProtected, true);
-      show(isReadable && drawing.picture() !== undefined ? 'drawn' : way);
-      // The samples are in their handwritings once these are loaded.
-      for (const { value } of choices)
-        if (isReadable && value !== 'plain') void loadHand(value, name.value).catch(() => undefined);
+      opened ??= start();
+      await opened;
     },
-    picture: async () => (isReadable ? (await url())?.replace(/^data:[^,]*,/, '') : undefined),
+    async picture() {
+      await opened;
+      return isReadable ? (await url())?.replace(/^data:[^,]*,/, '') : undefined;
+    },
     clear: () => drawing.clear(),
   };
 }

@@ -13,7 +13,7 @@ import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
 import type { PageSize } from '../initials.ts';
-import { filledFields, showFinished, showMissing, showStatus, withStatus } from '../outcome.ts';
+import { controlOf, filledFields, showFinished, showMissing, showStatus, withStatus } from '../outcome.ts';
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
@@ -79,10 +79,15 @@ async function showDone(): Promise<boolean> {
   return false;
 }
 
+function isBusy(): boolean {
+  return findElement('form[aria-busy]') !== undefined;
+}
+
 /** Says how the visit has ended elsewhere: by another window, the sender, or time. Nothing while it has not. */
 async function showEnd(): Promise<void> {
   const now = await currentPage();
-  if (now === undefined || isDone) return;
+  // An action that began meanwhile has its own end.
+  if (now === undefined || isDone || isBusy()) return;
   const state = stateOf(now);
   const notice = (id: string) => {
     isDone = true;
@@ -178,8 +183,8 @@ function switchOn(form: HTMLElement | undefined): void {
   for (const button of form?.querySelectorAll('button') ?? []) button.disabled = false;
 }
 
-/** Keeps what is typed into a field over a reload and a change of the language. */
-function keepTyped(field: Element | undefined): void {
+/** Keeps what is typed into a field over a reload, a change of the language, and a new version with other fields. */
+function keepTyped(field: Element | undefined, kept = field?.id): void {
   const isTick = field instanceof HTMLInputElement && field.type === 'checkbox';
   const isText =
     field instanceof HTMLInputElement ||
@@ -187,7 +192,7 @@ function keepTyped(field: Element | undefined): void {
     field instanceof HTMLSelectElement;
   // A script cannot choose a file again.
   if (!isText || field.type === 'file') return;
-  const name = `${field.id} ${data.ticket}`;
+  const name = `${kept} ${data.ticket}`;
   const draft = sessionDraft.read(name);
   if (draft !== undefined && isTick) field.checked = draft === 'true';
   else if (draft !== undefined) field.value = draft;
@@ -199,8 +204,7 @@ function keepTyped(field: Element | undefined): void {
 const drafts: string[] = [];
 keepTyped(findElement('#typed-name'));
 keepTyped(findElement('#reason'));
-for (const field of document.querySelectorAll('#document-fields :is(input, select, textarea)'))
-  keepTyped(field);
+for (const [index, { name }] of data.fields.entries()) keepTyped(controlOf(index), `field ${name}`);
 
 const approval = findElement('#approval');
 approval?.addEventListener('submit', (event) => {
@@ -246,26 +250,31 @@ for (const other of ['#with-certificate', '#with-name'])
     requireElement(electronic.hidden ? '#certificate-file' : '#typed-name').focus();
   });
 
+function showDialog(): void {
+  dialog.showModal();
+  // Not on a button: a key that is held down would press it.
+  requireElement('#signing-title').focus();
+}
+
 /** Opens the dialog, once what is to be filled in on the pages is right. */
 function openDialog(): void {
   if (filledFields(data) === null) return;
   showStatus('');
-  dialog.showModal();
-  // Not on a button: a key that is held down would press it.
-  requireElement('#signing-title').focus();
+  showDialog();
   if (electronic?.hidden === false) begin();
 }
 const dialog = requireElement('#signing', HTMLDialogElement);
 requireElement('#signing-title').tabIndex = -1;
-const isBusy = () => dialog.querySelector('[aria-busy]') !== null;
 requireElement('#signing-close').addEventListener('click', () => {
   if (!isBusy()) dialog.close();
 });
 dialog.addEventListener('cancel', (event) => {
   if (isBusy()) event.preventDefault();
 });
-// Messages about the page are not in a closed dialog.
 dialog.addEventListener('close', () => {
+  // Browsers close it at a second Escape all the same; what has become of the action is said in it.
+  if (isBusy()) return showDialog();
+  // Messages about the page are not in a closed dialog.
   if (dialog.contains(requireElement('#outcome'))) showStatus('', 'plain', requireElement('#acting'));
 });
 const next = requireElement('#guide-next', HTMLButtonElement);
