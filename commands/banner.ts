@@ -108,7 +108,7 @@ function foldersText({ inputs, output, store }: BannerInfo, place: Paint): strin
 }
 
 /** The address at which this machine opens a listener of all addresses; browsers of some systems refuse `0.0.0.0`. */
-function browserUrl(url: string): string {
+export function browserUrl(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 

@@ -13,7 +13,7 @@ import type { Logging } from '../logging.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
-import { type BannerInfo, banner } from './banner.ts';
+import { type BannerInfo, banner, browserUrl } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -63,7 +63,7 @@ export async function runService(parts: {
   }
 
   for (const warning of service.facts.warnings) log.warn(warning);
-  const shown = { ...bannerInfo(parts, service.facts), logins: await loginsOf(service, terminal, settings) };
+  const shown = { ...bannerInfo(parts, service.facts), logins: await loginsOf(service, parts) };
   terminal.out(banner(shown, { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
@@ -107,14 +107,19 @@ const LOGIN_FILE = 'login-link';
 /** Makes the login links. They must not be in a log: without a terminal, a private file has that of the operator pages. */
 async function loginsOf(
   service: RunningService,
-  { interactive }: Terminal,
-  { storage }: Settings,
+  { settings, log, terminal }: Pick<Parameters<typeof runService>[0], 'settings' | 'log' | 'terminal'>,
 ): Promise<BannerInfo['logins']> {
   const operator = service.loginLink();
-  if (interactive !== true) {
+  if (terminal.interactive !== true) {
     if (operator === undefined) return undefined;
-    const { keys } = storageLayout(storage.root);
-    openKeyFolder(keys, systemIds).replace(LOGIN_FILE, operator);
+    const { keys } = storageLayout(settings.storage.root);
+    try {
+      openKeyFolder(keys, systemIds).replace(LOGIN_FILE, browserUrl(operator));
+    } catch (error) {
+      // The API key logs in too.
+      log.warn('The login link could not be stored', { error: describeFailure(error).message });
+      return undefined;
+    }
     return { path: join(keys, LOGIN_FILE) };
   }
   const administrator = await service.administratorLink();

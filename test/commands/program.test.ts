@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -217,8 +218,13 @@ test('a start without configuration gets ready, prints the banner of the tutoria
   t.is(await first.ended, 0);
   t.regex(first.out(), /\[INF\] Stopped/);
 
+  // A link that cannot be stored keeps no service from its work.
+  rmSync(loginFile);
+  mkdirSync(loginFile);
   const again = start(cwd, words);
   await again.says(/\[INF\] Ready/);
+  t.regex(again.out(), /The login link could not be stored/);
+  t.notRegex(again.out(), /login link in/);
   t.notRegex(again.out(), /shown this once/);
   t.false(again.out().includes(key));
   // One Ctrl-C under npm arrives twice.

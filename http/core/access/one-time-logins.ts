@@ -1,5 +1,5 @@
 /**
- * Login links for one use: who starts the service on a terminal opens the operator pages without copying the key.
+ * Login links for one use: who starts the service opens the operator pages without copying the key.
  *
  * Source: docs/decisions/0102-login-links.md.
  */
