@@ -3,6 +3,7 @@ import { brotliCompressSync } from 'node:zlib';
 import test from 'ava';
 import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
+import { reached } from '../project/waiting.ts';
 import { requireTool, runTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
@@ -99,8 +100,10 @@ test.serial(
       await preview.waitFor();
       await inPlace.waitFor();
       let source = '';
-      do source = (await preview.getAttribute('src')) ?? '';
-      while (seen.has(source));
+      await reached(async () => {
+        source = (await preview.getAttribute('src')) ?? '';
+        return !seen.has(source);
+      });
       t.true((await inPlace.getAttribute('style'))?.includes(source), 'the place shows something else');
       seen.add(source);
     };
@@ -128,7 +131,7 @@ test.serial(
       await page.mouse.down();
       await page.mouse.move(box.x + x + 60, box.y + 60, { steps: 3 });
       await page.mouse.up();
-      while ((await inPlaceOf()) === before);
+      await reached(async () => (await inPlaceOf()) !== before);
     }
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Your drawing will be shown.').waitFor();
