@@ -267,6 +267,10 @@ test.serial(
     await page.goto(address);
     await openSigning(page);
     await page.locator('#email-code:focus').waitFor();
+    await page.keyboard.type('000000');
+    await page.keyboard.press('Enter');
+    await page.getByText('The code is wrong').waitFor();
+    await page.locator('.boxes i:nth-of-type(1)[data-now]').waitFor();
     // An input method composes digits of its own.
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Input.imeSetComposition', { text: '１３５', selectionStart: 3, selectionEnd: 3 });

@@ -136,35 +136,50 @@ test('an error page has the language of the reader and different texts for overl
   t.false(broken.html.includes('<r>'));
 });
 
-test('a file is offered only while the link is valid for it', (t) => {
-  const shown = {
-    ...{
-      id: '00000000-0000-4000-8000-000000000001' as DocumentId,
-      key: 'K',
-      name: 'Lease',
-      description: null,
-    },
-    ...{
-      mimeType: 'application/pdf',
-      length: 1,
-      isEnvelope: false,
-      organizationName: 'O',
-      expirationDate: null,
-    },
-    ...{ isNewVersion: false, version: 1, statusReason: null, endedBy: null, changedAt: 0 as never },
-  };
-  const addresses = {
+const SHOWN = {
+  ...{
+    id: '00000000-0000-4000-8000-000000000001' as DocumentId,
     key: 'K',
-    ticket: 'T',
-    content: '/content?ticket=T',
-    self: '/self',
-    newLink: '/new-link',
-    attachment: (id: string) => `/${id}`,
-  };
+    name: 'Lease',
+    description: null,
+  },
+  ...{
+    mimeType: 'application/pdf',
+    length: 1,
+    isEnvelope: false,
+    organizationName: 'O',
+    expirationDate: null,
+  },
+  ...{ isNewVersion: false, version: 1, statusReason: null, endedBy: null, changedAt: 0 as never },
+};
+const ADDRESSES = {
+  key: 'K',
+  ticket: 'T',
+  content: '/content?ticket=T',
+  self: '/self',
+  newLink: '/new-link',
+  attachment: (id: string) => `/${id}`,
+};
+
+test('a file is offered only while the link is valid for it', (t) => {
   for (const isLinkOver of [false, true]) {
-    const view = { state: 'done', isLinkOver, document: shown, embedOrigins: [] } as const;
-    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), addresses);
+    const view = { state: 'done', isLinkOver, document: SHOWN, embedOrigins: [] } as const;
+    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
     t.is(html.includes('href="/content?ticket=T"'), !isLinkOver);
+  }
+});
+
+test('one person whose turn is next is named, several are listed only', (t) => {
+  const person = (name: string, isYou = false) =>
+    ({ name, type: 'Signer', step: 1, status: isYou ? 'Completed' : 'Pending', isYou }) as const;
+  for (const [others, said] of [
+    [['Bruno'], 'Bruno is next.'],
+    [['Bruno', 'Carla'], 'Your part is done'],
+  ] as const) {
+    const participants = [person('Ana', true), ...others.map((name) => person(name))];
+    const view = { state: 'done', document: SHOWN, participants, embedOrigins: [] } as const;
+    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
+    t.regex(html, new RegExp(`<p class="muted">${said}`));
   }
 });
 

@@ -58,6 +58,8 @@ export function startElectronic(
       }).catch((error: unknown) => {
         if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
           if (code !== undefined) code.value = '';
+          // The first box is the next one, also where the field has the focus already.
+          code?.dispatchEvent(new Event('input'));
           code?.setAttribute('aria-invalid', 'true');
           code?.focus();
         }

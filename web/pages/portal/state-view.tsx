@@ -155,11 +155,12 @@ function StateText({ view, words }: { readonly view: SigningPageView; readonly w
     canRequestLink === true ? words.newLink.text : words.states[state === 'ready' ? 'unknown' : state].text;
   if (state === 'done' || state === 'concluded') {
     const others = participants.filter(({ isYou }) => !isYou);
-    const next = others.flatMap(({ status, name }) => (status === 'Pending' && name !== null ? [name] : []));
-    // A long list would push the file off the screen; the people are listed below.
-    const isNamed = state === 'done' && next.length > 0 && next.length <= 2;
-    const names = new Intl.ListFormat(words.language).format(next);
-    if (isNamed) return <p class="muted">{filled(words.next, { names })}</p>;
+    const [next, ...more] = others.flatMap(({ status, name }) =>
+      status === 'Pending' && name !== null ? [name] : [],
+    );
+    // Several are listed below.
+    if (state === 'done' && next !== undefined && more.length === 0)
+      return <p class="muted">{filled(words.next, { name: next })}</p>;
     return <p class="muted">{others.length === 0 && !isObserver ? words.statesAlone[state] : text}</p>;
   }
   return (
