@@ -8,6 +8,7 @@
  * Source: docs/portal-values.md §12.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row } from '@sealwright/runtime';
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
@@ -52,7 +53,7 @@ export interface DocumentQuery extends DocumentFilter {
   /** Pages from 0. */
   readonly offset: number;
   readonly newestFirst: boolean;
-  /** In place of `status`. */
+  /** Only these; with `status`, those of both. */
   readonly statuses?: readonly ListStatus[];
   /** Only these. */
   readonly only?: ReadonlySet<DocumentId>;
@@ -126,7 +127,12 @@ export function restricts(filter: DocumentFilter): boolean {
 }
 
 /** Order numbers never lie before the creation; they lie behind it where the clock was set back. */
-function orderBounds({ createdFrom, createdTo, position, newestFirst }: DocumentQuery) {
+function orderBounds({
+  createdFrom,
+  createdTo,
+  position,
+  newestFirst,
+}: Pick<DocumentQuery, 'createdFrom' | 'createdTo' | 'position' | 'newestFirst'>) {
   const after = typeof position === 'object' ? position.after : undefined;
   const from = Math.max(
     createdFrom === undefined ? 0 : firstOrderNumberAt(createdFrom),
@@ -161,7 +167,7 @@ export async function pendingOf(
 
 /**
  * Ids of pending documents with a last day, the next one first. A position counts them.
- * @param query.until only those that expire before
+ * @param query.until only those that expire before; more than `limit` are not counted
  */
 export async function expiringDocuments(
   store: Pick<ActorStore, 'rows'>,
@@ -170,7 +176,11 @@ export async function expiringDocuments(
 ): Promise<DocumentIdPage> {
   const { limit, position, until = Infinity } = query;
   const skipped = typeof position === 'object' ? position.after : 0;
-  const fits = allOf([...predicatesOf(query), ...participantPredicates(query)]);
+  const { from = 0, below = Infinity } = orderBounds({ ...query, position: undefined, newestFirst: true });
+  const fits = allOf([
+    ...[...predicatesOf(query), ...participantPredicates(query)],
+    ...[...statusPredicates(query), ...folderPredicates(query)],
+  ]);
   const ids: DocumentId[] = [];
   let matched = 0;
   let after: Row['key'] | undefined;
@@ -180,14 +190,17 @@ export async function expiringDocuments(
       ...(after !== undefined && { after }),
     });
     const near = rows.filter(({ key }) => (key[1] as number) < until);
-    for (const { value } of near) {
+    for (const { key, value } of near) {
+      const order = key[2] as number;
+      if (order < from || order >= below) continue;
       const facts = documentRowOf(value);
       if (fits && !fits(facts)) continue;
       matched += 1;
       if (matched > skipped && ids.length < limit) ids.push(facts.id);
     }
     after = rows.at(-1)?.key;
-    if (near.length < ROWS_READ) break;
+    if (near.length < ROWS_READ || (until < Infinity && ids.length === limit)) break;
+    await nextTurn();
   }
   const end = skipped + ids.length;
   return { ids, totalCount: matched, ...(matched > end && { next: { after: end, totalCount: matched } }) };
@@ -198,12 +211,11 @@ async function select(
   organization: OrganizationId,
   query: DocumentQuery,
 ): Promise<Selection> {
-  const statuses = query.statuses ?? statusesOf(query.status);
-  const folder = query.folderId ?? (query.withoutFolder === true ? NO_FOLDER : undefined);
+  const statuses = statusesOf(query);
+  const folder = folderOf(query);
   const questions = predicatesOf(query);
-  const isStatus: RowPredicate[] = statuses === undefined ? [] : [({ status }) => statuses.includes(status)];
-  const isFolder: RowPredicate[] =
-    folder === undefined ? [] : [(facts) => (facts.folder ?? NO_FOLDER) === folder];
+  const isStatus = statusPredicates(query);
+  const isFolder = folderPredicates(query);
   if (query.deleted === true) {
     const ranges = [{ view: 'documents-deleted', prefix: [organization] }];
     const conditions = [...questions, ...participantPredicates(query), ...isStatus, ...isFolder];
@@ -238,7 +250,7 @@ async function select(
     return { ranges, fits: allOf([...conditions, ...isStatus]), total: undefined };
   }
   const total = isCounted
-    ? (await counted(store, `documents/${organization}`, statuses)) - (without?.size ?? 0)
+    ? Math.max(0, (await counted(store, `documents/${organization}`, statuses)) - (without?.size ?? 0))
     : undefined;
   const ranges =
     statuses === undefined
@@ -256,10 +268,33 @@ async function counted(
   return statuses.reduce((sum, status) => sum + (counters[`${name}/${status}`] ?? 0), 0);
 }
 
-function statusesOf(status: DocumentQuery['status']): readonly ListStatus[] | undefined {
+type StatusQuery = Pick<DocumentQuery, 'status' | 'statuses'>;
+
+function statusesOf({ status, statuses }: StatusQuery): readonly ListStatus[] | undefined {
+  const wanted = statusesNamed(status);
+  return wanted === undefined ? statuses : wanted.filter((one) => statuses?.includes(one) ?? true);
+}
+
+function statusesNamed(status: DocumentQuery['status']): readonly ListStatus[] | undefined {
   if (status === 'PendingOrRefused') return ['Pending', 'Refused'];
   if (status === 'CanceledOrExpired') return ['Canceled', 'Expired'];
   return status === undefined ? undefined : [status];
+}
+
+function statusPredicates(query: StatusQuery): RowPredicate[] {
+  const statuses = statusesOf(query);
+  return statuses === undefined ? [] : [({ status }) => statuses.includes(status)];
+}
+
+type FolderQuery = Pick<DocumentFilter, 'folderId' | 'withoutFolder'>;
+
+function folderOf({ folderId, withoutFolder }: FolderQuery): string | undefined {
+  return folderId ?? (withoutFolder === true ? NO_FOLDER : undefined);
+}
+
+function folderPredicates(query: FolderQuery): RowPredicate[] {
+  const folder = folderOf(query);
+  return folder === undefined ? [] : [(facts) => (facts.folder ?? NO_FOLDER) === folder];
 }
 
 /** A complete address or identifier uses the index; a part of one is searched for. */

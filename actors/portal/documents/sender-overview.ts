@@ -149,17 +149,22 @@ export class SenderOverview {
     const { store } = this.runtime;
     if (kind === 'expiring') return expiringDocuments(store, organization, filter);
     const query: DocumentQuery = { ...filter, offset: 0 };
-    if (kind === 'concluded') return listDocuments(store, organization, { ...query, status: 'Concluded' });
+    if (kind === 'concluded')
+      return listDocuments(store, organization, { ...query, statuses: ['Concluded'] });
     if (kind === 'ended') return listDocuments(store, organization, { ...query, statuses: ENDED });
     if (kind === undefined) return listDocuments(store, organization, query);
     const { mine, alone } = await this.#waitingFor(organization, email);
-    const pending: DocumentQuery = { ...query, status: 'Pending' };
+    const pending: DocumentQuery = { ...query, statuses: ['Pending'] };
     return listDocuments(
       store,
       organization,
       kind === 'others'
         ? { ...pending, without: alone }
-        : { ...pending, only: mine, participantQ: email, participantQueryType: 'Email' },
+        : {
+            ...{ ...pending, only: mine },
+            // Rows of one participant do not name the others, whom `q` finds.
+            ...(filter.q === undefined && { participantQ: email, participantQueryType: 'Email' }),
+          },
     );
   }
 

@@ -72,6 +72,7 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
   'DocumentNotFound',
   'DocumentIsDeleted',
   'DocumentDraftNotFound',
+  'DocumentGenerationNotFound',
   'TemplateNotFound',
   'TemplateVersionNotFound',
 ]);

@@ -45,14 +45,24 @@ export interface BulkPages {
 }
 
 export function bulkPageRoutes({ templates, generations, idempotency, ids }: BulkPages): readonly AnyRoute[] {
-  const show = async (page: AccountPage, user: SignedInUser, id: string, body?: TableBody) => {
+  /** @param refused why the documents were not made: the form is shown again, under another key */
+  const show = async (
+    page: AccountPage,
+    user: SignedInUser,
+    id: string,
+    body?: TableBody,
+    refused?: PortalRefusal,
+  ) => {
     const { document: _document, ...template } = await templates.get(user.tenant, id, null);
     if (body === undefined) return accountReply(200, bulkPage(page, user, { template }));
     const { request, chosen } = requestOf(body);
     const file = request.dataFile;
     try {
-      const preview = await templates.preview(user.tenant, id, request, chosen);
-      return accountReply(200, bulkPage(page, user, { template, file, preview, key: ids.uuid() }));
+      // The form that is shown is about the newest version.
+      const { version } = template;
+      const preview = await templates.preview(user.tenant, id, { ...request, version }, chosen);
+      const content = { template, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
+      return accountReply(refused === undefined ? 200 : 422, bulkPage(page, user, content));
     } catch (error) {
       if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
       return accountReply(422, bulkPage(page, user, { template, file, refusal: error }));
@@ -96,7 +106,7 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
           return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${made.id}`));
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
-          return show(page, user, id, body);
+          return show(page, user, id, body, error);
         }
       },
     }),

@@ -132,6 +132,7 @@ async function listData(
     ...{ filters, counts, formToken },
     items: found.items,
     totalCount: found.totalCount,
+    draftsCount: kept.totalCount,
     drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
     folders: known,
     next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),

@@ -3,8 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import anyTest, { type TestFn } from 'ava';
 import { PORTAL_WEBHOOKS } from '../../../../contracts/portal/webhook-events.ts';
-import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
-import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
+import {
+  type Client,
+  type PortalProgram,
+  SAMPLE,
+  startProgram,
+  until,
+} from '../../../actors/portal/service.ts';
+import { ADMINISTRATOR, register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
 interface AdministrationContext {
   readonly program: PortalProgram;
@@ -197,7 +203,12 @@ test.serial('Portuguese and Spanish pages contain no English word', async (t) =>
     ...['/account', '/account/documents', '/account/documents/new', '/account/templates', template],
     ...['/account/templates/new', `${template}/edit`, `/account/documents/${document}?done=sent`],
     ...[`/account/documents/${refused}`, '/organization', '/organization/applications', application],
-    ...['/organization/branding', '/organization/users', '/organization?done=webhookAdded'],
+    ...[
+      '/organization/branding',
+      '/organization/users',
+      '/organization?done=webhookAdded',
+      `${template}/bulk`,
+    ],
   ]) {
     const shown = async (culture: string) =>
       textsOf(await browser.page(`${path}${path.includes('?') ? '&' : '?'}culture=${culture}`));
@@ -307,7 +318,10 @@ test.serial('an address of an unknown document or draft shows a page about it', 
   const { program, browser } = t.context;
   const other = await program.organization('Third');
   const document = await other.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  const theirs = await templateOf(other);
+  const own = await templateOf(program.acme);
   for (const path of [
+    ...[`/account/templates/${theirs}/bulk`, `/account/templates/${own}/bulk/${document}`],
     `/account/documents/${document}`,
     '/account/documents/none',
     `/account/documents/${'0'.repeat(65)}`,
@@ -318,6 +332,107 @@ test.serial('an address of an unknown document or draft shows a page about it', 
     t.is(answer.status, 404, path);
     t.true((await answer.text()).includes('<h1>Page not found</h1>'), path);
   }
+});
+
+async function templateOf(client: Client, more: object = {}): Promise<string> {
+  const { id, name, contentType } = await client.upload();
+  const files = [{ id, displayName: 'Flat', name, contentType }];
+  const document = { files, flowActions: [{ title: 'Tenant', allowElectronicSignature: true }], ...more };
+  return (await client.post<{ id: string }>('/api/templates', { name: 'Flat', document })).id;
+}
+
+test.serial('a table of which no documents can be made is shown again with the reason', async (t) => {
+  const { program, browser } = t.context;
+  const { acme } = program;
+  const folder = await acme.post<{ id: string }>('/api/folders', { name: 'Closed' });
+  const path = `/account/templates/${await templateOf(acme, { folderId: folder.id })}/bulk`;
+  const content = Buffer.from('tenant.name,tenant.email\r\nAna,ana@example.org');
+  const { id, name, contentType } = await acme.upload({ name: 'people.csv', content, type: 'text/csv' });
+  const table = { id, name, contentType, 'column-0': 'tenant.name', 'column-1': 'tenant.email' };
+  const keyIn = (html: string) => /name="key" value="([^"]+)"/.exec(html)?.[1] ?? '';
+  const preview = await browser.submit(`${path}/preview`, table);
+  t.is(preview.status, 200);
+  const first = await preview.text();
+  t.true(first.includes('Send 1 document'));
+  t.false(first.includes('id="refusal"'));
+  await acme.post(`/api/folders/${folder.id}/delete`, {});
+  const send = (key: string) => browser.submit(`${path}/documents`, { ...table, key });
+  const refused = await send(keyIn(first));
+  t.is(refused.status, 422);
+  const second = await refused.text();
+  t.regex(second, /id="refusal"[^>]*>[^<]*No folder has this id\./);
+  t.true(second.includes('Send 1 document'));
+  t.not(keyIn(second), keyIn(first));
+});
+
+test.serial('filters of the address narrow each list of documents together', async (t) => {
+  const { program, browser } = t.context;
+  const people = [{ user: { name: 'Bo', email: 'bo@example.org' } }];
+  const expirationDate = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  const [east, west, both] = ['In the east', 'In the west', 'For both'];
+  const of = (folder: string, name: string) =>
+    program.acme.create(people, { expirationDate, newFolderName: folder }, { ...SAMPLE, name });
+  const id = await of('East', east);
+  await of('West', west);
+  const [ana, cleo] = [
+    { user: { name: 'Ana', email: 'ana@example.org' } },
+    { user: { name: 'Cleo Ray', email: 'cleo@example.org' } },
+  ];
+  await program.acme.create([ana, cleo], {}, { ...SAMPLE, name: both });
+  const { folder } = await program.acme.get<{ folder: { id: string } }>(`/api/documents/${id}`);
+  const shown = async (query: string) => {
+    const html = await browser.page(`/account/documents?${query}`);
+    return [east, west, both].filter((name) => html.includes(name));
+  };
+  for (const [query, names] of [
+    ['show=expiring', [east, west]],
+    [`show=expiring&folder=${folder.id}`, [east]],
+    ['show=expiring&status=Pending&from=2001-01-01', [east, west]],
+    ['show=expiring&status=Concluded', []],
+    ['show=expiring&to=2001-01-01', []],
+    ['show=mine&q=Cleo+Ray', [both]],
+    ['show=mine&q=nobody', []],
+    ['show=others&status=Pending', [east, west, both]],
+    ['show=others&status=Concluded', []],
+    [`show=others&folder=${folder.id}`, [east]],
+  ] as const)
+    t.deepEqual(await shown(query), names, query);
+});
+
+test.serial('the navigation counts all drafts, of which the newest are listed', async (t) => {
+  const { program, browser } = t.context;
+  for (let made = 0; made < 51; made += 1)
+    await program.acme.post('/api/document-drafts', { name: `Begun ${made}`, document: {} });
+  const html = await browser.page('/account/documents?show=drafts');
+  t.regex(html, /\?show=drafts"[^>]*>(?:(?!<\/a>).)*<span class="small">51</s);
+});
+
+test.serial('a wait for changes ends with those of its organization alone', async (t) => {
+  const { program } = t.context;
+  const member = async (name: string) => {
+    const client = await program.organization(name);
+    const email = `${name.toLowerCase()}@example.org`;
+    await client.post('/api/organizations/users', { name, email, accessProfile: ADMINISTRATOR });
+    const user = await signedIn(program, email);
+    const version = async (after: string) => {
+      const answer = await user.fetch(`/account/changes?after=${after}`);
+      return ((await answer.json()) as { version: string }).version;
+    };
+    const create = () => client.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+    return { version, create, known: await version('') };
+  };
+  const [quiet, busy] = [await member('Quiet'), await member('Busy')];
+  let isTold = false;
+  const told = quiet.version(quiet.known).then((version) => {
+    isTold = true;
+    return version;
+  });
+  const toldBusy = busy.version(busy.known);
+  await busy.create();
+  t.not(await toldBusy, busy.known);
+  t.false(isTold);
+  await quiet.create();
+  t.not(await told, quiet.known);
 });
 
 test.serial('the pages of users have the branding of their organization', async (t) => {

@@ -5,7 +5,7 @@ import { type DocumentsData, DocumentsView } from './documents.tsx';
 import { InTime } from './in-time.tsx';
 
 export function documentsPage(page: AccountPage, user: SignedInUser, data: DocumentsData): string {
-  const { filters, counts, drafts, folders, texts } = data;
+  const { filters, counts, draftsCount, folders, texts } = data;
   const current = filters.folder === '' ? '' : `?folder=${filters.folder}`;
   return accountPage(page, user, {
     title: texts.list.title,
@@ -13,7 +13,7 @@ export function documentsPage(page: AccountPage, user: SignedInUser, data: Docum
     script: 'documents.js',
     data,
     facts: {
-      ...{ all: counts.all, drafts: drafts.length, folders },
+      ...{ all: counts.all, drafts: draftsCount, folders },
       current: `/account/documents${filters.show === 'drafts' ? '?show=drafts' : current}`,
     },
     main: (

@@ -51,7 +51,9 @@ export interface DocumentsData {
   readonly counts: OverviewCounts;
   readonly items: readonly OverviewItem[];
   readonly totalCount: number;
+  /** The newest. */
   readonly drafts: readonly Pick<DraftItem, 'id' | 'name' | 'updateDate'>[];
+  readonly draftsCount: number;
   readonly folders: readonly { readonly id: string; readonly name: string }[];
   /** Query of the next page; null: there is none. */
   readonly next: string | null;
