@@ -194,17 +194,36 @@ test.serial(
   },
 );
 
-test.serial('a list shows a change without a reload, and nothing of the activity of others', async (t) => {
+test.serial('a list shows a change without a reload, also after an answer that failed', async (t) => {
   const { program } = t.context;
   const page = await open(t, '/account/documents?q=Appears');
   if (page === undefined) return;
   await page.getByText('No document matches').waitFor();
   await page.evaluate('globalThis.isSame = true');
-  const asked: string[] = [];
-  page.on('response', (answer) => void asked.push(new URL(answer.url()).pathname));
-  await until(async () => (await page.evaluate('document.readyState')) === 'complete' || undefined);
   await make(program.acme, 'Appears later', [signer('Flo New')]);
   await row(page, 'Appears later').waitFor();
+  await page.route('**/account/documents?q=Appears', (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await make(program.acme, 'Appears after a failure', [signer('Flo New')]);
+  await page.locator('#connection', { hasText: 'cannot be reached' }).waitFor();
+  await row(page, 'Appears after a failure').waitFor();
+  // A hidden page waits for nothing; shown again, it is up to date.
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`,
+    );
+  let ended = 0;
+  page.on('requestfailed', (request) => {
+    if (request.url().includes('/account/changes')) ended += 1;
+  });
+  await until(async () => {
+    await setHidden(false);
+    await setHidden(true);
+    return ended > 0 || undefined;
+  });
+  await make(program.acme, 'Appears when shown', [signer('Flo New')]);
+  await setHidden(false);
+  await row(page, 'Appears when shown').waitFor();
   t.true(await page.evaluate('globalThis.isSame'), 'the page was not loaded again');
 });
 
@@ -271,6 +290,21 @@ test.serial(
     await dialog.getByLabel('Name of a new folder').fill('Corrections');
     await page.keyboard.press('Enter');
     await page.locator('.side', { hasText: 'Corrections' }).waitFor();
+    await page.getByRole('button', { name: 'Move to a folder' }).press('Enter');
+    t.is(await dialog.locator('option:checked').textContent(), 'Corrections');
+
+    // What changes while a dialog is open is shown when it is closed.
+    const { flowActions } = await program.acme.get<{ flowActions: { id: string; step: number }[] }>(
+      `/api/documents/${id}`,
+    );
+    const read = page.waitForResponse((answer) => answer.url().endsWith(`/account/documents/${id}`));
+    const last = flowActions.find(({ step }) => step === 2)?.id;
+    await program.acme.post(`/api/documents/${id}/flow`, {
+      editedFlowActions: [{ flowActionId: last, participantEmailAddress: 'lou@elsewhere.example' }],
+    });
+    await (await read).finished();
+    await page.keyboard.press('Escape');
+    await page.locator('[data-do="address"][data-email="lou@elsewhere.example"]').waitFor();
     const made = await program.acme.get<{
       folder: { name: string } | null;
       flowActions: { step: number; user: { name: string; email: string } }[];
@@ -280,7 +314,7 @@ test.serial(
       made.flowActions.map(({ step, user }) => [step, user.email]),
       [
         [1, 'jo.right@example.org'],
-        [2, 'lou@example.org'],
+        [2, 'lou@elsewhere.example'],
       ],
     );
     await assertAccessible(t, page, 'document');
@@ -293,6 +327,12 @@ test.serial(
     t.true(link.startsWith(`${program.url}/document/`), link);
     const signing = await (await fetch(link)).text();
     t.true(signing.includes('send-code'), 'a code is asked for');
+    // Where no script may copy it, it is shown.
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.getByRole('button', { name: 'Copy the link: Jo Wrong' }).press('Enter');
+    t.true((await dialog.getByLabel('Copy the link').inputValue()).startsWith(`${program.url}/document/`));
+    await assertAccessible(t, page, 'link');
+    await page.keyboard.press('Escape');
 
     // A program cancels it; the page shows it by itself.
     await page.evaluate('globalThis.isSame = true');

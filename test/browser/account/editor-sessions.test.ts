@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import type { FrameLocator, Page } from 'playwright-core';
+import type { FrameLocator, Page, Route } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
@@ -202,8 +202,22 @@ test.serial(
       await page.locator('#people-list [name="name"]').first().fill(`Ana ${code}`);
       await page.locator('#saved', { hasText: sentence }).waitFor();
     }
+    // What is entered while the draft is being saved is kept, too.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const hold = async (route: Route) => {
+      await released;
+      await route.continue();
+    };
+    await page.route('**/api/editor-sessions/current', hold, { times: 1 });
+    const saving = page.waitForRequest('**/api/editor-sessions/current');
+    await page.locator('#people-list [name="name"]').first().fill('Ana');
+    await saving;
     await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
     await page.getByRole('button', { name: 'Salvar e fechar' }).click();
+    release();
     await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
     t.is(page.url(), `${site.origin}/?contract=17`);
     const draft = await program.acme.get<{ document: { flowActions: { user: { name: string } }[] } }>(

@@ -281,6 +281,37 @@ test.serial(
   },
 );
 
+test.serial('two presses of Send while the draft is being saved send it once', async (t) => {
+  const page = await openFields(t, DESK);
+  if (page === undefined) return;
+  await goTo(page, 'Review');
+  await savedDraft(page);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const drafts = /\/api\/document-drafts\//;
+  await page.route(
+    drafts,
+    async (route) => {
+      await released;
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  const saving = page.waitForRequest(drafts);
+  await page.locator('#message').fill('Please sign.');
+  await saving;
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (drafts.test(request.url())) asked.push(request.method());
+  });
+  await page.locator('#send').dblclick();
+  release();
+  await page.getByText('The document is sent').waitFor();
+  t.deepEqual(asked, ['PUT', 'POST'], 'one save, one sending');
+});
+
 /** 50 rows, of which three cannot be sent. */
 function csv(): string {
   const rows = Array.from({ length: 50 }, (_, at) => {

@@ -2,10 +2,10 @@
 import type { VNode } from 'preact';
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
-import { Field } from '../../../components/controls.tsx';
+import { Button, Field } from '../../../components/controls.tsx';
 import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.ts';
 import { filled, textBy } from '../../../pages/portal/texts.ts';
-import { askForm, type FieldFault } from '../../dialogs.tsx';
+import { askForm, type FieldFault, openDialog } from '../../dialogs.tsx';
 import { below, findElement, requireElement } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
 import { keepLive } from '../sender/live.ts';
@@ -13,7 +13,7 @@ import { startNewVersion } from '../sender/new-version.ts';
 import { note } from '../sender/notes.ts';
 import { CallFailed, call } from '../sender/sender-requests.ts';
 
-const data = pageData<SenderDocumentData>();
+let data = pageData<SenderDocumentData>();
 const { changes, documentId } = data;
 const path = `/api/documents/${encodeURIComponent(documentId)}`;
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
@@ -69,8 +69,12 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
       const answer = await fetch(below(address), { method: 'POST', body });
       if (!answer.ok) throw new CallFailed(data.words.failed, 'InternalError');
       const { url } = (await answer.json()) as { readonly url: string };
-      await navigator.clipboard.writeText(url);
-      note(changes.linkCopied);
+      try {
+        await navigator.clipboard.writeText(url);
+        note(changes.linkCopied);
+      } catch {
+        showLink(url);
+      }
     } catch (error) {
       note(messageOf(error), 'bad');
     }
@@ -147,6 +151,26 @@ function change(
   );
 }
 
+/** For browsers that let no script copy: over plain HTTP, or after a request. */
+function showLink(url: string): void {
+  const title = changes.buttons.link;
+  openDialog(
+    title,
+    <form method="dialog" class="stack">
+      <Field
+        id="link"
+        label={title}
+        readOnly
+        value={url}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      />
+      <div class="ways">
+        <Button type="submit">{changes.back}</Button>
+      </div>
+    </form>,
+  );
+}
+
 /** @param place field that a refusal of the service is about */
 async function ask(
   title: string,
@@ -166,9 +190,8 @@ async function ask(
       }
     },
   });
-  if (!isDone) return;
-  note(changes.saved);
-  await refresh();
+  if (isDone) note(changes.saved);
+  if (isDone || isBehind) await refresh();
 }
 
 /** The action as a request that makes another of its kind. */
@@ -222,14 +245,18 @@ function focusAgain({ attributes }: Element): void {
 
 /** Content that is shown, as the service sent it. */
 let known = requireElement('#document').innerHTML;
+/** A change is not shown because a person is entering something. */
+let isBehind = false;
 
 const refresh = keepLive<SenderDocumentData>({
   stale: changes.stale,
-  show(_, page) {
+  show(read, page) {
+    data = read;
     const [shown, fresh] = [requireElement('#document'), page.querySelector('#document')];
     // What a person is entering stays.
     const isEntering =
       shown.querySelector('details[open]') !== null || document.querySelector('dialog') !== null;
+    isBehind = isEntering;
     if (fresh === null || isEntering || fresh.innerHTML === known) return;
     known = fresh.innerHTML;
     const { activeElement } = document;
@@ -238,5 +265,9 @@ const refresh = keepLive<SenderDocumentData>({
     if (activeElement !== null && shown.contains(activeElement)) focusAgain(activeElement);
   },
 });
+const closed = ({ target }: Event): void => {
+  if (isBehind && target instanceof HTMLDetailsElement && !target.open) void refresh();
+};
+document.addEventListener('toggle', closed, { capture: true });
 start();
 requireElement('main').setAttribute('data-live', '');

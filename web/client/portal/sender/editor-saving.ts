@@ -97,10 +97,11 @@ export class EditorSaving {
     }
     this.#saved = content;
     const time = new Intl.DateTimeFormat(globalThis.document.documentElement.lang, { timeStyle: 'short' });
-    // The person may have gone on editing meanwhile.
+    // The person may have gone on editing meanwhile: then another save follows.
     const state = this.isChanged ? 'changed' : 'saved';
     page.saved = { state, time: time.format(currentTime()) };
-    if (state === 'saved') window.removeEventListener('beforeunload', this.#confirmLeaving);
+    if (state === 'changed') return;
+    window.removeEventListener('beforeunload', this.#confirmLeaving);
     tellPage('saved', this.#draftId);
   }
 
@@ -175,10 +176,10 @@ export class EditorSaving {
   async #run(action: () => Promise<void>): Promise<void> {
     const { page } = this;
     if (page.isBusy) return;
-    await this.#last;
     page.isBusy = true;
     page.notice = { kind: 'busy', text: page.words.sending };
     page.show();
+    await this.#last;
     try {
       await action();
     } catch (error) {

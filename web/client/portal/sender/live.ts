@@ -2,10 +2,12 @@
  * Keeps a page of a sender up to date: waits for a change of the organization's documents, then reads the page again, whose
  * data is a block of JSON in it. A hidden page sends nothing.
  */
-import { below, delay, parseHtml, requireElement, setText } from '../../dom.ts';
+import { below, currentTime, delay, parseHtml, requireElement, setText } from '../../dom.ts';
 
 /** Pause after a failure, milliseconds. */
 const PAUSE_MS = 5_000;
+/** An answer within this time was not held by the service, for which too many pages wait, milliseconds. */
+const QUICK_MS = 1_000;
 
 export interface LiveOptions<Data> {
   /** Shown while the service cannot be reached. */
@@ -19,9 +21,10 @@ export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promis
   let version = '';
   let stop = () => {};
 
-  /** The session is over when the service leads elsewhere. */
+  /** The session is over when the service leads elsewhere. A service that cannot answer leaves the page as it is. */
   async function read(): Promise<void> {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (answer.status >= 500) throw new Error(`Answered ${answer.status}.`);
     if (answer.redirected || !answer.ok) return location.reload();
     const page = parseHtml(await answer.text());
     const [shown, fresh] = [requireElement('.side nav'), page.querySelector('.side nav')];
@@ -35,23 +38,30 @@ export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promis
   async function wait(): Promise<void> {
     if (document.hidden) return;
     const waiting = new AbortController();
+    const { signal } = waiting;
     stop = () => waiting.abort();
+    const known = version;
+    const began = currentTime();
     try {
       const query = new URLSearchParams({ after: version });
-      const answer = await fetch(below(`/account/changes?${query}`), { ...waiting, redirect: 'manual' });
+      const answer = await fetch(below(`/account/changes?${query}`), { signal, redirect: 'manual' });
       if (answer.type === 'opaqueredirect') return location.reload();
       if (!answer.ok) throw new Error(`Answered ${answer.status}.`);
-      const known = version;
-      ({ version } = (await answer.json()) as { readonly version: string });
-      if (known !== version) await read();
+      const { version: announced } = (await answer.json()) as { readonly version: string };
+      if (known !== announced) await read();
+      // After a failure what was announced is read again.
+      version = announced;
       setText(requireElement('#connection'), '');
     } catch {
-      if (waiting.signal.aborted) return;
+      if (signal.aborted) return;
       setText(requireElement('#connection'), stale);
       stop = delay(PAUSE_MS, () => void wait());
       return;
     }
-    void wait();
+    // The page was hidden meanwhile: another wait has begun, or begins when it is shown.
+    if (signal.aborted) return;
+    if (known === version && currentTime() - began < QUICK_MS) stop = delay(PAUSE_MS, () => void wait());
+    else void wait();
   }
 
   document.addEventListener('visibilitychange', () => {
@@ -59,7 +69,7 @@ export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promis
     if (!document.hidden) void wait();
   });
   window.addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) void read();
+    if (persisted) void read().catch(() => undefined);
   });
   void wait();
   return async () => {

@@ -66,7 +66,7 @@ ${historyPart(page, texts, shown)}
 </section>
 </div>`;
   const data: SenderDocumentData = {
-    ...{ formToken: user.formToken, documentId: document.id, folders: shown.folders },
+    ...{ formToken: user.formToken, documentId: document.id, folders: foldersFor(shown) },
     folderId: document.folder?.id ?? null,
     words: texts.editor.script,
     changes: texts.page.changes,
@@ -78,6 +78,12 @@ ${historyPart(page, texts, shown)}
     data,
     facts: { folders: shown.folders, current: '/account/documents' },
   });
+}
+
+/** Folders to choose from; that of the document is among them, although not all are offered. */
+function foldersFor({ document: { folder }, folders }: SenderDocument): readonly FolderName[] {
+  if (folder === null || folders.some(({ id }) => id === folder.id)) return folders;
+  return [{ id: folder.id, name: folder.name }, ...folders];
 }
 
 /** A button of the script, which shows it. @param about the person */
