@@ -5,6 +5,7 @@ import type { ValidationRecord } from '../../contracts/portal/signing/validation
 import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { framedPage } from '../../web/pages/batch/layout.tsx';
 import { loginPage } from '../../web/pages/batch/login.tsx';
 import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
@@ -14,6 +15,8 @@ import { applicationPage, applicationsPage } from '../../web/pages/portal/applic
 import { brandingPage } from '../../web/pages/portal/branding-view.ts';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
 import { organizationPage } from '../../web/pages/portal/organization-view.ts';
+import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
+import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
 import { signingPage } from '../../web/pages/portal/signing-view.tsx';
 import { pageTexts } from '../../web/pages/portal/texts.ts';
 import { usersPage } from '../../web/pages/portal/users-view.ts';
@@ -251,7 +254,48 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   const applications = (notice: AccountNotice) =>
     applicationsPage(page, user, [application], { hasRoles: true, notice });
   const path = '/organization';
+  const { list, statuses, newDocument } = TEXTS.en.senders;
+  const filters = { show: '', q: HOSTILE, status: '', folder: HOSTILE, from: HOSTILE, to: '', order: '' };
+  const person = { name: HOSTILE, state: 'waiting', opened: null, isMailReturned: false };
+  const item = {
+    ...{ id: HOSTILE, name: HOSTILE, status: 'Pending', folder: HOSTILE, creator: HOSTILE, updateDate: 0 },
+    ...{ expirationDate: 0, people: [person], hasSignature: false, pendingActions: [] },
+  };
+  const documents = (show: string) =>
+    documentsPage(page, user, {
+      ...{ language: 'en', culture: 'en', now: 0, texts: { list, statuses, newDocument }, words: {} },
+      ...{ filters: { ...filters, show }, counts: {}, items: [item], totalCount: 1, isFirst: false },
+      ...{ drafts: [{ id: HOSTILE, name: HOSTILE, updateDate: 0 }], draftsCount: 1, formToken: HOSTILE },
+      ...{ folders: [{ id: HOSTILE, name: HOSTILE }], next: HOSTILE },
+    } as never);
+  const template = { id: 't', version: 1, name: HOSTILE } as never;
+  const table = { columns: [HOSTILE], rows: [[HOSTILE]] };
+  const preview = {
+    ...{
+      given: table,
+      columns: [HOSTILE],
+      known: [{ column: HOSTILE, role: HOSTILE, text: HOSTILE }],
+      table,
+    },
+    faults: [{ row: 1, text: HOSTILE }],
+  };
+  const file = { id: HOSTILE, name: HOSTILE, contentType: HOSTILE };
+  const refusal = new PortalRefusal('InvalidGenerationFile', HOSTILE);
+  const generation = {
+    ...{ id: HOSTILE, status: 'Error', totalDocumentsCount: 1, initializedCount: 0, refusedRowsCount: 1 },
+    error: { message: HOSTILE },
+  } as never;
+  const rows = [{ row: 1, status: 'Refused', documentIds: [HOSTILE], error: { message: HOSTILE } }];
   return [
+    ['documents', documents('')],
+    ['drafts', documents('drafts')],
+    ['bulk', bulkPage(page, user, { template, file, preview, key: HOSTILE, refusal })],
+    [
+      'bulk results',
+      bulkResultPage(page, user, {
+        ...{ template, generation, rows: { items: rows, totalCount: 1 } as never, offset: 1 },
+      }),
+    ],
     ['refusal of no field', users(refused(`${path}/users`, undefined))],
     ['refused user', users(refused(`${path}/users`, 'email'))],
     ['refused application', applications(refused(`${path}/applications`, 'name'))],

@@ -38,6 +38,7 @@ const webhooks = initialContext(webhookSetMachine, {}) as object;
 const input = documentInput();
 const document = {
   ...initialContext(documentMachine, input),
+  expirationDate: 99,
   made: [
     { fieldName: 'Signature7', image: null },
     { fieldName: null, image: null },
@@ -71,28 +72,23 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     context: mail,
     puts: [['mails-by', state, 5, 'id']] as const,
   })),
-  document: declared(documentMachine).states.flatMap((state) => [
-    {
-      version: 1,
-      state,
-      context: document,
-      puts: state === 'Deleted' ? [] : [['documents-signed', input.organization.id, 'Signature7'] as const],
-    },
-    {
-      version: 2,
-      state,
-      context: { ...document, reservations: [{ ...reservation, until: 9 }] },
-      puts: [],
-      becomes: { ...document, reservations: [reservation] },
-    },
-    {
-      version: 3,
-      state,
-      context: { ...document, expirationDate: 99 },
-      puts:
-        state === 'Pending' ? [['documents-expiring', input.organization.id, 99, input.order] as const] : [],
-    },
-  ]),
+  document: declared(documentMachine).states.flatMap((state) => {
+    const { organization: owner, order } = input;
+    const expiring =
+      state === 'Pending' ? [['documents-expiring', owner.id, document.expirationDate, order] as const] : [];
+    const signed = state === 'Deleted' ? [] : [['documents-signed', owner.id, 'Signature7'] as const];
+    return [
+      { version: 1, state, context: document, puts: [...signed, ...expiring] },
+      {
+        version: 2,
+        state,
+        context: { ...document, reservations: [{ ...reservation, until: 9 }] },
+        puts: expiring,
+        becomes: { ...document, reservations: [reservation] },
+      },
+      { version: 3, state, context: document, puts: expiring },
+    ];
+  }),
   organization: declared(organizationMachine).states.map((state) => ({
     version: 1,
     state,
