@@ -213,7 +213,7 @@ test.serial(
     };
     await page.route('**/api/editor-sessions/current', hold, { times: 1 });
     const saving = page.waitForRequest('**/api/editor-sessions/current');
-    await page.locator('#people-list [name="name"]').first().fill('Ana');
+    await page.locator('#people-list [name="name"]').first().fill('Ana L');
     await saving;
     await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
     await page.getByRole('button', { name: 'Salvar e fechar' }).click();

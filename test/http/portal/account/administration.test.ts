@@ -355,7 +355,7 @@ test.serial('a table of which no documents can be made is shown again with the r
   const first = await preview.text();
   t.true(first.includes('Send 1 document'));
   t.false(first.includes('id="refusal"'));
-  await acme.post(`/api/folders/${folder.id}/delete`, {});
+  await acme.post(`/api/folders/${folder.id}/delete`, { deleteAction: 'MoveContent' });
   const send = (key: string) => browser.submit(`${path}/documents`, { ...table, key });
   const refused = await send(keyIn(first));
   t.is(refused.status, 422);
