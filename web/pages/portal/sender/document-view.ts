@@ -103,8 +103,10 @@ function change(
 `;
 }
 
-/** Changes of a person who has not acted. */
-function personChanges(texts: SenderTexts, action: FlowActionView): Html {
+/**
+ * Changes of a person who has not acted. Of XML nobody is replaced: the API does not show which element the person signs.
+ */
+function personChanges(texts: SenderTexts, action: FlowActionView, isXml: boolean): Html {
   const { id, user, status, signRuleUsers } = action;
   if (user === null) {
     const left = signRuleUsers.filter(
@@ -113,7 +115,7 @@ function personChanges(texts: SenderTexts, action: FlowActionView): Html {
     return html`${left.map((one) => change(texts, 'address', aboutOf(id, one, one.id)))}`;
   }
   const about = aboutOf(id, user, '');
-  return html`${change(texts, 'address', about)}${change(texts, 'replace', about)}${status === 'Pending' && user.email !== null ? change(texts, 'link', about) : ''}`;
+  return html`${change(texts, 'address', about)}${isXml ? '' : change(texts, 'replace', about)}${status === 'Pending' && user.email !== null ? change(texts, 'link', about) : ''}`;
 }
 
 function aboutOf(
@@ -144,9 +146,10 @@ function participants(
   page: AccountPage,
   user: SignedInUser,
   texts: SenderTexts,
-  { id, flowActions, status }: DocumentView,
+  { id, flowActions, status, mimeType }: DocumentView,
 ): Html {
   const { signing } = page.words;
+  const isXml = /xml/i.test(mimeType);
   const items = flowActions.map((action) => {
     const remind = html`<button type="submit">${texts.page.remind}</button>`;
     const canChange = status === 'Pending';
@@ -154,7 +157,7 @@ function participants(
     return html`<li data-status="${action.status}"><span class="who"><bdi>${nameOf(action, signing.unnamed)}</bdi></span>
 <span class="what">${filled(texts.page.step, { step: String(action.step) })}: ${signing.doings[action.type][action.status]}</span>
 ${groupMembers(texts, action)}
-${canChange && action.status !== 'Completed' ? html`<p class="ways">${personChanges(texts, action)}</p>` : ''}
+${canChange && action.status !== 'Completed' ? html`<p class="ways">${personChanges(texts, action, isXml)}</p>` : ''}
 ${canRemind ? form(page, user, `/account/documents/${id}/participants/${action.id}/remind`, remind) : ''}</li>`;
   });
   return html`<h2>${texts.page.participants}</h2>
