@@ -90,7 +90,7 @@ test('the page of mails and the link to it are served with the portal alone', as
   const html = await (await withPortal.call('/mails')).text();
   t.regex(
     html,
-    /<a href="\/mails" aria-current="page"><svg [^>]*>(?:<(?:path|rect) [^>]*>)+<\/svg>E-mails<\/a>/,
+    /<a href="\/mails" aria-current="page"><svg [^>]*>(?:<(?:path|rect) [^>]*>)+<\/svg><span [^>]*>E-mails<\/span><\/a>/,
   );
   t.regex(html, /<option value="Waiting">Waiting<\/option>/);
   t.is((await withPortal.call('/assets/mail-list.js')).status, 200);
