@@ -150,8 +150,9 @@ for (const name of ENGINES) {
     await engine.press('#electronic button[type="submit"]');
     await engine.until(`document.querySelector('#forms') === null`);
     await engine.back();
+    await engine.until(`location.pathname.endsWith('/check')`);
     await engine.back();
-    await engine.until(`location.search.includes('culture') === false`);
+    await engine.until(`location.pathname.endsWith('/check') === false`);
     await engine.shows('You signed');
     t.is(await engine.value(`document.querySelector('#electronic')`), null);
   });
