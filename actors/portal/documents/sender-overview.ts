@@ -40,8 +40,7 @@ const CHANGES_EVERY: Millis = 3_000;
 const ENDED = ['Refused', 'Canceled', 'Expired'] as const;
 
 /** Documents that senders look for together. */
-export const OVERVIEW_KINDS = ['mine', 'others', 'expiring', 'concluded', 'ended'] as const;
-export type OverviewKind = (typeof OVERVIEW_KINDS)[number];
+export type OverviewKind = 'mine' | 'others' | 'expiring' | 'concluded' | 'ended';
 
 export interface OverviewPerson {
   readonly name: string;
