@@ -269,8 +269,18 @@ export interface DocumentEvent {
   readonly action?: 'DeletedByUserOrApplication' | 'DeletedByFolder' | 'DeletedByOrganization';
 }
 
-/** One e-mail to one person about one document. */
-export interface MailRequest {
+/** A document in a mail, with what its link names. */
+export interface LinkedDocument {
+  readonly document: DocumentSummary;
+  /** The action to link to; null = no link, or the public check page for `concluded`. */
+  readonly flowActionId: FlowActionId | null;
+  readonly userId: UserId | null;
+  /** Recipient who reads and does not act; absent for others. */
+  readonly observerId?: string;
+}
+
+/** One e-mail to one person about one document, or about those of one call. */
+export interface MailRequest extends LinkedDocument {
   readonly about:
     | 'pending'
     | 'reminder'
@@ -283,12 +293,8 @@ export interface MailRequest {
     | 'observing'
     | 'code';
   readonly to: { readonly name: string | null; readonly email: string };
-  readonly document: DocumentSummary;
-  /** The action to link to; null = no link, or the public check page for `concluded`. */
-  readonly flowActionId: FlowActionId | null;
-  readonly userId: UserId | null;
-  /** Recipient who reads and does not act; absent for others. */
-  readonly observerId?: string;
+  /** Of the same call, for `pending` and `observing`; absent = none. */
+  readonly others?: readonly LinkedDocument[];
   /** Pending actions of the person, for `pending`, `reminder` and `expiring`. */
   readonly role?: 'sign' | 'approve';
   /** For `refused` and `canceled`. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pki } from '../pki/pki.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
+import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { clausePdf } from './pages-server.ts';
@@ -223,6 +224,44 @@ test.serial(
     await page.getByText('O valor está errado.').waitFor();
   },
 );
+
+test.serial('documents that wait for one mailbox are one visit, whose ends lead on', async (t) => {
+  const portal = await PortalProgram.start(t);
+  const visited = await visit(t, portal.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const flow = [{ type: 'Signer', user: ANA, allowElectronicSignature: true }];
+  await portal.create(clausePdf(1), flow);
+  const upload = async (displayName: string) => {
+    const bytes = clausePdf(1).toString('base64');
+    const { id } = await portal.call<{ id: string }>('POST', '/api/uploads/bytes', { bytes });
+    return { displayName, id, name: `${displayName}.pdf`, contentType: 'application/pdf' };
+  };
+  await portal.create(clausePdf(1), flow, { files: [await upload('Lease'), await upload('Annex')] });
+  const [, link = ''] = await portal.mail(ANA.email, /Lease[\s\S]*?(http\S+\/sign\?ticket=\S+)/);
+  await page.goto(link);
+  const names = page.locator('.visit > li a');
+  const sent = ['Lease', 'Annex'];
+  const other = 'Rental agreement';
+  for (const [place, name] of [...sent, other].entries()) {
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    const isOther = name === other;
+    if (!isOther) await page.locator('.top .from', { hasText: `${place + 1} of 2` }).waitFor();
+    t.deepEqual(await names.allTextContents(), isOther ? [] : sent, 'before the code');
+    await page.locator('.page[data-drawn]').first().waitFor();
+    await openSigning(page);
+    const [, code = ''] = await portal.mail(ANA.email, new RegExp(`${name}[\\s\\S]*?^ {4}(\\d{6})$`, 'm'));
+    await page.getByLabel('Code from the e-mail').fill(code);
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.locator('#signed-page canvas').waitFor();
+    t.deepEqual(await names.allTextContents(), isOther ? [] : [...sent, other], 'after the code');
+    t.is(await page.locator('.visit .icon').count(), isOther ? 0 : place + 1);
+    await assertAccessible(t, page, name);
+    const lead = page.locator('.main:is(button, a):visible');
+    if (isOther) t.deepEqual(await lead.allTextContents(), ['Download the signed document']);
+    else await lead.and(page.getByRole('link', { name: `Next: ${sent[place + 1] ?? other}` })).press('Enter');
+  }
+});
 
 /** A proxy that serves a program below a path of its own host, and records what is asked beside that path. */
 async function startProxy(t: ExecutionContext, path: string) {

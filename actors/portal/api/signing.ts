@@ -119,6 +119,13 @@ export interface SigningPageView {
     /** Time of the action. @default none */
     readonly at?: Millis;
   }[];
+  /** Documents that wait for the participant's mailbox, in order. @default none */
+  readonly visit?: readonly {
+    readonly name: string;
+    readonly href: string;
+    readonly isDone: boolean;
+    readonly isThis: boolean;
+  }[];
   /** Address of the organization for answers, as its mails name it. @default none */
   readonly replyTo?: string | null;
   /** Look of the organization; absent = ours. */

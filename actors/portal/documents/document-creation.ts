@@ -5,7 +5,6 @@ import { keptOf } from '../../../contracts/portal/kept-members.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId, Millis, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
-import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
@@ -273,14 +272,20 @@ export class DocumentCreation {
     };
   }
 
-  /** The announcing document is created last, when all documents that it names exist. */
+  /** The announcing document is created last, when all documents exist that it and its mails name. */
   async #createAll(inputs: readonly DocumentInput[]): Promise<readonly DocumentContext[]> {
     const { faults } = this.runtime;
     const [first, ...others] = inputs;
     if (first === undefined) return [];
-    const made = await Promise.all(others.map((input) => this.#createOne(input)));
+    const made = await Promise.all(
+      others.map((input) => this.#createOne({ ...input, quietStart: true, announcedBy: first.id })),
+    );
     await faults.at('portal.create.some');
-    const announcing = await this.#createOne({ ...first, siblings: made.map(summaryOf) });
+    const announcing = await this.#createOne({
+      ...first,
+      siblings: made,
+      ...(made.length > 0 && { announces: made.map(({ id }) => id) }),
+    });
     await faults.at('portal.create.all');
     return [announcing, ...made];
   }

@@ -12,7 +12,7 @@ import {
   type PendingList,
   type SignInMail,
 } from '../../../machines/portal/mail.ts';
-import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
+import type { DocumentSummary, LinkedDocument, MailRequest } from '../../../machines/portal/portal-types.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 import type { MailBody } from './letter.ts';
 import { oneLine } from './mail-port.ts';
@@ -89,12 +89,18 @@ function documentMail(
   const ours = about === 'pending' || about === 'expiring' ? mails[about][role] : mails[about];
   const words = reworded(textsOf(ours, facts), wording, values);
   const url = linkOf(request, links);
+  const all = [request, ...(request.others ?? [])];
+  const items = all.flatMap((one) => {
+    const itsUrl = linkOf({ ...one, about: request.about }, links);
+    return itsUrl === undefined ? [] : [{ label: named(one.document.name), url: itsUrl }];
+  });
   // A link of its own leads to the signed file, the public page to the signatures.
   const isOwn = request.flowActionId !== null || request.observerId !== undefined;
   const label = request.about === 'concluded' && isOwn ? mails.concluded.fileButton : words.button;
   return {
     ...framed(words, request.to.name, organization),
     ...(url !== undefined && label !== undefined && { button: { label, url } }),
+    ...(all.length > 1 && { items }),
   };
 }
 
@@ -166,12 +172,14 @@ function documentInfo(
   request: MailRequest,
   { name, language }: Pick<MailRenderingOptions['organization'], 'name' | 'language'>,
 ) {
-  const { createdBy } = request.document;
+  const { document, others = [] } = request;
+  const { createdBy, description } = document;
   return {
-    document: named(request.document.name),
+    document: namesOf([document, ...others.map((one) => one.document)], language),
+    count: others.length === 0 ? null : String(1 + others.length),
     organization: named(name),
     sender: createdBy.type === 'User' && createdBy.name ? named(createdBy.name) : null,
-    description: request.document.description && plainText(request.document.description),
+    description: description && plainText(description),
     reason: request.reason ? plainText(request.reason) : null,
     expires:
       request.expirationDate === undefined
@@ -183,13 +191,20 @@ function documentInfo(
   };
 }
 
+/** At most three names: they are a subject, too. */
+function namesOf(documents: readonly DocumentSummary[], language: Language): string {
+  const names = documents.map(({ name }) => named(name));
+  if (names.length > 3) return `${names.slice(0, 2).join(', ')} +${names.length - 2}`;
+  return new Intl.ListFormat(language).format(names);
+}
+
 /** A name inside of a sentence. */
 function named(name: string): string {
   return isolated(oneLine(name));
 }
 
 function linkOf(
-  { about, document, flowActionId, observerId, userId }: MailRequest,
+  { about, document, flowActionId, observerId, userId }: LinkedDocument & Pick<MailRequest, 'about'>,
   links: MailLinks,
 ): string | undefined {
   if (flowActionId !== null && userId !== null) return links.action(document, flowActionId, userId);

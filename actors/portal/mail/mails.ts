@@ -46,9 +46,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
     async run({ content, isDelivered, answer }, { key }, { system }) {
       if (content.about === 'sign-in') return null;
       const items =
-        content.about === 'pending-list'
-          ? content.documents
-          : [{ document: content.document, flowActionId: content.flowActionId, userId: content.userId }];
+        content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
       const { name, email } = content.to;
       for (const [index, { document, flowActionId, userId }] of items.entries()) {
         const sent = system.send(
@@ -123,9 +121,12 @@ function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[
     { view: MAILS_BY_STATE, key: [state, createdAt, id], value: id },
   ];
   if (!('document' in content)) return all;
+  const documents = new Set([content, ...(content.others ?? [])].map(({ document }) => document.id));
   return [
     ...all,
-    { view: 'document-mails', key: [content.document.id, createdAt, id], value: organizationId },
+    ...[...documents].map((document) => ({
+      ...{ view: 'document-mails', key: [document, createdAt, id], value: organizationId },
+    })),
   ];
 }
 

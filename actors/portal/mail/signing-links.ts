@@ -51,15 +51,20 @@ export class SigningLinks implements MailLinks {
     private readonly publicUrl: () => string,
   ) {}
 
-  /** Ticket of a mail: possession proves access to the mailbox at first; an electronic signature requires a code. */
+  /**
+   * Ticket of a mail: possession proves access to the mailbox at first; an electronic signature requires a code.
+   * @param until end of its validity; default `MAIL_LINK_LIFETIME` from now
+   */
   action(
     { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
     flowActionId: FlowActionId,
     userId: UserId,
+    until?: Millis,
   ): string {
     const claims = [id, flowActionId, userId, `${versionClaim(version)}${ORIGINS.mail}c`];
     const now = this.clock.now();
-    const ticket = this.tickets.issue('sign', claims, now, MAIL_LINK_LIFETIME);
+    const lifetime = until === undefined ? MAIL_LINK_LIFETIME : until - now;
+    const ticket = this.tickets.issue('sign', claims, now, lifetime);
     return this.#url(key, 'sign', ticket);
   }
 

@@ -26,6 +26,7 @@ import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageAction, pageDocument, pageParticipants } from './page-views.ts';
 import { signingCall } from './signing-access.ts';
+import { visitOf } from './visits.ts';
 
 /** Time is divided into intervals of this length, milliseconds; a participant gets at most one new link in each. */
 const NEW_LINK_INTERVAL_MS = 15 * 60_000;
@@ -80,8 +81,8 @@ export class SigningPages {
   ) {}
 
   /** Of a participant or an observer. Read-only for all callers. */
-  async page(key: string, text: string): Promise<SigningPageView> {
-    const { links, directory, tenants } = this;
+  async page(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {
+    const { links, directory, tenants, runtime } = this;
     if (links.parseObserver(text) !== undefined)
       return observerPage(this.runtime.system, this.directory, this.links, this.tenants, key, text);
     const ticket = links.parse(text);
@@ -108,6 +109,14 @@ export class SigningPages {
       document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
       participants: pageParticipants(context, ticket),
+      ...(named?.user.email &&
+        ticket.application === null &&
+        !ticket.expired && {
+          visit: await visitOf(runtime.store, directory, links, context, {
+            email: named.user.email,
+            ...{ ticket, origin, now: runtime.clock.now() },
+          }),
+        }),
     };
   }
 

@@ -135,15 +135,17 @@ function pageRoute(
     group: 'Pages',
     ...texts,
     auth: 'anonymous',
-    headers: ['accept-language', 'referer', 'sec-fetch-dest'],
+    headers: ['accept-language', 'referer', 'sec-fetch-dest', 'user-agent'],
     params,
     query: signingQuery,
     responses: { 200: 'page', 403: 'page', 404: 'page', ...ERROR_PAGE_CODES },
     refusals: [],
     failurePage: errorPage(embedded ? 'any' : 'none'),
-    async handle({ params: { key }, query, header }) {
+    async handle({ params: { key }, query, header, caller }) {
       const ticket = query.ticket ?? '';
-      const view = isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket) : NOTHING;
+      const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
+      const view =
+        isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket, origin) : NOTHING;
       const words = textsFor(query.culture, header('accept-language'));
       if (embedded && isForeignFrame(header, view.embedOrigins))
         return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('any'));

@@ -15,7 +15,6 @@ import type {
   DocumentEvent,
   DocumentFormat,
   DocumentSource,
-  DocumentSummary,
   Evidence,
   FileEntry,
   FilledValue,
@@ -76,7 +75,11 @@ export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers
   /** True: no notifications for the first step. */
   readonly quietStart: boolean;
   /** The other documents of the same call, when this one announces them all; null = another one does. */
-  readonly siblings: readonly DocumentSummary[] | null;
+  readonly siblings: readonly DocumentContext[] | null;
+  /** The other documents of the same call, which this one announces; absent = none. */
+  readonly announces?: readonly DocumentId[];
+  /** The document of the same call that announces this one; absent = none. */
+  readonly announcedBy?: DocumentId;
   /** Address and user agent of the creating request; absent = not known. */
   readonly origin?: Pick<TrailPrincipal, 'ipAddress' | 'userAgent'>;
   readonly draft?: DraftAttempt;

@@ -7,6 +7,7 @@ import type {
   DocumentEvent,
   DocumentSummary,
   FlowAction,
+  LinkedDocument,
   MailRequest,
   Participant,
 } from '../portal-types.ts';
@@ -97,6 +98,33 @@ export function turnMails(
   return actions.flatMap((action) =>
     requestedUsers(action).flatMap((user) => actionMail(document, user, action, about)),
   );
+}
+
+/** Notifies those who act first and the observers of documents of one call: each person once, of all documents. */
+export function startMails(documents: readonly DocumentContext[]): readonly MailRequest[] {
+  const mails = documents.map((document) => [
+    ...turnMails(
+      document,
+      document.actions.filter(({ status }) => status === 'Pending'),
+      'pending',
+    ),
+    ...deduplicated(observerMails(document, { about: 'observing' })),
+  ]);
+  const [alone = []] = mails;
+  if (mails.length === 1) return alone;
+  const groups = new Map<string, MailRequest[]>();
+  for (const mail of mails.flat()) {
+    const { about, role, to } = mail;
+    const key = JSON.stringify([about, role, to.email.toLowerCase(), to.name]);
+    groups.set(key, [...(groups.get(key) ?? []), mail]);
+  }
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [others.length === 0 ? first : { ...first, others: others.map(linkedOf) }],
+  );
+}
+
+function linkedOf({ document, flowActionId, userId, observerId }: MailRequest): LinkedDocument {
+  return { document, flowActionId, userId, ...(observerId !== undefined && { observerId }) };
 }
 
 /** Notifies one person who has to act; nothing without an address. */

@@ -133,14 +133,7 @@ import {
   setReminders,
   withReminderDeadline,
 } from './document-lifecycle.ts';
-import {
-  concludedMails,
-  deduplicated,
-  observerMails,
-  summaryOf,
-  turnMails,
-  withEvent,
-} from './document-notifications.ts';
+import { concludedMails, startMails, summaryOf, withEvent } from './document-notifications.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
 import * as participantActions from './participant-actions.ts';
@@ -156,7 +149,7 @@ function createDocument(input: DocumentInput): Decision {
   const { id, organization, createdBy, order, key, name, file, format, parts, ...about } = given;
   const { isEnvelope, description, folderId, expirationDate, tags, type, signatureType, ...more } = about;
   const { observers, attachments, notifiedEmails, additionalInfo, disableNotifications, ...others } = more;
-  const { actions, pending } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
+  const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
   // Members one by one: V8 adds a member to an object that begins with a spread in more than a microsecond.
   const bare: DocumentContext = {
     id,
@@ -206,14 +199,7 @@ function createDocument(input: DocumentInput): Decision {
     context,
     effects: [
       ...(announced === undefined ? [] : announceEffect(announced.event)),
-      ...notifyEffect(
-        isQuiet
-          ? []
-          : [
-              ...turnMails(context, pending, 'pending'),
-              ...deduplicated(observerMails(context, { about: 'observing' })),
-            ],
-      ),
+      ...notifyEffect(isQuiet ? [] : startMails([context, ...(siblings ?? [])])),
       ...(draft === undefined ? [] : [{ do: 'confirmDraft', draft, createdAt: at, by: createdBy } as const]),
     ],
     arm: [
@@ -231,7 +217,7 @@ function createdEvent(
   document: DocumentContext,
   siblings: NonNullable<DocumentInput['siblings']>,
 ): Pick<DocumentEvent, 'type' | 'documents'> {
-  const documents = [summaryOf(document), ...siblings];
+  const documents = [document, ...siblings].map(summaryOf);
   return { type: 'DocumentsCreated', ...(siblings.length > 0 && { documents }) };
 }
 

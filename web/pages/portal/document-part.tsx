@@ -1,9 +1,11 @@
 /** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
 import type { ComponentChildren } from 'preact';
 import type { SigningPageView } from '../../../actors/portal/api.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Badge, Card } from '../../components/surfaces.tsx';
 import type { PortalFrame } from './page-frame.tsx';
 import type { SigningAddresses } from './signing-options.ts';
-import { LANGUAGE_NAMES, type PageTexts } from './texts.ts';
+import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
 
@@ -103,6 +105,44 @@ export function LanguageSwitch({
         </a>
       ))}
     </nav>
+  );
+}
+
+/** The documents of one visit, with what is done of them. */
+export function VisitList({
+  visit,
+  words,
+}: {
+  readonly visit: NonNullable<SigningPageView['visit']>;
+  readonly words: PageTexts;
+}) {
+  if (visit.length === 0) return null;
+  const done = visit.filter(({ isDone }) => isDone).length;
+  return (
+    <Card
+      title={words.visit.title}
+      aside={
+        <Badge tone={done === visit.length ? 'good' : 'info'}>
+          {filled(words.peopleDone, { done, count: visit.length })}
+        </Badge>
+      }
+    >
+      <ol class="who visit">
+        {visit.map(({ name, href, isDone, isThis }) => (
+          <li data-done={isDone ? '' : undefined}>
+            <a href={href} class="grow" aria-current={isThis ? 'page' : undefined}>
+              <bdi>{name}</bdi>
+            </a>
+            {isDone && (
+              <>
+                <span class="unseen">{words.signing.script.isDone}</span>
+                <Icon name="circle-check" />
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
   );
 }
 

@@ -15,13 +15,14 @@ import {
   earlyParts,
   LanguageSwitch,
   ParticipantList,
+  VisitList,
 } from './document-part.tsx';
 import { fieldsForm, labelledFields } from './fields-form.ts';
 import type { SigningData } from './page-data.ts';
 import { Logo, portalPage } from './page-frame.tsx';
 import { approves, RefusalForm, SigningDialog } from './signing-dialog.tsx';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
-import { statePage } from './state-view.tsx';
+import { statePage, visitIn } from './state-view.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 type Shown = NonNullable<SigningPageView['document']>;
@@ -48,6 +49,8 @@ export function signingPage(
       : filled(signing.actingAsTitle, { name, title: action.title });
   const refusing = wishes.refusing || !wishes.embedded;
   const alone = view.participants?.length === 1;
+  const visit = visitIn(view, wishes);
+  const place = 1 + visit.findIndex(({ isThis }) => isThis);
   const isPdf = shown.mimeType === 'application/pdf';
   return portalPage({
     words,
@@ -88,6 +91,7 @@ export function signingPage(
           <div class="grow">
             <h1 class="cut">{shown.name}</h1>
             <p class="from cut">
+              {place > 0 && `${filled(words.visit.place, { number: place, count: visit.length })} · `}
               {shown.senderName
                 ? filled(words.fromPerson, { name: shown.senderName, organization: shown.organizationName })
                 : filled(words.from, { organization: shown.organizationName })}
@@ -156,6 +160,7 @@ export function signingPage(
               <ol class="todo" />
               <button type="button" id="guide-unseen" class="quiet" hidden />
             </div>
+            <VisitList visit={visit} words={words} />
             <AttachmentList shown={shown} words={words} addresses={addresses} />
             <div id="forms">
               {!isApproval && <Template of={fieldsForm(action.fields, words)} />}

@@ -10,6 +10,7 @@ import {
   earlyParts,
   LanguageSwitch,
   ParticipantList,
+  VisitList,
 } from './document-part.tsx';
 import { NewLinkForm } from './notice-view.tsx';
 import type { FrameEvent, StateData } from './page-data.ts';
@@ -123,6 +124,14 @@ function isOpenToRead({ state, isLinkOver }: SigningPageView): boolean {
   return (state === 'done' || state === 'concluded' || state === 'observing') && isLinkOver !== true;
 }
 
+/** The documents of the visit; none in a frame, whose application decides what follows. */
+export function visitIn(
+  { visit = [] }: SigningPageView,
+  { embedded }: Pick<SigningPageOptions, 'embedded'>,
+): NonNullable<SigningPageView['visit']> {
+  return embedded ? [] : visit;
+}
+
 /** Events for the parent window. An unknown link has no organization that could list origins. */
 function stateEvents({ state, document: shown }: SigningPageView): readonly FrameEvent[] {
   if (shown === undefined) return [];
@@ -223,7 +232,7 @@ function Signed({
   view,
   shown,
   words,
-  wishes: { embedded, hideDocument },
+  wishes,
   addresses: { content, key },
 }: {
   readonly view: SigningPageView;
@@ -232,13 +241,22 @@ function Signed({
   readonly wishes: SigningPageOptions;
   readonly addresses: SigningAddresses;
 }) {
+  const { embedded, hideDocument } = wishes;
   const isOpen = isOpenToRead(view);
   const [file, ...others] = isOpen ? downloads(shown, words, content) : [];
   const at = view.participants?.find(({ isYou }) => isYou)?.at;
   const page = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation')?.pageNumber;
   const isPdf = isOpen && !hideDocument && shown.mimeType === 'application/pdf';
+  const visit = visitIn(view, wishes);
+  const following = visit.find(({ isDone }) => !isDone);
   return (
     <>
+      {following !== undefined && (
+        <ButtonLink href={following.href} rank="main" big>
+          {filled(words.visit.next, { name: following.name })}
+        </ButtonLink>
+      )}
+      <VisitList visit={visit} words={words} />
       <section class="card body mini" aria-label={shown.name}>
         {isPdf && (
           <a id="signed-page" href="#document" data-page={page ?? -1}>
@@ -261,7 +279,12 @@ function Signed({
             </p>
           </div>
           {file !== undefined && (
-            <ButtonLink href={file[0]} download rank="main" icon="download">
+            <ButtonLink
+              href={file[0]}
+              download
+              icon="download"
+              {...(following === undefined && { rank: 'main' })}
+            >
               {file[1]}
             </ButtonLink>
           )}

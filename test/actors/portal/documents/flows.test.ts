@@ -120,7 +120,7 @@ test.serial(
       ],
     );
     t.is(
-      (await fixture.portal.signingPages.page(refused.key, (bob as { ticket: string }).ticket)).state,
+      (await fixture.portal.signingPages.page(refused.key, (bob as { ticket: string }).ticket, ORIGIN)).state,
       'refused',
     );
     await refusedAs(t, 'NoPendingActionFoundForEmailAndIdentifier', fixture.ticket(id, 'cy@example.org'));

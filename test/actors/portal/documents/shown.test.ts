@@ -179,7 +179,7 @@ test.serial(
     t.like(refused.flowActions[0], { title: 'Tenant', user: { name: 'Ana' } });
     const shown = JSON.stringify([
       refused,
-      await fixture.portal.signingPages.page(key, access.ticket),
+      await fixture.portal.signingPages.page(key, access.ticket, ORIGIN),
       fixture.mails,
     ]);
     t.true(fixture.mails.length > 0);

@@ -1,9 +1,12 @@
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { documentKeyName } from '../../../../actors/portal/document-records/document-index.ts';
 import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
 import { portalKeys } from '../../../../actors/shared/secret-box.ts';
-import type { FlowActionId, UserId } from '../../../../machines/ids.ts';
-import { portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
+import { reached } from '../../../project/waiting.ts';
+import { ORIGIN, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,7 +27,7 @@ test.serial('an expired link gets its participant one new link, and sends no lin
     return [action?.id as FlowActionId, action?.user?.id as UserId] as const;
   };
   const expired = ticketOf(links.action({ id, key }, ...turnOf(0)));
-  t.like(await fixture.portal.signingPages.page(key, expired), {
+  t.like(await fixture.portal.signingPages.page(key, expired, ORIGIN), {
     state: 'ticket-expired',
     canRequestLink: true,
   });
@@ -42,7 +45,9 @@ test.serial('an expired link gets its participant one new link, and sends no lin
     { flowActionId: turnOf(0)[0], userId: turnOf(0)[1] },
     false,
   );
-  t.like(await fixture.portal.signingPages.page(key, ticketOf(application.url)), { canRequestLink: false });
+  t.like(await fixture.portal.signingPages.page(key, ticketOf(application.url), ORIGIN), {
+    canRequestLink: false,
+  });
   await refusedAs(
     t,
     'InvalidTicket',
@@ -65,3 +70,91 @@ test.serial('an expired link gets its participant one new link, and sends no lin
   await refusedAs(t, 'InvalidTicket', fixture.portal.signingPages.requestLink(key, valid.ticket));
   t.is((await mails.ofDocument(fixture.tenant, id)).length, sent.length);
 });
+
+test.serial(
+  'documents of one call are one mail and one visit, and a code adds what else waits for the mailbox',
+  async (t) => {
+    let later = 0;
+    const clock = Object.assign(Object.create(systemClock), { now: () => Date.now() + later });
+    const application = { role: 'Normal', secret: 's'.repeat(64), from: 'kept' } as const;
+    const fixture = await portalFixture(t, {
+      clock,
+      tenants: {
+        organizations: [],
+        applications: [
+          { ...application, organization: 'Org', application: 'App' },
+          { ...application, organization: 'Other', application: 'Elsewhere' },
+        ],
+      },
+    });
+    const { tenant, portal } = fixture;
+    const flowActions = [signer('Ana')];
+    const file = (name: string) => fixture.file(`${name}.pdf`);
+    const others = await portal.tenants.identify(`Elsewhere|${'s'.repeat(64)}`);
+    if (others === undefined) return t.fail('the other organization is missing');
+    const observers = [{ user: { email: 'olga@example.org', name: 'Olga' } }];
+    const files = [await file('Lease'), await file('Annex'), await file('Keys')];
+    const [lease] = await portal.documents.create(tenant, { files, flowActions, observers });
+    await fixture.create(flowActions, { files: [await file('Offer')], disableNotifications: true });
+    await fixture.create([signer('Bob')], { files: [await file('Not hers')] });
+    await fixture.create([{ ...signer('Bob'), step: 1 }, signer('Ana', 2)], {
+      files: [await file('Not yet')],
+    });
+    const sink = await portal.uploads.open();
+    await sink.write(Buffer.from('elsewhere'));
+    const upload = await portal.uploads.accept(others, sink, { name: 'a.txt', contentType: 'text/plain' });
+    await portal.documents.create(others, {
+      files: [{ displayName: 'Elsewhere', id: upload.id, name: 'a.txt', contentType: 'text/plain' }],
+      flowActions,
+      disableNotifications: true,
+    });
+
+    const mailTo = async (address: string, fits: RegExp) => {
+      await reached(() => fixture.mails.some(({ to, text }) => to.address === address && fits.test(text)));
+      return fixture.mails.filter(({ to, text }) => to.address === address && fits.test(text));
+    };
+    const [mail, ...more] = await mailTo('ana@example.org', /\/sign\?ticket=/);
+    t.is(more.length, 0);
+    t.regex(mail?.subject ?? '', /Lease.*Annex.*Keys/);
+    const links = [...(mail?.text ?? '').matchAll(/key\/(\w+)\/sign\?ticket=(\S+)/g)];
+    t.is(links.length, 4, 'the button, and one for each document');
+    t.is((await mailTo('olga@example.org', /\/read\?ticket=/)).length, 1);
+    for (const [, key = ''] of links) {
+      const document = await fixture.runtime.store.holder(documentKeyName(key));
+      const known = await portal.mails.ofDocument(tenant, document?.id as DocumentId);
+      t.is(known.length, 2, 'each document knows its mails');
+    }
+
+    const [, key = '', ticket = ''] = links[0] ?? [];
+    const visit = async (agent: string = ORIGIN.userAgent, by = ticket) => {
+      const page = await portal.signingPages.page(key, by, { ...ORIGIN, userAgent: agent });
+      return page.visit?.map(({ name, isDone }) => `${name}${isDone ? ' done' : ''}`);
+    };
+    t.deepEqual(await visit(), ['Lease', 'Annex', 'Keys']);
+    const ofApplication = await fixture.ticket(lease?.documentId as DocumentId, 'ana@example.org');
+    t.is(await visit(ORIGIN.userAgent, (ofApplication as { ticket: string }).ticket), undefined);
+
+    const access = { by: 'ticket', key, ticket } as const;
+    await portal.signing.sendEmailCode(access, false);
+    const [{ text = '' } = {}] = await mailTo('ana@example.org', /\b\d{6}\b/);
+    const [emailCode = ''] = /\b\d{6}\b/.exec(text) ?? [];
+    await portal.signing.signElectronically(
+      access,
+      { positions: [], initialsPositions: [], emailCode },
+      ORIGIN,
+    );
+    const sent = ['Lease done', 'Annex', 'Keys'];
+    t.deepEqual(await visit(), [...sent, 'Offer']);
+    t.deepEqual(await visit('Another browser'), sent, 'a link that was passed on');
+    const page = await portal.signingPages.page(key, ticket, ORIGIN);
+    const { tickets } = portalKeys(Buffer.alloc(32, 7));
+    const reader = new SigningLinks(new Tickets(tickets), clock, () => '');
+    for (const { href } of page.visit ?? []) {
+      const next = reader.parse(new URL(href).searchParams.get('ticket') ?? '');
+      t.is(next?.expiresAt, reader.parse(ticket)?.expiresAt, 'a visit prolongs nothing');
+      t.true(next?.needsEmailCode);
+    }
+    later = 31 * 60_000;
+    t.deepEqual(await visit(), sent);
+  },
+);

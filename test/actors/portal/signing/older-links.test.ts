@@ -18,7 +18,7 @@ test.serial(
     await fixture.portal.documentEdits.newVersion(fixture.tenant, id, {
       file: await fixture.file('second.pdf'),
     });
-    const page = await fixture.portal.signingPages.page(key, older.ticket);
+    const page = await fixture.portal.signingPages.page(key, older.ticket, ORIGIN);
     t.is(page.state, 'ready');
     t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });
     t.true((await fixture.portal.signingPages.pageContent(key, older.ticket)).length > 0);

@@ -170,7 +170,9 @@ function done(text: string, type: 'documentSigned' | 'documentApproved' | 'docum
   void showDone().then((isOver) => {
     if (!isOver) return;
     sendEvent({ type: 'closed', id }, embedOrigins);
-    if (data.redirectUrl !== null && type !== 'documentRefused') location.assign(data.redirectUrl);
+    if (data.redirectUrl === null || type === 'documentRefused') return;
+    // The last document of a visit leads to the organization.
+    if (findElement('.visit > li:not([data-done])') === undefined) location.assign(data.redirectUrl);
   });
 }
 
