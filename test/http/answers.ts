@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import type { ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import type { Batch } from '../../actors/index.ts';
 import type {
@@ -217,10 +218,17 @@ const books = new Map<string, AnswerBook>();
 let batchBook: AnswerBook | undefined;
 const askOriginal = globalThis.fetch;
 
-/** Makes `fetch` reject when the service at this address sends an undescribed reply. @default the batch service */
-export function checkAnswersOf(url: string, book?: AnswerBook): void {
+/**
+ * Makes `fetch` reject when the service at this address sends an undescribed reply, until the end of the test: the next
+ * server on this port may be another. @default the batch service
+ */
+export function checkAnswersOf(t: Pick<ExecutionContext, 'teardown'>, url: string, book?: AnswerBook): void {
   batchBook ??= new AnswerBook(describedOnce('batch', batchDocument));
-  books.set(new URL(url).origin, book ?? batchBook);
+  const { origin } = new URL(url);
+  books.set(origin, book ?? batchBook);
+  t.teardown(() => {
+    books.delete(origin);
+  });
   globalThis.fetch = checkedFetch;
 }
 

@@ -137,7 +137,7 @@ export async function startServer(
     assertAnswersDescribed();
   });
   const { url } = await server.listen();
-  checkAnswersOf(url);
+  checkAnswersOf(t, url);
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
 import { signatureHeaders } from '../../actors/shared/webhooks/webhook-attempt.ts';
 import { SAMPLE, startProgram, until } from '../actors/portal/service.ts';
-import { closeBrowser, visit } from '../browser/browser.ts';
+import { closeBrowser, openSigning, visit } from '../browser/browser.ts';
 import { startCluster } from '../postgres/cluster.ts';
 import { folderFor } from './folder.ts';
 
@@ -125,6 +125,7 @@ test('a person signs in the page of the example, and the receiver of the example
   const { page } = visited;
   await page.goto(website.url);
   const frame = page.frameLocator('#signing iframe');
+  await openSigning(frame);
   await frame.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('Thank you. You signed the contract.').waitFor();
   const path = `/api/organizations/${shop.organizationId}/deliveries`;

@@ -116,7 +116,7 @@ export class Service {
     );
     all.push(first, ...others);
     const url = `http://127.0.0.1:${batch.port}`;
-    checkAnswersOf(url);
+    checkAnswersOf(t, url);
     return new Service(first.root, url, first.#process, first.#output, first.#ended, {
       others,
       portalUrl: first.#hasPortal ? portalUrl : undefined,
@@ -175,7 +175,7 @@ export class Service {
       ended.then((code) => new Error(`ended with ${code}:\n${output.text}`)),
     ]);
     if (first instanceof Error) throw first;
-    checkAnswersOf(first);
+    checkAnswersOf(t, first);
     return new Service(root, first, child, output, ended, { others: [], portalUrl: undefined });
   }
 

@@ -157,10 +157,7 @@ function contentOf(
 ): { readonly [mediaType: string]: { readonly schema?: object } } {
   switch (content) {
     case 'file':
-      // An annotation for generators; OpenAPI 3.1 needs no schema of bytes (3.1.1 §4.8.14.1, "Binary streams").
-      return Object.fromEntries(
-        fileTypes.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
-      );
+      return binary(fileTypes);
     case 'page':
       return { 'text/html': { schema: { type: 'string' } } };
     case 'asset':
@@ -168,6 +165,7 @@ function contentOf(
         'text/css': { schema: { type: 'string' } },
         'text/javascript': { schema: { type: 'string' } },
         'image/svg+xml': { schema: { type: 'string' } },
+        ...binary(['image/png', 'image/jpeg', 'font/woff2', 'application/wasm']),
       };
     case 'text':
       return { 'text/plain': { schema: { type: 'string' } } };
@@ -178,6 +176,11 @@ function contentOf(
     case 'empty':
       return {};
   }
+}
+
+/** The format is an annotation for generators; OpenAPI 3.1 needs no schema of bytes (3.1.1 §4.8.14.1, "Binary streams"). */
+function binary(types: readonly string[]): { readonly [mediaType: string]: { readonly schema: object } } {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 }
 
 function refusalHeaders(status: number): readonly ResponseHeader[] {

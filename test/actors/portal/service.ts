@@ -127,6 +127,12 @@ export interface PortalProgram {
 
 let book: AnswerBook | undefined;
 
+/** The description of the portal and its pages. */
+export function pagesBook(): AnswerBook {
+  book ??= portalBook(portalPageRoutes({} as PageService, { clock: systemClock, ids: systemIds }));
+  return book;
+}
+
 /** Starts the program; every answer of its portal is held against the description. */
 export async function startProgram(
   t: Pick<ExecutionContext, 'teardown'>,
@@ -149,8 +155,7 @@ export async function startProgram(
     },
   });
   const url = service.portalUrl;
-  book ??= portalBook(portalPageRoutes({} as PageService, { clock: systemClock, ids: systemIds }));
-  checkAnswersOf(url, book);
+  checkAnswersOf(t, url, pagesBook());
   const admin = new Client(url, administratorKey);
   return {
     service,

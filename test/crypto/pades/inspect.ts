@@ -9,6 +9,7 @@ export type QpdfValue = unknown;
 export type QpdfDict = { readonly [key: string]: QpdfValue };
 
 export interface QpdfDocument {
+  readonly trailer: QpdfDict;
   readonly catalog: QpdfDict;
   /** Full names of all fields of the form, and the object of each. */
   readonly fields: readonly { readonly name: string; readonly type: string; readonly object: string }[];
@@ -56,6 +57,7 @@ export async function inspect(path: string): Promise<QpdfDocument> {
   };
   const trailer = objects['trailer']?.value as QpdfDict;
   return {
+    trailer,
     catalog: dict(trailer['/Root']),
     fields: parsed.acroform.fields.map(({ fullname, fieldtype, object }) => ({
       name: fullname,

@@ -89,7 +89,7 @@ export async function startPortal(
   });
   const { url } = await server.listen();
   book ??= portalBook();
-  checkAnswersOf(url, book);
+  checkAnswersOf(t, url, book);
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);
