@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeFailure, type Ids } from '@sealwright/runtime';
+import { hostsWithoutTls } from '@sealwright/runtime/core';
 import { assertSound, folderOwner } from '@sealwright/runtime/lmdb';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
@@ -101,6 +102,14 @@ async function checkStore(settings: Settings, owner: number | undefined): Promis
   try {
     const reader = await openReader(settings);
     await reader.close();
+    const hosts = hostsWithoutTls(settings.runtime.postgres.url ?? '').join(', ');
+    if (hosts !== '')
+      return bad('warning', 'database', {
+        says: `The connection to the database on ${hosts} has no TLS.`,
+        cause: 'Whoever is between can read its password and all data.',
+        remedy:
+          'Add ?sslmode=verify-full to Runtime:Postgres:Url, and &sslrootcert=<file> for an authority of your own.',
+      });
     return good('database', 'PostgreSQL answers, and the schema is there.');
   } catch (error) {
     return bad('failed', 'database', {

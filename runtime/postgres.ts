@@ -1,6 +1,7 @@
 /** Stores on PostgreSQL 15 or newer: several processes (nodes) on one store. */
 import { hostname } from 'node:os';
 import type { Millis, StoreSource } from './model/ports.ts';
+import { hostsWithoutTls } from './store/postgres/connection-url.ts';
 import { openPostgresStore } from './store/postgres/postgres-store.ts';
 
 const LEASE_SECONDS = 10;
@@ -24,16 +25,22 @@ export interface PostgresSettings {
 /**
  * Stores actors in a database, where nodes share the work. The tables are made at the first start. Opening throws
  * `store.too-new`, `store.locked`, `store.postgres-options`, `store.unavailable`.
- * @param url `postgres://user:password@host:port/database`
+ * @param url `postgres://user:password@host:port/database`; as libpq reads it, also with several hosts (`a:5432,b:5432`), a
+ * Unix socket (`?host=/run/postgresql`), `sslmode=verify-full` and `sslrootcert`. `sslmode=require` checks the certificate.
  */
 export function postgres(url: string, settings: PostgresSettings = {}): StoreSource {
   const { node = `${hostname()}-${process.pid}`, leaseSeconds = LEASE_SECONDS, schema = 'actors' } = settings;
   return {
-    open: ({ clock, log, version, faults }) =>
-      openPostgresStore({
+    open: async ({ clock, log, version, faults }) => {
+      const store = await openPostgresStore({
         ...{ ...settings, url, node, leaseSeconds, schema, clock, log },
         ...(faults && { faults }),
         info: { version },
-      }),
+      });
+      const hosts = hostsWithoutTls(url).join(', ');
+      if (hosts !== '')
+        log.warn('The database is spoken to without TLS; add ?sslmode=verify-full.', { hosts });
+      return store;
+    },
   };
 }

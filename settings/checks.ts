@@ -4,6 +4,7 @@
  * Source: docs/batch-values.md §1 row 3, §5 (`Storage:Inputs`).
  */
 import { join, relative, sep } from 'node:path';
+import { describeFailure, hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/core';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
@@ -303,15 +304,13 @@ function checkHosting({ hosting }: Settings, faults: Fault[], warnings: Warning[
 
 /** Warns of a database on another machine without TLS. */
 function checkDatabase({ runtime }: Settings, warnings: Warning[]): void {
-  const { url = '' } = runtime.postgres;
-  if (runtime.store === 'lmdb' || !URL.canParse(url)) return;
-  const { hostname, searchParams } = new URL(url);
-  const host = (searchParams.get('host') ?? hostname).replaceAll(/%2f/gi, '/');
-  if (host === '' || host.startsWith('/') || /^(localhost|127\..*|\[?::1\]?)$/.test(host)) return;
-  if ((searchParams.get('sslmode') ?? 'disable') !== 'disable' || searchParams.get('ssl') === 'true') return;
+  const { url } = runtime.postgres;
+  if (runtime.store === 'lmdb' || url === undefined || urlFault(url) !== undefined) return;
+  const hosts = hostsWithoutTls(url);
+  if (hosts.length === 0) return;
   warnings.push({
     key: 'Runtime:Postgres:Url',
-    text: `names a database on ${host} without TLS: whoever is between can read its password and all data. Add ?sslmode=verify-full`,
+    text: `names a database on ${hosts.join(', ')} without TLS: whoever is between can read its password and all data. Add ?sslmode=verify-full`,
   });
 }
 
@@ -319,19 +318,18 @@ function checkDatabase({ runtime }: Settings, warnings: Warning[]): void {
 function checkRuntime({ runtime }: Settings, faults: Fault[]): void {
   if (runtime.store !== 'postgres') return;
   const { url } = runtime.postgres;
-  if (url === undefined)
-    faults.push({ key: 'Runtime:Postgres:Url', rule: 'is required by Runtime:Store=postgres' });
-  else if (!isPostgresUrl(url))
-    faults.push({
-      key: 'Runtime:Postgres:Url',
-      rule: 'must be like postgres://user:password@host:port/database',
-    });
+  const rule = url === undefined ? 'is required by Runtime:Store=postgres' : urlFault(url);
+  if (rule !== undefined) faults.push({ key: 'Runtime:Postgres:Url', rule });
   if (runtime.shards !== 1)
     faults.push({ key: 'Runtime:Shards', rule: 'must be 1 with Runtime:Store=postgres' });
 }
 
-function isPostgresUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname } = new URL(text);
-  return (protocol === 'postgres:' || protocol === 'postgresql:') && hostname !== '' && pathname.length > 1;
+/** The broken rule of a URL, if there is one. */
+function urlFault(url: string): string | undefined {
+  try {
+    parsePostgresUrl(url);
+    return undefined;
+  } catch (error) {
+    return describeFailure(error).message;
+  }
 }

@@ -131,7 +131,7 @@ const RUNTIME_KEYS = {
   }),
   ...below('Runtime:Postgres', {
     Url: optional(secretText(), {
-      says: 'Database for `Runtime:Store=postgres`: `postgres://user:password@host:port/database`.',
+      says: 'Database for `Runtime:Store=postgres`: `postgres://user:password@host:port/database`. Several hosts, Unix sockets and TLS: [several-nodes.md](several-nodes.md#the-url-of-the-database).',
     }),
     PoolSize: key(whole(2, 200), 10, {
       unit: 'connections',

@@ -96,7 +96,7 @@ export const ZONES = {
   settings: {
     owns: /^settings(\/|\.ts$)/,
     enteredBy: [/^settings\.ts$/],
-    imports: { machines: 'all' },
+    imports: { machines: 'all', runtime: 'all' },
     packages: ['jsonc-parser', 'zod'],
     builtins: true,
   },

@@ -3,7 +3,7 @@
  * the loopback address, ended with the process (`test/project/children.ts`).
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,12 @@ export interface Cluster {
   /** Stops the server as a crash would (`immediate`) or in order (`fast`), and resolves when it is gone. */
   stop(mode: 'immediate' | 'fast'): Promise<void>;
   start(): Promise<void>;
+  /** Ends it without a word, as the end of its machine would. */
+  kill(): Promise<void>;
+  /** Makes a standby a primary that waits for no other standby. */
+  promote(): Promise<void>;
+  /** Folder of its Unix socket. */
+  readonly sockets: string;
   /** Stops it and removes its folder. */
   remove(): Promise<void>;
 }
@@ -41,13 +47,13 @@ function programs(): string | undefined {
 }
 
 /** The server refuses to run as root: the package's own user runs it then. */
-function asServerUser(command: string, args: readonly string[]): [string, string[]] {
+export function asServerUser(command: string, args: readonly string[]): [string, string[]] {
   return process.getuid?.() === 0
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]]
     : [command, [...args]];
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -56,7 +62,7 @@ async function freePort(): Promise<number> {
 }
 
 /** True once the server takes statements: it listens earlier, while it still recovers. */
-async function answers(url: string): Promise<boolean> {
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   try {
@@ -85,17 +91,27 @@ export async function startCluster(t: ExecutionContext): Promise<Cluster | undef
   return undefined;
 }
 
-/** Starts a server; undefined where PostgreSQL is not installed. */
-export async function startServer(): Promise<Cluster | undefined> {
+/**
+ * Starts a server; undefined where PostgreSQL is not installed.
+ * @param given.settings of the server, as `name=value`
+ * @param given.standbyOf a running server that the new one follows
+ */
+export async function startServer(
+  given: { readonly settings?: readonly string[]; readonly standbyOf?: Cluster } = {},
+): Promise<Cluster | undefined> {
   const bin = programs();
   if (bin === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-postgres-'));
   const data = join(folder, 'data');
   if (process.getuid?.() === 0) execFileSync('chown', ['postgres', folder]);
-  const [init, initArgs] = asServerUser(join(bin, 'initdb'), [
-    ...['-D', data, '-U', 'sealwright', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-  ]);
-  execFileSync(init, initArgs, { stdio: 'pipe', cwd: folder });
+  const run = (program: string, args: readonly string[]) => {
+    const [command, all] = asServerUser(join(bin, program), args);
+    execFileSync(command, all, { stdio: 'pipe', cwd: folder });
+  };
+  if (given.standbyOf === undefined)
+    run('initdb', ['-D', data, '-U', 'sealwright', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
+  else
+    run('pg_basebackup', ['-D', data, '-d', given.standbyOf.url, '-R', '-X', 'stream', '-c', 'fast', '-N']);
   const port = await freePort();
   const url = `postgres://sealwright@127.0.0.1:${port}/postgres`;
   let ended: Promise<unknown> = Promise.resolve();
@@ -111,27 +127,35 @@ export async function startServer(): Promise<Cluster | undefined> {
         '-c',
         'shared_buffers=64MB',
       ],
+      ...(given.settings ?? []).flatMap((setting) => ['-c', setting]),
     ]);
     const child = spawn(command, args, { stdio: 'ignore', cwd: folder });
     pid = child.pid;
     ended = new Promise((resolve) => child.once('exit', resolve));
-    const end = Date.now() + START_TIMEOUT_MS;
+    const limit = Date.now() + START_TIMEOUT_MS;
     while (!(await answers(url))) {
-      if (Date.now() > end || child.exitCode !== null) throw new Error('PostgreSQL did not start.');
+      if (Date.now() > limit || child.exitCode !== null) throw new Error('PostgreSQL did not start.');
       await sleep(50);
     }
   };
-  const stop = async (mode: 'immediate' | 'fast') => {
-    if (pid !== undefined) process.kill(pid, mode === 'immediate' ? 'SIGQUIT' : 'SIGINT');
+  const end = async (signal: NodeJS.Signals) => {
+    if (pid !== undefined) process.kill(pid, signal);
     pid = undefined;
     await ended;
   };
+  const stop = (mode: 'immediate' | 'fast') => end(mode === 'immediate' ? 'SIGQUIT' : 'SIGINT');
   await start();
   return {
     url,
     port,
+    sockets: folder,
     start,
     stop,
+    kill: () => end('SIGKILL'),
+    promote: async () => {
+      writeFileSync(join(data, 'postgresql.auto.conf'), "synchronous_standby_names = ''\n");
+      run('pg_ctl', ['promote', '-w', '-D', data]);
+    },
     remove: async () => {
       await stop('immediate');
       rmSync(folder, { recursive: true, force: true });

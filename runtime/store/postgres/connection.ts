@@ -1,11 +1,12 @@
 /** Connections to PostgreSQL, and the classification of their failures. */
-import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { describeFailure, Fatal, Retryable } from '../../model/failures.ts';
+import { library, openPoolOver } from './connection-pool.ts';
+import { parsePostgresUrl } from './connection-url.ts';
 
 /** Address and use of the database. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`, with several hosts too; see docs/several-nodes.md. */
   readonly url: string;
   /** Maximum number of connections of this process. Whole number, at least 2. @default 10 */
   readonly poolSize?: number;
@@ -16,9 +17,6 @@ export interface PostgresOptions {
 }
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
-
-/** Connection timeout, milliseconds. */
-const CONNECT_TIMEOUT_MS = 5000;
 
 /** Time that an answer may take beyond the statement timeout, milliseconds. */
 const ANSWER_TIMEOUT_MS = 5000;
@@ -36,13 +34,6 @@ const SERVER_SIDE = [
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
-
-const load = createRequire(import.meta.url);
-
-/** Loads the library with the first pool: it is a third of what a thread without PostgreSQL would load of the runtime. */
-function library(): typeof pg {
-  return load('pg');
-}
 
 /** Every 64-bit number here is a count, a time or a revision below 2^53. */
 const TYPES: pg.CustomTypesConfig = {
@@ -68,19 +59,19 @@ export function openPool(
   options: PostgresOptions & { readonly connectTimeoutMs?: number },
   failed: (error: Error) => void,
 ): pg.Pool {
-  const { Pool } = library();
-  const pool = new Pool({
-    connectionString: options.url,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
-    // For answers that never come, since the connection is gone without a sign.
-    query_timeout: (options.statementTimeoutMs ?? 30_000) + ANSWER_TIMEOUT_MS,
-    application_name: 'sealwright',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    types: TYPES,
-    options: `-c search_path=${schemaName(options)} -c client_min_messages=warning ${SERVER_SIDE}`,
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const pool = openPoolOver({
+    ...{ url: options.url, size: options.poolSize ?? 10, schema: schemaName(options), statementTimeoutMs },
+    connectTimeoutMs: options.connectTimeoutMs,
+    client: {
+      // For answers that never come, since the connection is gone without a sign.
+      query_timeout: statementTimeoutMs + ANSWER_TIMEOUT_MS,
+      application_name: 'sealwright',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      types: TYPES,
+    },
+    settings: `-c client_min_messages=warning ${SERVER_SIDE}`,
   });
   pool.on('error', failed);
   // The pool listens to idle connections only. The error event of a connection in use, between two statements of a
@@ -90,10 +81,11 @@ export function openPool(
   return pool;
 }
 
-/** Host, port and database of a URL, without user and password. */
+/** Hosts and database of a URL, without user and password. */
 export function describeLocation(options: PostgresOptions): string {
-  const { host, pathname } = new URL(options.url);
-  return `${host}${pathname}, schema ${schemaName(options)}`;
+  const { hosts, database } = parsePostgresUrl(options.url);
+  const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return `${places.join(',')}/${database}, schema ${schemaName(options)}`;
 }
 
 /** SQLSTATE codes after which the same transaction may succeed; it was rolled back. */

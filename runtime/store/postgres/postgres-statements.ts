@@ -1,9 +1,9 @@
 /** The statements of `statements.ts` on PostgreSQL. */
 import type pg from 'pg';
 import type { Step } from '../../model/ports.ts';
+import type { Backend } from './pooler.ts';
 import { readCounters } from './postgres-reads.ts';
 import {
-  type Backend,
   DeadConnection,
   isRefusal,
   type Statements,

@@ -10,6 +10,8 @@ import type pg from 'pg';
 import { systemClock } from '../../model/clock.ts';
 import { describeFailure, Retryable } from '../../model/failures.ts';
 import type { Clock, Log } from '../../model/ports.ts';
+import { backendOfTransaction, isUsableAfter } from './connection-pool.ts';
+import type { Backend } from './pooler.ts';
 
 /** Milliseconds between two looks at late statements; a statement is late after the same time. */
 const LOOK_MS = 750;
@@ -27,12 +29,6 @@ const ANSWER_MS = 2000;
 const ATTEMPTS = 3;
 
 export type Statement = pg.QueryConfig & { readonly name?: string };
-
-/** A process of the server: its number may be used again, with another start. */
-export interface Backend {
-  readonly pid: number;
-  readonly started: string;
-}
 
 /** The connection was dead and its backend has ended: the statement is done or will never be. */
 export class DeadConnection extends Error {}
@@ -154,7 +150,7 @@ export class StatementWatch {
           if (end(true)) resolve(result);
         },
         (error) => {
-          if (end(isRefusal(error))) reject(error);
+          if (end(isUsableAfter(error, client))) reject(error);
         },
       );
     });
@@ -162,7 +158,7 @@ export class StatementWatch {
 
   /** The backend of a connection; asks for it once. */
   async #backendOf(client: pg.PoolClient): Promise<Backend> {
-    const known = this.#backends.get(client);
+    const known = backendOfTransaction(client) ?? this.#backends.get(client);
     if (known !== undefined) return known;
     const { rows } = await client.query<Backend>({
       text: 'SELECT pid, backend_start::text AS started FROM pg_stat_activity WHERE pid = pg_backend_pid()',
