@@ -30,7 +30,11 @@ const CHECK_INTERVAL_MS = 20;
 
 const { port, parts, mark: memory, store: shared, setup } = workerData as ShardThreadData;
 const mark = new ComputingMark(memory);
-const { shardModule } = (await import(parts)) as { readonly shardModule: ShardModule };
+const { shardModule } = (await import(parts)) as { readonly shardModule?: ShardModule };
+if (shardModule === undefined)
+  throw new Error(
+    'The module for the threads exports no `shardModule`: `export const shardModule = shardActors(actors)`.',
+  );
 const definitions = new Map(shardModule.definitions.map((definition) => [definition.kind, definition]));
 const delay = monitorEventLoopDelay({ resolution: CHECK_INTERVAL_MS });
 delay.enable();

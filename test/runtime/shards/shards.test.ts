@@ -387,13 +387,20 @@ test.serial(
   },
 );
 
-test.serial('a shard that repeatedly loses its thread reports a fatal failure', async (t) => {
-  const { runtime, lost } = await startShards(t, {
-    parts: 'data:text/javascript,throw new Error("broken parts")',
-    losses: { restarts: 2 },
+const BROKEN_MODULES = {
+  'throw new Error("broken parts")': /broken parts/,
+  'export const actors = []': /The module for the threads exports no `shardModule`/,
+};
+
+for (const [module, why] of Object.entries(BROKEN_MODULES))
+  test.serial(`a shard that repeatedly loses its thread reports a fatal failure: ${module}`, async (t) => {
+    const { runtime, lost } = await startShards(t, {
+      parts: `data:text/javascript,${module}`,
+      losses: { restarts: 2 },
+    });
+    const creation = runtime.system.create(address(1), {}).catch(() => {});
+    await reached(() => lost.length > 0);
+    t.regex(lost[0] ?? '', /lost its thread again and again: /);
+    t.regex(lost[0] ?? '', why);
+    void creation;
   });
-  const creation = runtime.system.create(address(1), {}).catch(() => {});
-  await reached(() => lost.length > 0);
-  t.regex(lost[0] ?? '', /lost its thread again and again: .*broken parts/);
-  void creation;
-});
