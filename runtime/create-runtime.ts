@@ -4,7 +4,7 @@
  */
 import { type Answer, answerOf, viewOfActor, viewOfStored } from './answers.ts';
 import type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
-import type { RestartLimit } from './host/supervisor.ts';
+import { RESTART_BOUNDS, type RestartLimit } from './host/supervisor.ts';
 import {
   checkedLimit,
   type EffectQuery,
@@ -21,6 +21,7 @@ import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
 import { malformedAddress } from './model/message-checks.ts';
+import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -199,6 +200,7 @@ export interface Runtime {
  * @throws {Fatal} `runtime.options`, `actor.kind-twice`, `effect.name-twice`, `store.no-path` and other codes of stores
  */
 export async function createRuntime(options: CreateOptions): Promise<Runtime> {
+  assertOptions(options);
   const { clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG, schedules } = options;
   const actors = schedules === undefined ? options.actors : [...options.actors, schedules.actor];
   const handlers = handlersOf(actors);
@@ -250,6 +252,17 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     await store.close();
     throw error;
   }
+}
+
+/** Throws `runtime.options`, before the store is opened. */
+function assertOptions(options: CreateOptions): void {
+  const { effects, restarts, deadLetters } = options;
+  const problem =
+    numberProblem(options, { messagesAtOnce: [1], cachedActors: [0], stopGraceMs: [0] }) ??
+    numberProblem(effects, { atOnce: [1], timeoutMs: [1] }, 'effects.') ??
+    numberProblem(restarts, RESTART_BOUNDS, 'restarts.') ??
+    numberProblem(deadLetters || {}, { atMost: [1], forMs: [1] }, 'deadLetters.');
+  if (problem !== undefined) throw new Fatal('runtime.options', problem);
 }
 
 const STOP_GRACE_MS = 10_000;

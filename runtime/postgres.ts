@@ -1,6 +1,9 @@
 /** Stores on PostgreSQL 15 or newer: several processes (nodes) on one store. */
 import { hostname } from 'node:os';
+import { Fatal } from './model/failures.ts';
+import { numberProblem } from './model/options.ts';
 import type { Millis, StoreSource } from './model/ports.ts';
+import { schemaName } from './store/postgres/connection.ts';
 import { hostsWithoutTls } from './store/postgres/connection-url.ts';
 import { openPostgresStore } from './store/postgres/postgres-store.ts';
 
@@ -12,7 +15,7 @@ export interface PostgresSettings {
   readonly schema?: string;
   /** Name of this process among the nodes. @default name of the host and id of the process */
   readonly node?: string;
-  /** Seconds of silence after which other nodes take over the work of this one. @default 10 */
+  /** Whole seconds of silence after which other nodes take over the work of this one. @default 10 */
   readonly leaseSeconds?: number;
   /** Connections of this process at most. Whole number, at least 2. @default 10 */
   readonly poolSize?: number;
@@ -23,13 +26,19 @@ export interface PostgresSettings {
 }
 
 /**
- * Stores actors in a database, where nodes share the work. The tables are made at the first start. Opening throws
- * `store.too-new`, `store.locked`, `store.postgres-options`, `store.unavailable`.
+ * Stores actors in a database, where nodes share the work. The tables are made at the first start. Throws
+ * `store.postgres-options`. Opening throws `store.too-new`, `store.locked`, `store.unavailable`.
  * @param url `postgres://user:password@host:port/database`; as libpq reads it, also with several hosts (`a:5432,b:5432`), a
  * Unix socket (`?host=/run/postgresql`), `sslmode=verify-full` and `sslrootcert`. `sslmode=require` checks the certificate.
  */
 export function postgres(url: string, settings: PostgresSettings = {}): StoreSource {
   const { node = `${hostname()}-${process.pid}`, leaseSeconds = LEASE_SECONDS, schema = 'actors' } = settings;
+  const problem =
+    typeof url !== 'string' || typeof node !== 'string' || node === ''
+      ? '`url` and `node` are texts.'
+      : numberProblem(settings, { leaseSeconds: [1], poolSize: [2], statementTimeoutMs: [1] });
+  if (problem !== undefined) throw new Fatal('store.postgres-options', problem);
+  schemaName({ url, schema });
   return {
     open: async ({ clock, log, version, faults }) => {
       const store = await openPostgresStore({

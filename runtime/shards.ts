@@ -1,6 +1,8 @@
 /** Actors on several threads of one process, on a store on LMDB. */
+import { RESTART_BOUNDS } from './host/supervisor.ts';
 import type { Actor } from './model/actor.ts';
 import { Fatal } from './model/failures.ts';
+import { numberProblem } from './model/options.ts';
 import type { StoredEffect } from './model/ports.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import type { ShardModule } from './shards/wire.ts';
@@ -18,8 +20,10 @@ export function shards(
   module: URL,
   options: Omit<Partial<ShardOptions>, 'count' | 'parts' | 'faults'> = {},
 ): ShardOptions {
-  if (!Number.isInteger(count) || count < 2)
-    throw new Fatal('runtime.options', `\`count\` is ${count}, not a whole number of at least 2.`);
+  const problem =
+    numberProblem({ ...options, count }, { count: [2], memory: [1], heartbeatTimeoutMs: [1] }) ??
+    numberProblem(options.losses, RESTART_BOUNDS, 'losses.');
+  if (problem !== undefined) throw new Fatal('runtime.options', problem);
   return { count, parts: module.href, faults: '', onLost: exit, ...options };
 }
 

@@ -11,6 +11,8 @@ export interface RestartLimit {
   readonly within?: Millis;
 }
 
+export const RESTART_BOUNDS = { restarts: [0], within: [1] } as const;
+
 /** Windows in memory before expired ones are removed. */
 const SWEEP_AT = 1024;
 

@@ -5,6 +5,7 @@
 import type { Actor, EventOf } from './actor.ts';
 import type { ActorSystem, EffectAttempt, EffectHandler, HandledEffect } from './definition.ts';
 import { Fatal } from './failures.ts';
+import { numberProblem } from './options.ts';
 import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
 import { marked, type Request, type RequestAction, SEND_EFFECT } from './requests.ts';
 import { inputOf as membersOf, RESERVED_MEMBERS } from './tracing.ts';
@@ -74,17 +75,18 @@ export function defineEffect<
   };
   if (typeof name !== 'string' || name === '') refuse('its name is a text.');
   if (typeof options.run !== 'function') refuse('`run` is missing.');
-  for (const member of ['timeoutMs', 'heartbeatMs', 'totalMs', 'tries'] as const) {
-    const value = options[member];
-    if (value !== undefined && !(value >= 1))
-      refuse(`\`${member}\` is ${value}, not a number of at least 1.`);
-  }
-  for (const member of ['atOnce', 'perPartition'] as const) {
-    const value = options.partitioning?.[member];
-    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
-      refuse(`\`partitioning.${member}\` is ${value}, not a whole number of at least 1.`);
-  }
   const { run, failed, timeoutMs, heartbeatMs, totalMs, tries, after = 'durable', partitioning } = options;
+  const problem =
+    numberProblem(options, {
+      ...{ timeoutMs: [1], heartbeatMs: [1], totalMs: [1] },
+      tries: [1, Number.POSITIVE_INFINITY],
+    }) ?? numberProblem(partitioning, { atOnce: [1], perPartition: [1] }, 'partitioning.');
+  if (problem !== undefined) refuse(problem);
+  if (failed !== undefined && typeof failed !== 'function') refuse('`failed` is no function.');
+  if (!['visible', 'durable'].includes(after))
+    refuse(`\`after\` is ${String(after)}, not visible or durable.`);
+  if (partitioning !== undefined && typeof partitioning.partitionOf !== 'function')
+    refuse('`partitioning.partitionOf` is no function.');
   const inputOf = (effect: StoredEffect['effect']): Input => membersOf(effect) as Input;
   const heartbeat = (): void => {};
   const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { ActorDefinition } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { isKey } from './keys.ts';
+import { numberProblem } from './options.ts';
 import { markOf, SEND_EFFECT } from './requests.ts';
 
 type StateNode = AnyStateMachine['root'];
@@ -35,7 +36,8 @@ export function assertStorable(definition: ActorDefinition): void {
 /** Most ids of messages that an actor may remember: they are stored with each step. */
 const MAX_ID_WINDOW = 10_000;
 
-function assertMembers({ kind, machine, version, migrations, idWindow, effects }: ActorDefinition): void {
+function assertMembers(definition: ActorDefinition): void {
+  const { kind, machine, version, migrations, effects } = definition;
   const refuse = (what: string): never => {
     throw new Fatal('actor.malformed', `${String(kind)}: ${what}`);
   };
@@ -43,16 +45,17 @@ function assertMembers({ kind, machine, version, migrations, idWindow, effects }
     refuse('the kind is a text of at most 400 bytes.');
   if (kind.includes('/')) refuse('the kind holds a slash.');
   if (machine?.root === undefined) refuse('`machine` is no machine of XState.');
-  if (!Number.isInteger(version) || version < 1)
-    refuse(`\`version\` is ${JSON.stringify(version)}, not a whole number of at least 1.`);
+  const problem = numberProblem(
+    { ...definition, version: version ?? Number.NaN },
+    { version: [1], mailboxLimit: [1], idWindow: [1, MAX_ID_WINDOW] },
+  );
+  if (problem !== undefined) refuse(problem);
   const from = Object.keys(migrations ?? {}).map(Number);
   for (const one of from)
     if (!Number.isInteger(one) || one < 1 || one >= version)
       refuse(`\`migrations\` has one from version ${one}, but \`version\` is ${version}.`);
   for (let one = Math.min(...from, version); one < version; one += 1)
     if (!from.includes(one)) refuse(`\`migrations\` has none from version ${one} to ${one + 1}.`);
-  if (idWindow !== undefined && !(Number.isInteger(idWindow) && idWindow >= 1 && idWindow <= MAX_ID_WINDOW))
-    refuse(`\`idWindow\` is ${idWindow}, not a whole number from 1 to ${MAX_ID_WINDOW}.`);
   for (const { name } of effects ?? []) if (name === SEND_EFFECT) refuse(`the effect "${name}" is built in.`);
 }
 
