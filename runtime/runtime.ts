@@ -9,7 +9,7 @@ import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
 import { Host, type HostDependencies } from './host/host.ts';
-import { type RestartLimit, Supervisor } from './host/supervisor.ts';
+import { RESTART_BOUNDS, type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
 import { ASKED, SET_ASIDE } from './model/backoff.ts';
 import type {
@@ -28,6 +28,7 @@ import { describeFailure, Fatal } from './model/failures.ts';
 import { Faults } from './model/faults.ts';
 import { assertStorable } from './model/machine-shape.ts';
 import { malformedAddress, malformedInput, malformedMessage } from './model/message-checks.ts';
+import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -305,7 +306,7 @@ function createHost(
   const { cachedActors: cached, restarts } = options;
   if (shards !== undefined) {
     const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
-    return new ShardedHost(shards, store, clock, log, setup, committed);
+    return new ShardedHost(shards, store, clock, log, setup, committed, tracing);
   }
   return new Host({
     store,
@@ -415,13 +416,12 @@ function fillOptions(given: RuntimeOptions) {
     cachedActors: given.cachedActors ?? 1024,
     restarts: given.restarts ?? {},
   };
-  for (const name of ['effectsInFlight', 'messagesInFlight', 'effectTimeLimitMs'] as const) {
-    if (!Number.isInteger(filled[name]) || filled[name] < 1)
-      throw new Fatal('runtime.options', `${name} must be a whole number of at least 1.`);
-  }
-  if (!Number.isInteger(filled.cachedActors) || filled.cachedActors < 0) {
-    throw new Fatal('runtime.options', 'cachedActors must be a whole number of at least 0.');
-  }
+  const problem =
+    numberProblem(filled, {
+      ...{ effectsInFlight: [1], messagesInFlight: [1], effectTimeLimitMs: [1] },
+      cachedActors: [0],
+    }) ?? numberProblem(filled.restarts, RESTART_BOUNDS, 'restarts.');
+  if (problem !== undefined) throw new Fatal('runtime.options', problem);
   return filled;
 }
 
@@ -429,10 +429,8 @@ function fillOptions(given: RuntimeOptions) {
 function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDependencies['effects'] {
   const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[SEND_EFFECT, null]]);
   for (const [name, { partitioning }] of Object.entries(handlers)) {
-    for (const bound of partitioning === undefined ? [] : [partitioning.atOnce, partitioning.perPartition]) {
-      if (Number.isInteger(bound) && bound >= 1) continue;
-      throw new Fatal('runtime.options', `The partitions of "${name}" must take at least 1 effect at once.`);
-    }
+    const problem = numberProblem(partitioning, { atOnce: [1], perPartition: [1] }, `${name}.partitioning.`);
+    if (problem !== undefined) throw new Fatal('runtime.options', problem);
     effects.set(name, partitioning === undefined ? null : (effect) => partitioning.partitionOf(effect));
   }
   return effects;

@@ -4,7 +4,9 @@ import type { Runtime, Schedules } from './create-runtime.ts';
 import { type Actor, defineActor, type EventOf } from './model/actor.ts';
 import { lastCron, nextCron } from './model/cron.ts';
 import { Fatal } from './model/failures.ts';
+import { jsonType } from './model/json.ts';
 import { addressProblem, eventProblem } from './model/message-checks.ts';
+import { numberProblem } from './model/options.ts';
 import type { ActorAddress, ActorEvent, Millis } from './model/ports.ts';
 import { SEND_EFFECT } from './model/requests.ts';
 
@@ -36,6 +38,11 @@ export type ScheduleOptions<Receiver extends Actor> = When & {
    * that are more than a minute old. @default one
    */
   readonly missed?: 'one' | 'all' | 'none';
+  /**
+   * A run that the receiver does not accept because its state is still that of the last run: `skip` leaves it out, `queue`
+   * keeps it and those after it, in their order, until it is accepted. @default it becomes a dead letter
+   */
+  readonly overlap?: 'skip' | 'queue';
 };
 
 interface Spec {
@@ -43,6 +50,10 @@ interface Spec {
   readonly cron?: string;
   readonly timeZone?: string;
   readonly missed: 'one' | 'all' | 'none';
+  /** JSON leaves it out where it is not given. */
+  readonly overlap?: 'skip' | 'queue' | undefined;
+  /** Version of the list that it is from. @default 1 */
+  readonly version?: number;
   readonly to: ActorAddress;
   readonly event: ActorEvent;
 }
@@ -58,21 +69,44 @@ export interface Schedule {
  * day of week) in a time zone, UTC by default. The name is stored. Throws `schedule.malformed`.
  */
 export function schedule<Receiver extends Actor>(name: string, options: ScheduleOptions<Receiver>): Schedule {
-  const { to, id, event, missed = 'one', everyMs, cron, timeZone = 'UTC' } = options;
+  const { to, id, event, missed = 'one', overlap, everyMs, cron, timeZone = 'UTC' } = options;
   const address = { kind: to.kind, id };
   const problem =
     name === ''
       ? 'A schedule needs a name.'
-      : (addressProblem({ kind: KIND, id: name }) ?? addressProblem(address) ?? eventProblem(event));
+      : (addressProblem({ kind: KIND, id: name }) ??
+        addressProblem(address) ??
+        eventProblem(event) ??
+        (cron === undefined
+          ? numberProblem({ everyMs: everyMs ?? Number.NaN }, { everyMs: [MIN_INTERVAL_MS] })
+          : undefined) ??
+        choiceProblem(options));
   if (problem !== undefined) throw new Fatal('schedule.malformed', `"${name}": ${problem}`);
   if (cron !== undefined) nextCron(cron, timeZone, 0);
-  else if (!(Number.isSafeInteger(everyMs) && Number(everyMs) >= MIN_INTERVAL_MS))
-    throw new Fatal(
-      'schedule.malformed',
-      `"${name}": \`everyMs\` is ${everyMs}, not a whole number of at least ${MIN_INTERVAL_MS}.`,
-    );
   const when = cron === undefined ? { everyMs } : { cron, timeZone };
-  return { name, spec: { ...when, missed, to: address, event } };
+  return { name, spec: { ...when, missed, ...(overlap && { overlap }), to: address, event } };
+}
+
+function choiceProblem({
+  missed = 'one',
+  overlap = 'skip',
+  cron,
+  everyMs,
+  timeZone,
+}: object & {
+  readonly missed?: unknown;
+  readonly overlap?: unknown;
+  readonly cron?: unknown;
+  readonly everyMs?: unknown;
+  readonly timeZone?: unknown;
+}): string | undefined {
+  if (!['one', 'all', 'none'].includes(String(missed)))
+    return `\`missed\` is ${String(missed)}, not one, all or none.`;
+  if (!['skip', 'queue'].includes(String(overlap)))
+    return `\`overlap\` is ${String(overlap)}, not skip or queue.`;
+  if (cron === undefined ? timeZone !== undefined : everyMs !== undefined)
+    return 'It has `everyMs`, or `cron` with `timeZone`, not both.';
+  return undefined;
 }
 
 function nextTime({ everyMs = 0, cron, timeZone = 'UTC' }: Spec, due: Millis, after: Millis): Millis {
@@ -85,6 +119,11 @@ function runTime({ everyMs = 0, cron, timeZone = 'UTC', missed }: Spec, due: Mil
   if (missed === 'all' || at <= due) return due;
   if (cron !== undefined) return lastCron(cron, timeZone, due, at) ?? due;
   return due + Math.floor((at - due) / everyMs) * everyMs;
+}
+
+/** A list of a lower version leaves a stored schedule as it is. */
+function versionOf({ version = 1 }: Spec): number {
+  return version;
 }
 
 /** True for schedules with the same times. */
@@ -100,6 +139,8 @@ interface Context {
   readonly last: Millis | null;
   readonly at: Millis;
 }
+
+const CONTEXT = jsonType<Context>();
 
 /** The runtime stamps each event. */
 function timeOf(event: object, context: Context): Millis {
@@ -117,7 +158,9 @@ const SCHEDULE = defineActor(KIND, {
     // At least 1: a deadline at the time of the one before would be taken for that one, and tried again later.
     delays: { due: ({ context, event }) => Math.max(1, context.due - timeOf(event, context)) },
     guards: {
-      isOther: ({ context, event }) => JSON.stringify(context.spec) !== JSON.stringify(event.spec),
+      isOther: ({ context, event }) =>
+        versionOf(event.spec) >= versionOf(context.spec) &&
+        JSON.stringify(context.spec) !== JSON.stringify(event.spec),
       isMissed: ({ context, event }) => {
         const at = timeOf(event, context);
         return context.spec.missed === 'none' && at - runTime(context.spec, context.due, at) > LATE_MS;
@@ -159,7 +202,7 @@ const SCHEDULE = defineActor(KIND, {
                 {
                   type: 'effect',
                   params: ({ context: { spec, last } }) => ({
-                    ...{ do: SEND_EFFECT, to: spec.to },
+                    ...{ do: SEND_EFFECT, to: spec.to, ...(spec.overlap && { overlap: spec.overlap }) },
                     event: { ...spec.event, due: last },
                   }),
                 },
@@ -189,14 +232,24 @@ export interface StoredSchedule {
  * Recurring messages for `createRuntime({ schedules })`. The list of the node that started last counts: stored schedules
  * that are not in it end. An empty list ends all of them; without a list, a store that has some is refused. Throws
  * `runtime.options`.
+ * @param options.version a list of a lower version than that of a stored schedule neither ends nor changes it: increase
+ *   it with each change of the list where nodes are replaced one by one. @default 1
  */
-export function schedules(list: readonly Schedule[]): Schedules {
+export function schedules(
+  list: readonly Schedule[],
+  { version = 1 }: { readonly version?: number } = {},
+): Schedules {
+  const problem = numberProblem({ version }, { version: [1] });
+  if (problem !== undefined) throw new Fatal('runtime.options', problem);
   const names = new Set(list.map(({ name }) => name));
   if (names.size < list.length) throw new Fatal('runtime.options', 'Two schedules have one name.');
   return {
     actor: scheduleActor,
     async store({ system, store }, kinds, now) {
-      const specs = list.map(({ name, spec }) => ({ address: { kind: KIND, id: name }, spec: spec as Spec }));
+      const specs = list.map(({ name, spec }) => ({
+        address: { kind: KIND, id: name },
+        spec: { ...(spec as Spec), ...(version > 1 && { version }) },
+      }));
       for (const { address, spec } of specs)
         if (!kinds.has(spec.to.kind))
           throw new Fatal(
@@ -211,7 +264,9 @@ export function schedules(list: readonly Schedule[]): Schedules {
         (page) => store.actors({ kind: KIND, ...page }),
         ({ address }) => address.id,
       );
-      for (const { address } of stored) if (!names.has(address.id)) await system.end(address);
+      for (const { address, context } of stored)
+        if (!names.has(address.id) && versionOf(CONTEXT.read(context).spec) <= version)
+          await system.end(address);
     },
   };
 }

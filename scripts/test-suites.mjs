@@ -117,9 +117,12 @@ const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' 
  * Names of the test files that run.
  *
  * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start nothing, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
- * out what `npm test` runs in the same way.
+ * out what `npm test` runs in the same way. `SEALWRIGHT_FOLDERS`: only those in these folders, separated by commas.
  */
-export function chosenTests({ SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without }) {
+export function chosenTests({ SEALWRIGHT_FOLDERS: folders, ...env }) {
+  const { SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without } = env;
+  if (folders)
+    return chosenTests(env).filter((file) => folders.split(',').includes(file.slice(0, file.indexOf('/'))));
   if (wanted === 'unit')
     return chosenTests({}).filter(
       (file) => groupOf(file, SHARED) !== undefined && !STARTS_OTHERS.test(sourceOf(file)),

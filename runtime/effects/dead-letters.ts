@@ -81,7 +81,7 @@ export class DeadLetters {
     await this.#looking;
   }
 
-  /** A letter is being stored. */
+  /** A letter is stored. */
   noted(): void {
     this.#arm(LOOK_PAUSE_MS);
   }
@@ -98,16 +98,19 @@ export class DeadLetters {
   }
 
   /**
-   * Sends a letter to its receiver again. It is consumed once, under the key of its effect, and then removed.
+   * Sends a letter to its receiver again. The step that takes it removes it, so it is consumed once.
    * @returns why it was not taken and stays; undefined when there is no such letter
    */
-  async replay(id: string): Promise<StepOutcome | undefined> {
-    const row = await this.#row(id);
-    if (row === undefined) return undefined;
-    const { to, event, key } = LETTER.read(row.value);
-    const outcome = await this.deliver(to, event, { id: key });
-    if (outcome.accepted || outcome.reason === 'duplicate') await this.#remove([row]);
-    return outcome;
+  replay(id: string): Promise<StepOutcome | undefined> {
+    return this.#inTurn(async () => {
+      const row = await this.#row(id);
+      if (row === undefined) return undefined;
+      const { to, event, key } = LETTER.read(row.value);
+      const outcome = await this.deliver(to, event, { id: key, letter: row.key });
+      // Consumed by a version that removed it afterwards.
+      if (!outcome.accepted && outcome.reason === 'duplicate') await this.#removeNow([row]);
+      return outcome;
+    });
   }
 
   /** False when there is no such letter. */
@@ -123,11 +126,15 @@ export class DeadLetters {
     return row;
   }
 
-  /** All removals are steps of one actor, one after the other: so each is counted once. */
   #remove(rows: readonly Row[]): Promise<number> {
-    const removed = this.#removing.then(() => this.#removeNow(rows));
-    this.#removing = removed.catch(() => {});
-    return removed;
+    return this.#inTurn(() => this.#removeNow(rows));
+  }
+
+  /** Removals are made one after the other: so each is counted once. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#removing.then(work);
+    this.#removing = done.catch(() => {});
+    return done;
   }
 
   async #removeNow(rows: readonly Row[]): Promise<number> {

@@ -114,6 +114,10 @@ const SETTLE_BATCH_SIZE = 256;
 /** Pause before the next poll when the store did not answer, milliseconds. */
 const STORE_PAUSE = 1000;
 
+/** Code of a run of a schedule whose receiver is busy, and the pause before it is delivered again, milliseconds. */
+const BUSY = 'actor.busy';
+const BUSY_PAUSE_MS = 5000;
+
 /** Deliveries of one message that make the receiver throw before the message is set aside. */
 const POISON_TRIES = 5;
 
@@ -359,20 +363,21 @@ export class Outbox {
   }
 
   async #send(stored: StoredEffect, signal: AbortSignal): Promise<void> {
-    const { to, event } = checkedMessage(stored.effect);
+    const { to, event, overlap } = checkedMessage(stored.effect);
     let outcome: StepOutcome;
     try {
-      const { keepsLetters: keeps } = this.#dependencies;
-      const delivery = { id: stored.key, settles: stored.key, keeps, trace: traceOf(stored.effect) };
+      const { keepsLetters } = this.#dependencies;
+      const keeps = overlap === undefined ? keepsLetters : undefined;
+      const waits = overlap === 'queue' || undefined;
+      const delivery = { id: stored.key, settles: stored.key, keeps, waits, trace: traceOf(stored.effect) };
       outcome = await this.#deliver(to, event, delivery, signal);
     } catch (error) {
       const isPoison = !isRetryable(error) && stored.failures + 1 >= POISON_TRIES;
       throw isPoison ? new SetAside(error) : error;
     }
     if (outcome.accepted) return;
-    if (outcome.reason === 'not-accepted' || outcome.reason === 'unknown-actor')
-      this.#reportUnaccepted(stored, to, event, outcome.reason);
-    if (outcome.reason === 'not-accepted') return;
+    if (outcome.reason === 'not-accepted' && overlap === 'queue')
+      throw new Retryable(BUSY, `${to.kind}/${to.id} does not take the run in its state.`, BUSY_PAUSE_MS);
     // It may have been recognised without a commit: the store then holds the lease until the effect is removed.
     if (outcome.reason === 'duplicate') {
       this.#settleLater(stored.key);
@@ -383,7 +388,10 @@ export class Outbox {
       const { actor, key } = stored;
       const letter = { key, to, event, what: 'tell', because: outcome.reason } as const;
       await this.#retryUntilStored(() => settle(actor, key, keepsLetters && letter), signal);
-    } else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
+    } else if (outcome.reason !== 'not-accepted')
+      throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
+    // After the letter is stored: letters are counted soon after this, and then not for an hour.
+    this.#reportUnaccepted(stored, to, event, outcome.reason);
   }
 
   async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
@@ -522,7 +530,10 @@ export class Outbox {
     }
     const asked = isRetryable(error) ? error.retryAfter : undefined;
     const pause = asked === undefined ? effectPause(failures, ids) : Math.min(asked, MAX_BACKOFF_MS);
-    log.warn('An effect failed and is tried again later.', { ...what, pause });
+    const text = 'An effect failed and is tried again later.';
+    // A receiver that is busy is no fault.
+    if (code === BUSY) log.debug(text, { ...what, pause });
+    else log.warn(text, { ...what, pause });
     const due = queue.postpone(stored, Math.min(this.#now() + pause, endOf(stored.effect)));
     await this.#retryUntilStored(() => store.deferEffect(stored.key, due, message), signal);
     this.wakeAndRearm();

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
-import type { ActorAddress, ActorEvent, EffectKey, Json, Millis } from '../model/ports.ts';
+import type { ActorAddress, ActorEvent, EffectKey, Json, Millis, Row } from '../model/ports.ts';
 import type { TraceContext } from '../model/tracing.ts';
 import type { DeadLetterValue } from '../step/dead-letters.ts';
 
@@ -130,6 +130,10 @@ export interface MessageDelivery {
   readonly call?: number | undefined;
   /** True: an event that the actor does not accept is kept as a dead letter. */
   readonly keeps?: true | undefined;
+  /** True: an event that the actor does not accept settles no effect; its delivery is repeated later. */
+  readonly waits?: true | undefined;
+  /** Key of the dead letter that the event is from: the step that takes the event removes it. */
+  readonly letter?: Row['key'] | undefined;
   /** The trace that the step continues. */
   readonly trace?: TraceContext | undefined;
 }

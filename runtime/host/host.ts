@@ -21,8 +21,14 @@ import type {
   StoredActor,
   StoredEffect,
 } from '../model/ports.ts';
-import type { Tracing } from '../model/tracing.ts';
-import { type DeadLetterValue, letterOf, withDeadLetter } from '../step/dead-letters.ts';
+import { type Tracing, tracedStep } from '../model/tracing.ts';
+import {
+  type DeadLetterValue,
+  isLetterStored,
+  letterOf,
+  withDeadLetter,
+  withoutDeadLetter,
+} from '../step/dead-letters.ts';
 import { withoutNeedless, withPartitions } from '../step/effect-partitions.ts';
 import { migrationOf } from '../step/migrate.ts';
 import {
@@ -114,7 +120,7 @@ const RECOMPUTE_LIMIT = { alone: 8, shared: 24 };
 export interface HostDependencies {
   /** @default 0 */
   readonly shard?: number;
-  readonly store: Pick<ActorStore, 'load' | 'commit'>;
+  readonly store: Pick<ActorStore, 'load' | 'commit' | 'rows'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -192,7 +198,7 @@ export class Host implements ActorHost {
 
   create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
     return this.#post(address, undefined, () =>
-      this.#traced(address, 'CREATE', delivery, async ({ call, trace }) => {
+      tracedStep(this.#dependencies.tracing, address, 'CREATE', delivery, async ({ call, trace }) => {
         const key = addressKey(address);
         const definition = this.#definition(address);
         if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
@@ -211,22 +217,9 @@ export class Host implements ActorHost {
 
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     return this.#post(address, delivery, () =>
-      this.#traced(address, event.type, delivery, (traced) => this.#step(address, event, traced)),
-    );
-  }
-
-  /** Computes and stores a step, as a span where there are traces. */
-  #traced(
-    { kind, id }: ActorAddress,
-    event: string,
-    delivery: MessageDelivery,
-    step: (delivery: MessageDelivery) => Promise<StepOutcome>,
-  ): Promise<StepOutcome> {
-    const { tracing } = this.#dependencies;
-    if (tracing === undefined) return step(delivery);
-    const attributes = { 'actor.kind': kind, 'actor.id': id, 'event.type': event };
-    return tracing.span(`step ${kind}`, attributes, delivery.trace ?? null, (trace) =>
-      step({ ...delivery, trace }),
+      tracedStep(this.#dependencies.tracing, address, event.type, delivery, (traced) =>
+        this.#step(address, event, traced),
+      ),
     );
   }
 
@@ -394,7 +387,7 @@ export class Host implements ActorHost {
       }
       if (step === undefined) {
         if (this.#mayBeStale(key, isCached)) continue;
-        if (delivery.settles === undefined && delivery.timer === undefined)
+        if (delivery.waits || (delivery.settles === undefined && delivery.timer === undefined))
           return refused('not-accepted', stored);
         const letter = letterOf(address, event, delivery);
         const settled = await this.#commit(
@@ -404,7 +397,11 @@ export class Host implements ActorHost {
         if (settled === 'again') continue;
         return settled.accepted ? refused('not-accepted', stored) : settled;
       }
-      const outcome = await this.#commit(key, step, delivery.call);
+      const { letter } = delivery;
+      // After the actor was loaded: a step that took the letter since then has changed the actor, and this one conflicts.
+      if (letter !== undefined && !(await isLetterStored(this.#dependencies.store, letter)))
+        return refused('duplicate', stored);
+      const outcome = await this.#commit(key, withoutDeadLetter(step, letter), delivery.call);
       if (outcome === 'again') continue;
       if (!outcome.accepted && outcome.reason === 'duplicate') return refused('duplicate', stored);
       return outcome;

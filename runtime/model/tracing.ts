@@ -1,5 +1,5 @@
 /** Traces as a dependency; the entry `otel` makes one. */
-import type { StoredEffect } from './ports.ts';
+import type { ActorAddress, StoredEffect } from './ports.ts';
 import { END } from './requests.ts';
 
 /** A trace as text: names and values of the headers that would carry it over HTTP. */
@@ -25,12 +25,27 @@ export interface Tracing {
  */
 const TRACE = '@trace';
 
-/** Returns the effect with a trace; without one as it is. */
+/** Computes and stores a step, as a span where there are traces. `delivery` carries the trace that the span continues. */
+export function tracedStep<Delivery extends { readonly trace?: TraceContext | undefined }, Outcome>(
+  tracing: Tracing | undefined,
+  { kind, id }: ActorAddress,
+  event: string,
+  delivery: Delivery,
+  step: (delivery: Delivery) => Promise<Outcome>,
+): Promise<Outcome> {
+  if (tracing === undefined) return step(delivery);
+  const attributes = { 'actor.kind': kind, 'actor.id': id, 'event.type': event };
+  return tracing.span(`step ${kind}`, attributes, delivery.trace ?? null, (trace) =>
+    step({ ...delivery, trace }),
+  );
+}
+
+/** Returns the effect with a trace; without one, or with an empty one, as it is: nothing propagates traces then. */
 export function withTrace(
   effect: StoredEffect['effect'],
   trace: TraceContext | undefined,
 ): StoredEffect['effect'] {
-  return trace === undefined ? effect : { ...effect, [TRACE]: trace };
+  return trace === undefined || Object.keys(trace).length === 0 ? effect : { ...effect, [TRACE]: trace };
 }
 
 export function traceOf(effect: StoredEffect['effect']): TraceContext | undefined {

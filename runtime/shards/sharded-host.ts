@@ -27,6 +27,7 @@ import type {
   Millis,
   Step,
 } from '../model/ports.ts';
+import { type Tracing, tracedStep } from '../model/tracing.ts';
 import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { viewOf } from '../step/step.ts';
 import { ShardCalls } from './shard-calls.ts';
@@ -141,6 +142,7 @@ export class ShardedHost implements ActorHost {
     private readonly log: Log,
     private readonly setup: ShardSetup,
     private readonly committed: (step: Step) => void,
+    private readonly tracing: Tracing | undefined,
   ) {
     this.#losses = new Supervisor(options.losses ?? MAX_LOSSES);
     const { shareWithThreads: share } = store;
@@ -176,7 +178,9 @@ export class ShardedHost implements ActorHost {
   }
 
   create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
-    return this.#outcome({ call: 'create', address, input, delivery });
+    return tracedStep(this.tracing, address, 'CREATE', delivery, (traced) =>
+      this.#outcome({ call: 'create', address, input, delivery: traced }),
+    );
   }
 
   send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
@@ -184,7 +188,9 @@ export class ShardedHost implements ActorHost {
   }
 
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
-    return this.#outcome({ call: 'deliver', address, event, delivery });
+    return tracedStep(this.tracing, address, event.type, delivery, (traced) =>
+      this.#outcome({ call: 'deliver', address, event, delivery: traced }),
+    );
   }
 
   restart(address: ActorAddress): Promise<StepOutcome> {

@@ -56,6 +56,7 @@ export async function warmUp(store: Pick<ActorStore, 'load'>): Promise<void> {
   const host = new Host({
     store: {
       load: (actor) => store.load(actor),
+      rows: async () => [],
       async commit(step) {
         stepText(step);
         return { ok: true, durable: DURABLE };

@@ -2,7 +2,16 @@
 
 import { jsonType } from '../model/json.ts';
 import { parseEffectKey } from '../model/keys.ts';
-import type { ActorAddress, ActorEvent, EffectKey, Millis, Row, Step, StoredActor } from '../model/ports.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  ActorStore,
+  EffectKey,
+  Millis,
+  Row,
+  Step,
+  StoredActor,
+} from '../model/ports.ts';
 
 /** View and counter of the rows, and kind of the actor that removes them. */
 export const DEAD_LETTERS = 'runtime.dead-letters';
@@ -44,6 +53,21 @@ export function withDeadLetter(step: Step, now: Millis, letter: DeadLetterValue 
     ...step,
     rows: { ...step.rows, put: [...step.rows.put, row] },
     counters: { ...step.counters, [DEAD_LETTERS]: 1 },
+  };
+}
+
+/** True while nobody has taken, dropped or removed the letter with this key. */
+export async function isLetterStored(store: Pick<ActorStore, 'rows'>, key: Row['key']): Promise<boolean> {
+  return (await store.rows({ view: DEAD_LETTERS, prefix: key, limit: 1 })).length > 0;
+}
+
+/** Returns the step of an actor that takes the event of the letter with this key; without a key as it is. */
+export function withoutDeadLetter(step: Step, key: Row['key'] | undefined): Step {
+  if (key === undefined) return step;
+  return {
+    ...step,
+    rows: { ...step.rows, remove: [...step.rows.remove, { view: DEAD_LETTERS, key }] },
+    counters: { ...step.counters, [DEAD_LETTERS]: -1 },
   };
 }
 

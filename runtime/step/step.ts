@@ -88,7 +88,12 @@ function without(timers: StoredActor['timers'], name: string): StoredActor['time
   return rest;
 }
 
-const MESSAGE = jsonType<{ readonly to: ActorAddress; readonly event: ActorEvent }>();
+/** `overlap`: of a run of a schedule. */
+const MESSAGE = jsonType<{
+  readonly to: ActorAddress;
+  readonly event: ActorEvent;
+  readonly overlap?: 'skip' | 'queue';
+}>();
 
 /** Returns receiver and event of a message. Throws `step.malformed-action`, so that no step stores a malformed one. */
 export function checkedMessage(effect: StoredEffect['effect']): ReturnType<typeof MESSAGE.read> {

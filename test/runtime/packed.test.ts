@@ -101,7 +101,7 @@ test('an effect that is killed while it runs is repeated under the same key', (t
   t.is(new Set(keys).size, 1);
 });
 
-test('the programs of the guide compile as packed, and its messages and tests run', (t) => {
+test('the programs of the guide compile as packed, and its messages, schedule and tests run', (t) => {
   const guide = join(PACKAGE, '..', 'docs', 'runtime');
   const programs = new Map<string, string>();
   for (const page of readdirSync(guide))
@@ -109,8 +109,9 @@ test('the programs of the guide compile as packed, and its messages and tests ru
       /```ts\n(\/\/ (\S+\.ts)\n.*?)```/gs,
     ))
       programs.set(name, program);
-  t.is(programs.size, 9);
+  t.is(programs.size, 10);
   const folder = projectWith(t, '', programs);
   t.regex(run(t, folder, process.execPath, ['messages.js']), /^charge 5 under order\/o-7\/2\/\d+\n5\n$/);
+  t.regex(run(t, folder, process.execPath, ['nightly.js']), /^\d{4}-\d\d-\d\dT0[01]:30:00\.000Z\n$/);
   t.regex(run(t, folder, process.execPath, ['--test', 'order.test.js', 'store.test.js']), /^# fail 0$/m);
 });

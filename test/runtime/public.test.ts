@@ -1,7 +1,20 @@
 /** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
-import { createRuntime, defineActor, defineEffect, Faults, note, Retryable, tell } from '@sealwright/runtime';
+import {
+  type Clock,
+  type CreateOptions,
+  createRuntime,
+  defineActor,
+  defineEffect,
+  Faults,
+  note,
+  Retryable,
+  type Step,
+  type StoreSource,
+  tell,
+} from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
 import { memory } from '@sealwright/runtime/memory';
+import { postgres } from '@sealwright/runtime/postgres';
 import { shards } from '@sealwright/runtime/shards';
 import { MemoryStore, testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -234,6 +247,59 @@ test('the oldest of what nobody accepts are removed while more keep coming', asy
   const { items } = await runtime.deadLetters.list();
   t.true(items.length <= 4, `${items.length} are kept`);
   t.is(items.at(-1)?.event['what'], '19');
+});
+
+/** A store in memory that does something before each commit. */
+function memoryWith(before: (step: Step, clock: Clock) => Promise<void>): StoreSource {
+  const tables = memory();
+  return {
+    async open(opening) {
+      const store = await tables.open(opening);
+      const commit = store.commit.bind(store);
+      store.commit = async (step) => {
+        await before(step, opening.clock);
+        return commit(step);
+      };
+      return store;
+    },
+  };
+}
+
+test('the oldest of what nobody accepts are removed although they are stored late', async (t) => {
+  const store = memoryWith(async ({ rows }, clock) => {
+    if (rows.put.some(({ view }) => view === 'runtime.dead-letters')) await clock.sleep(5000);
+  });
+  const { runtime, advance } = await testRuntime([order, bank], { store, deadLetters: { atMost: 1 } });
+  await runtime.create(order, 'o1', { amount: 1 });
+  for (const what of ['a', 'b']) await runtime.send(order, 'o1', { type: 'REPORT', what });
+  await advance(60_000);
+  t.deepEqual(
+    (await runtime.deadLetters.list()).items.map(({ event }) => event['what']),
+    ['b'],
+  );
+});
+
+test('a letter that was sent again is consumed once, although its removal failed and many messages came since', async (t) => {
+  let isLost = false;
+  const store = memoryWith(async ({ actor }) => {
+    if (isLost && actor.address.kind === 'runtime.dead-letters')
+      throw new Retryable('store.unavailable', 'The connection is lost.');
+  });
+  const { runtime, settle } = await testRuntime([order, bank], { store });
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.send(order, 'o1', { type: 'REPORT', what: 'late' });
+  await settle();
+  const [letter] = (await runtime.deadLetters.list()).items;
+  const replay = () => runtime.deadLetters.replay(letter?.id ?? '').catch(({ code }) => code);
+  await runtime.create(bank, 'b');
+  isLost = true;
+  const first = await replay();
+  isLost = false;
+  for (let n = 0; n < 40; n += 1) await runtime.send(bank, 'b', { type: 'TOLD', what: 'x' }, { id: `${n}` });
+  t.is(await replay(), 'gone');
+  t.is(first, 'accepted');
+  t.is((await runtime.read(bank, 'b'))?.context.heard.filter((what) => what === 'late').length, 1);
+  t.deepEqual(await runtime.deadLetters.list(), { items: [] });
 });
 
 test('many of what nobody accepts are dropped at once', async (t) => {
@@ -664,6 +730,8 @@ test('the store is closed when the runtime cannot start', async (t) => {
 const plain = setup({ guards: { isSo: () => true }, actions: { shout: () => {} } });
 const version = 1;
 
+const NOTHING = async () => null;
+
 const REFUSED: readonly (readonly [name: string, define: () => unknown, message: RegExp])[] = [
   [
     'an inline function',
@@ -817,7 +885,57 @@ const REFUSED: readonly (readonly [name: string, define: () => unknown, message:
   [
     'a window of ids of 0',
     () => defineActor('k', { version, idWindow: 0, machine: plain.createMachine({}) }),
-    /^k: `idWindow` is 0/,
+    /^k: `idWindow` is 0, not a whole number from 1 to 10000\.$/,
+  ],
+  [
+    'a mailbox for no message',
+    () => defineActor('k', { version, mailboxLimit: 0, machine: plain.createMachine({}) }),
+    /^k: `mailboxLimit` is 0, not a whole number of at least 1\.$/,
+  ],
+  [
+    'a time limit of a fraction',
+    () => defineEffect('e', { run: NOTHING, timeoutMs: 0.5 }),
+    /`timeoutMs` is 0\.5/,
+  ],
+  [
+    'a heartbeat as text',
+    () => defineEffect('e', { run: NOTHING, heartbeatMs: '5' as never }),
+    /`heartbeatMs` is "5"/,
+  ],
+  [
+    'a time over all attempts of NaN',
+    () => defineEffect('e', { run: NOTHING, totalMs: NaN }),
+    /`totalMs` is NaN/,
+  ],
+  [
+    'half a try',
+    () => defineEffect('e', { run: NOTHING, tries: 1.5 }),
+    /`tries` is 1\.5, not a whole number/,
+  ],
+  [
+    'a start after nothing',
+    () => defineEffect('e', { run: NOTHING, after: 'soon' as never }),
+    /`after` is soon/,
+  ],
+  ['a folder without a name', () => lmdb(''), /`folder`/],
+  [
+    'one connection',
+    () => postgres('postgres://a', { poolSize: 1 }),
+    /`poolSize` is 1, not a whole number of at least 2/,
+  ],
+  ['a lease of no time', () => postgres('postgres://a', { leaseSeconds: 0 }), /`leaseSeconds` is 0/],
+  [
+    'a statement without time',
+    () => postgres('postgres://a', { statementTimeoutMs: -1 }),
+    /`statementTimeoutMs` is -1/,
+  ],
+  ['a schema in capitals', () => postgres('postgres://a', { schema: 'A' }), /schema name "A"/],
+  ['one thread', () => shards(1, new URL('file:///a.js')), /`count` is 1, not a whole number of at least 2/],
+  ['a heap of no size', () => shards(2, new URL('file:///a.js'), { memory: 0 }), /`memory` is 0/],
+  [
+    'threads that are lost without end',
+    () => shards(2, new URL('file:///a.js'), { losses: { within: NaN } }),
+    /`losses\.within` is NaN/,
   ],
 ];
 
@@ -839,6 +957,26 @@ test('what XState computes within a step is allowed: assign, emit, guards as fun
     },
   );
   t.notThrows(() => defineActor('k', { version, machine }));
+});
+
+test('numbers outside of their bounds are refused before the store is opened', async (t) => {
+  const store: StoreSource = { open: () => t.fail('the store was opened') as never };
+  const refused: readonly (readonly [Partial<CreateOptions>, string])[] = [
+    [{ effects: { atOnce: 0 } }, '`effects.atOnce` is 0, not a whole number of at least 1.'],
+    [{ effects: { timeoutMs: 0.5 } }, '`effects.timeoutMs` is 0.5, not a whole number of at least 1.'],
+    [{ messagesAtOnce: NaN }, '`messagesAtOnce` is NaN, not a whole number of at least 1.'],
+    [{ cachedActors: -1 }, '`cachedActors` is -1, not a whole number of at least 0.'],
+    [{ restarts: { restarts: -1 } }, '`restarts.restarts` is -1, not a whole number of at least 0.'],
+    [{ restarts: { within: 0 } }, '`restarts.within` is 0, not a whole number of at least 1.'],
+    [{ stopGraceMs: NaN }, '`stopGraceMs` is NaN, not a whole number of at least 0.'],
+    [{ deadLetters: { atMost: 0 } }, '`deadLetters.atMost` is 0, not a whole number of at least 1.'],
+    [{ deadLetters: { forMs: 1.5 } }, '`deadLetters.forMs` is 1.5, not a whole number of at least 1.'],
+  ];
+  for (const [options, message] of refused)
+    await t.throwsAsync(createRuntime({ store, actors: [], ...options }), {
+      code: 'runtime.options',
+      message,
+    });
 });
 
 test('two effects of one name are refused, and so is an actor of another runtime', async (t) => {

@@ -99,10 +99,17 @@ test('a malformed schedule is refused with what is wrong', async (t) => {
     [{ cron: '0 0 31 2 *' }, /no day has it/],
     [{ cron: '0 0 * * *', timeZone: 'Europe/Atlantis' }, /no time zone/],
     [{ everyMs: 999 }, /at least 1000/],
+    [{ everyMs: 1000.5 }, /`everyMs` is 1000\.5, not a whole number of at least 1000/],
+    [{ everyMs: 1000, cron: '0 0 * * *' }, /not both/],
+    [{ everyMs: 1000, missed: 'some' }, /`missed` is some/],
+    [{ everyMs: 1000, overlap: 'allow' }, /`overlap` is allow/],
     [{ everyMs: 1000, id: 'r'.repeat(401) }, /at most 400 bytes/],
     [{ everyMs: 1000, event: { type: 'RUN', what: Number.NaN as unknown as string } }, /what/],
   ] as const)
-    t.throws(() => schedule('s', { ...to, ...options }), { code: 'schedule.malformed', message });
+    t.throws(() => schedule('s', { ...to, ...(options as { everyMs: number }) }), {
+      code: 'schedule.malformed',
+      message,
+    });
   const twice = schedule('s', { ...to, everyMs: 1000 });
   t.throws(() => schedules([twice, twice]), { message: /one name/ });
   await t.throwsAsync(testRuntime([], { schedules: schedules([twice]) }), {
@@ -210,6 +217,73 @@ test('a run for an actor that does not exist is a dead letter, and the schedule 
   await kit.advance(HOUR);
   t.is((await kit.runtime.read(reporter, 'r'))?.context.runs.length, 1);
   await kit.runtime.stop();
+});
+
+/** Takes two and a half hours for a run. */
+const baker = defineActor('baker', {
+  version: 1,
+  machine: setup({
+    types: {} as { context: { runs: readonly number[] }; events: { type: 'RUN'; due: number } },
+    delays: { work: 2.5 * HOUR },
+    actions: { run: assign({ runs: ({ context, event }) => [...context.runs, event.due] }) },
+  }).createMachine({
+    context: { runs: [] },
+    initial: 'idle',
+    states: { idle: { on: { RUN: { target: 'busy', actions: 'run' } } }, busy: { after: { work: 'idle' } } },
+  }),
+});
+
+test('a run while the last one goes on is left out, waits, or becomes a dead letter', async (t) => {
+  for (const [overlap, runs, letters] of [
+    ['skip', [1, 4, 7], 0],
+    ['queue', [1, 2, 3], 0],
+    [undefined, [1, 4, 7], 4],
+  ] as const) {
+    const options = { to: baker, id: 'b', event: { type: 'RUN' }, everyMs: HOUR } as const;
+    const hourly = schedule('s', { ...options, ...(overlap && { overlap }) });
+    const kit = await testRuntime([baker], { schedules: schedules([hourly]) });
+    const begin = kit.clock.now();
+    await kit.runtime.create(baker, 'b');
+    await kit.advance(3.5 * HOUR);
+    await kit.restart();
+    await kit.advance(4 * HOUR);
+    const view = await kit.runtime.read(baker, 'b');
+    t.deepEqual(
+      view?.context.runs.map((due) => Math.round((due - begin) / HOUR)),
+      runs,
+      overlap,
+    );
+    t.is((await kit.runtime.deadLetters.list()).items.length, letters, overlap);
+    t.deepEqual(
+      kit.log.filter((line) => line.startsWith('warn')),
+      [],
+    );
+    await kit.runtime.stop();
+  }
+});
+
+test('a node of an older program neither ends nor changes the schedules of a newer one', async (t) => {
+  const store = memory();
+  const to = { to: reporter, id: 'r', event: { type: 'RUN', what: 'x' } } as const;
+  const kept = schedule('kept', { ...to, everyMs: HOUR });
+  const changed = schedule('kept', { ...to, everyMs: 2 * HOUR });
+  const added = schedule('added', { ...to, everyMs: HOUR });
+  const after = async (list: readonly Schedule[], version?: number) => {
+    const kit = await testRuntime([reporter], {
+      store,
+      schedules: schedules(list, { ...(version && { version }) }),
+    });
+    const found = await storedSchedules(kit.runtime);
+    const begin = kit.clock.now();
+    await kit.runtime.stop();
+    return found.map(({ name, due }) => `${name} ${Math.round((due - begin) / HOUR)}`);
+  };
+  t.deepEqual(await after([kept]), ['kept 1']);
+  t.deepEqual(await after([changed, added], 2), ['added 1', 'kept 2']);
+  t.deepEqual(await after([kept]), ['added 1', 'kept 2']);
+  t.deepEqual(await after([changed], 2), ['kept 2']);
+  t.deepEqual(await after([], 3), []);
+  t.throws(() => schedules([], { version: 0 }), { message: /`version` is 0/ });
 });
 
 const WORKER = new URL('./schedule-worker.js', import.meta.url).pathname;

@@ -13,13 +13,14 @@ import {
   systemIds,
 } from '@sealwright/runtime';
 import { lmdb, openLmdbStore } from '@sealwright/runtime/lmdb';
+import { schedule, schedules, storedSchedules } from '@sealwright/runtime/schedules';
 import { type ShardOptions, shards } from '@sealwright/runtime/shards';
 import test, { type ExecutionContext } from 'ava';
 import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
 import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { counting } from './counting-module.ts';
-import { worker } from './public-module.ts';
+import { bell, worker } from './public-module.ts';
 
 const PARTS = new URL('./counting-module.js', import.meta.url).href;
 
@@ -175,6 +176,33 @@ test.serial('the public runtime hosts actors on threads, with effects in partiti
   t.is(runtime.stats().shards.length, 2);
   t.deepEqual(await runtime.effects(), { items: [] });
 });
+
+test.serial(
+  'schedules are actors on threads, and an actor on a thread takes a dead letter once',
+  async (t) => {
+    const options = { to: bell, id: 'late', event: { type: 'RING' }, everyMs: 1000 } as const;
+    const runtime = await createRuntime({
+      store: lmdb(folderFor(t)),
+      actors: [bell],
+      shards: shards(2, new URL('./public-module.js', import.meta.url)),
+      schedules: schedules([schedule('tick', options)]),
+    });
+    t.teardown(() => runtime.stop());
+    let first: string | undefined;
+    await reached(async () => {
+      first = (await runtime.deadLetters.list()).items[0]?.id;
+      return first !== undefined;
+    });
+    await runtime.create(bell, 'late');
+    t.deepEqual(await Promise.all([0, 1].map(() => runtime.deadLetters.replay(first ?? ''))), [
+      'accepted',
+      'gone',
+    ]);
+    const [tick] = await storedSchedules(runtime);
+    t.like(tick, { name: 'tick', to: { kind: 'bell', id: 'late' } });
+    t.true(Number(tick?.due) > Number(tick?.last));
+  },
+);
 
 test.serial('a refused message is answered after the steps before it are observed', async (t) => {
   const { runtime, heard } = await startShards(t);
