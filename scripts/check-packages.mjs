@@ -4,10 +4,10 @@
  *
  * node scripts/check-packages.mjs [--node 20,22,24,26] [<folder>…]   exit 0: all of it works
  *
- * What runs is the first program of the README of a package. Those of its guide, docs/<name>/, are compiled: code that begins with an import or with
- * the name of its file.
+ * What runs is the first program of the README of a package, killed once and started again, some of its guide, and its commands by npx. The programs of
+ * its guide, docs/<name>/, are compiled: code that begins with an import or with the name of its file. Needs the build with the tests.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -18,12 +18,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { startAuthority } from '../dist/test/pki/authority.js';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Packages that the types of an entry, or the program of the README, need beside the tarball. */
 const PEERS = { runtime: ['xstate', 'lmdb', '@opentelemetry/api', '@types/pg'] };
+/** Output of the program of the README, over both runs. */
+const PRINTED = { runtime: /^mail \S+ reminder\/ana\/\S+\nsent\n$/, crypto: /^(TOTAL-PASSED\n)+$/ };
+/** Programs of the guide that need no others. */
+const RUN_TOO = { runtime: ['messages', 'nightly'] };
+/** Time after which the program of the README is killed, milliseconds: that of the runtime waits for a deadline then. */
+const KILL_AFTER_MS = 1500;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { node: { type: 'string', default: '20,22,24,26' } },
@@ -31,13 +38,13 @@ const { values, positionals } = parseArgs({
 const { workspaces } = readJson('package.json');
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 try {
-  for (const folder of positionals.length > 0 ? positionals : workspaces) check(folder);
+  for (const folder of positionals.length > 0 ? positionals : workspaces) await check(folder);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-function check(folder) {
-  const { name, exports } = readJson(folder, 'package.json');
+async function check(folder) {
+  const { name, exports, bin } = readJson(folder, 'package.json');
   const project = join(work, folder);
   mkdirSync(project);
   const packed = JSON.parse(run(ROOT, 'npm', 'pack', '--json', '-w', folder, '--pack-destination', project));
@@ -94,8 +101,41 @@ function check(folder) {
       writeFileSync(join(project, name), block);
   run(project, 'npx', 'tsc', '-p', '.');
   for (const version of values.node.split(',')) {
-    const said = run(project, 'npx', '-y', '-p', `node@${version}`, 'node', 'out/example.js');
-    console.log(`${name}: the example on Node ${version} printed ${said.trim().slice(0, 60)}`);
+    const node = run(project, 'npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath').trim();
+    rmSync(join(project, 'data'), { recursive: true, force: true });
+    const killed = spawnSync(node, ['out/example.js'], {
+      ...{ cwd: project, encoding: 'utf8', timeout: KILL_AFTER_MS, killSignal: 'SIGKILL' },
+    });
+    const said = killed.stdout + run(project, node, 'out/example.js');
+    if (!PRINTED[folder].test(said)) throw new Error(`${name} on Node ${version} printed:\n${said}`);
+    for (const program of RUN_TOO[folder] ?? []) run(project, node, `out/${program}.js`);
+    if (bin !== undefined) await checkCommands(tarball, dirname(node));
+    console.log(`${name}: works on Node ${version}`);
+  }
+}
+
+/** Signs, extends and verifies a file by npx in an empty folder. */
+async function checkCommands(tarball, nodes) {
+  const folder = mkdtempSync(join(work, 'commands-'));
+  const authority = await startAuthority();
+  try {
+    const { key, certificate, chain } = authority.pki.signer('p-256');
+    const pem = (label, der) =>
+      `-----BEGIN ${label}-----\n${Buffer.from(der).toString('base64')}\n-----END ${label}-----\n`;
+    const certificates = (all) => all.map((der) => pem('CERTIFICATE', der)).join('');
+    writeFileSync(join(folder, 'key.pem'), key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
+    writeFileSync(join(folder, 'certificate.pem'), certificates([certificate, ...chain]));
+    writeFileSync(join(folder, 'root.pem'), certificates(authority.trust.anchors));
+    writeFileSync(join(folder, 'a.txt'), 'any file');
+    const env = { ...process.env, PATH: `${nodes}${delimiter}${process.env.PATH}` };
+    const npx = (...words) => promisify(execFile)('npx', ['-y', tarball, ...words], { cwd: folder, env });
+    const trust = ['--trust', 'root.pem', '--allow-private'];
+    await npx('sign', 'a.txt', '--key', 'key.pem', '--certificate', 'certificate.pem');
+    await npx('extend', 'a.txt.p7m', '--timestamp-url', authority.timestampUrl, ...trust);
+    const { stdout } = await npx('verify', 'a.txt.extended.p7m', ...trust);
+    if (!stdout.includes('TOTAL-PASSED  level LTA')) throw new Error(`verify printed:\n${stdout}`);
+  } finally {
+    await authority.close();
   }
 }
 

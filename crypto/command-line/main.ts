@@ -130,8 +130,10 @@ function placeOf(text: string | undefined) {
   return numbers as [number, number, number, number, number];
 }
 
-async function run([command, ...words]: readonly string[], terminal: Terminal): Promise<ExitCode> {
+async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { env } = process;
+  const isHelp = all[0] === 'help' || all.some((word) => word === '--help' || word === '-h');
+  const [command, ...words] = isHelp ? [] : all;
   if (command === 'sign') {
     const { values, positionals: files } = parse(words, OPTIONS.sign);
     const format = oneOf('format', values.format, ['Pades', 'Cades', 'Xades']);
@@ -199,9 +201,8 @@ async function run([command, ...words]: readonly string[], terminal: Terminal): 
         servicesOf(given(values), { anchors, intermediates: found }, env, {}).evidence,
     );
   }
-  const wanted = command === '--help' || command === '-h' || command === 'help';
-  (wanted ? terminal.out : terminal.err)(HELP);
-  return wanted ? 0 : 2;
+  (isHelp ? terminal.out : terminal.err)(HELP);
+  return isHelp ? 0 : 2;
 }
 
 function parse<T extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(

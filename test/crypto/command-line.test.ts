@@ -54,6 +54,9 @@ test('the command line signs, extends and verifies files of every format', async
     ['sign', 'a.pdf', 'a.xml', 'a.txt', ...made, ...byEnv, '--level', 'B-T', ...tsa, ...trust],
     { WORD: 'word' },
   );
+  const help = await run(folder, ['sign', 'a.pdf', '--help']);
+  t.like(help, { code: 0, err: '' });
+  t.true(help.out.startsWith('Usage: sealwright-signatures <command>'));
   t.deepEqual(signed, { code: 0, out: 'a.signed.pdf\na.signed.xml\na.txt.p7m\n', err: '' });
   const container = ['--container', 'E', '--out', 'all.asice', '--key-password-file', 'word.txt'];
   const contained = await run(folder, ['sign', 'a.pdf', 'a.txt', ...made, ...container]);
