@@ -119,6 +119,7 @@ export async function startPagesServer(
       if (key !== KEY || ticket !== 'state-ticket-expired') throw new PortalRefusal('InvalidTicket');
       note('new-link', {});
     },
+    requestLinkTo: async (_key, emailAddress) => note('new-link', { emailAddress }),
     pageDownload: async (key, ticket) => {
       checkAccess({ by: 'ticket', key, ticket });
       return stored(signed ?? input, 'application/pdf');
@@ -296,6 +297,7 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
     state,
     embedOrigins,
     replyTo: options.replyTo ?? null,
+    contact: options.document?.senderName ?? 'Ärzte & Söhne',
     document: {
       id: documentId as DocumentId,
       key: KEY,

@@ -22,6 +22,7 @@ const STATES: readonly {
   { state: 'deleted', title: 'Deleted' },
   { state: 'processing', title: 'Being finished' },
   { state: 'ticket-expired', title: 'This link has expired' },
+  { state: 'replaced', title: 'Somebody else acts in your place' },
   { state: 'unknown', title: 'This link is incomplete', status: 404 },
 ];
 
@@ -34,7 +35,8 @@ test.serial('every state of a document has its own page, with possible actions o
     const answer = await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-${state}`);
     t.is(answer?.status(), status, state);
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
-    t.is(await page.locator('form').count(), state === 'ticket-expired' ? 1 : 0, state);
+    const hasForm = state === 'ticket-expired' || state === 'unknown';
+    t.is(await page.locator('form').count(), hasForm ? 1 : 0, state);
     const showsFile = state === 'done' || state === 'concluded';
     t.is((await page.locator('script:not([type="application/json"])').count()) > 0, showsFile, state);
     if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
@@ -44,7 +46,7 @@ test.serial('every state of a document has its own page, with possible actions o
     );
     t.is(await said.count(), reasoned ? 1 : 0, state);
     // Whom to ask, where the document ended without the participant.
-    const hasEnded = reasoned || state === 'expired';
+    const hasEnded = reasoned || ['expired', 'replaced', 'deleted'].includes(state);
     t.is(await page.getByText('If you have a question, ask Ärzte & Söhne.').count(), hasEnded ? 1 : 0, state);
     await assertAccessible(t, page, state);
   }
@@ -107,6 +109,36 @@ for (const [locale, button, title] of [
     },
   );
 }
+
+test.serial('an incomplete link asks for an address, and answers each alike', async (t) => {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const answers: string[] = [];
+  for (const [key, address] of [
+    [KEY, 'ana@example.test'],
+    ['UNKNOWNUNKNOWNUNKNOW', 'nobody@example.test'],
+  ]) {
+    await page.goto(`${site.url}/document/key/${key}/sign?ticket=cut`);
+    await page.getByLabel('Your e-mail address').fill(address ?? '');
+    await page.getByRole('button', { name: 'Send me a new link' }).press('Enter');
+    await page.getByRole('heading', { name: 'Check your mailbox' }).waitFor();
+    answers.push(await page.locator('main').innerHTML());
+    await assertAccessible(t, page, 'link requested');
+  }
+  t.is(answers[0], answers[1]);
+  t.deepEqual(site.done[0]?.given, { emailAddress: 'ana@example.test' });
+});
+
+test.serial('pages of approvers do not speak of signing', async (t) => {
+  const site = await startPagesServer(t, { action: { type: 'Approver' } });
+  const text = async (path: string) => (await fetch(`${site.url}${path}`)).text();
+  t.regex(await text(`/document/key/${KEY}/sign?ticket=state-expired`), /The time to approve has ended/);
+  const page = await text(site.signPath);
+  t.regex(page, /You have approved already/);
+  t.notRegex(page, /You have signed already/);
+});
 
 test.serial(
   'the public page with the key lists signers and versions, with addresses and numbers masked',

@@ -89,6 +89,7 @@ function framed(main: Parameters<typeof framedPage>[0]['main']): string {
 
 const ADDRESSES = {
   newLink: '/new-link',
+  linkRequest: '/link-request',
   attachment: (id: string) => `/attachment/${id}?${HOSTILE}`,
   key: HOSTILE,
   ticket: HOSTILE,

@@ -52,6 +52,8 @@ export interface SigningPageView {
     | 'deleted'
     | 'processing'
     | 'ticket-expired'
+    /** Somebody else acts in place of the person of the link. */
+    | 'replaced'
     | 'unknown';
   /** The link is for reading only. @default false */
   readonly isObserver?: boolean;
@@ -59,7 +61,7 @@ export interface SigningPageView {
   readonly isLinkOver?: boolean;
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
   readonly canRequestLink?: boolean;
-  /** Missing for `unknown` and `ticket-expired`. */
+  /** Missing for `unknown`, `replaced` and `deleted`. */
   readonly document?: {
     readonly id: DocumentId;
     readonly key: string;
@@ -126,6 +128,8 @@ export interface SigningPageView {
     readonly isDone: boolean;
     readonly isThis: boolean;
   }[];
+  /** Name of the sender, or the organization; missing for `unknown`. */
+  readonly contact?: string;
   /** Address of the organization for answers, as its mails name it. @default none */
   readonly replyTo?: string | null;
   /** Look of the organization; absent = ours. */

@@ -278,7 +278,7 @@ export class DocumentCreation {
     const [first, ...others] = inputs;
     if (first === undefined) return [];
     const made = await Promise.all(
-      others.map((input) => this.#createOne({ ...input, quietStart: true, announcedBy: first.id })),
+      others.map((input) => this.#createOne({ ...input, announcedBy: first.id })),
     );
     await faults.at('portal.create.some');
     const announcing = await this.#createOne({

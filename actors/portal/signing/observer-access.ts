@@ -38,21 +38,25 @@ export async function observerPage(
   system: Pick<ActorSystem, 'read'>,
   directory: DocumentDirectory,
   links: SigningLinks,
-  tenants: Pick<Tenants, 'embedOrigins'>,
+  tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>,
   key: string,
   text: string,
 ): Promise<SigningPageView> {
   const observed = await observedOf(directory, links, key, text);
   if (observed === undefined) return { state: 'unknown', embedOrigins: [] };
   const { context, expired } = observed;
-  const embedOrigins = await tenants.embedOrigins(context.organization.id);
   const state = PAGE_STATES[observed.state];
-  if (state === 'deleted') return { state, embedOrigins };
-  if (expired) return { state: 'ticket-expired', embedOrigins };
-  return {
-    ...{ state, embedOrigins, isObserver: true },
+  const document = pageDocument(context);
+  const about = {
     ...(await lookOf(system, context.organization)),
-    document: pageDocument(context),
+    embedOrigins: await tenants.embedOrigins(context.organization.id),
+    replyTo: await tenants.replyTo(context.organization.id),
+    contact: document.senderName ?? document.organizationName,
+  };
+  if (state === 'deleted') return { state, ...about };
+  if (expired) return { state: 'ticket-expired', ...about, document };
+  return {
+    ...{ state, ...about, document, isObserver: true },
     participants: pageParticipants(context),
   };
 }

@@ -2,6 +2,7 @@
  * The pages of participants and observers, and the files that they read there. Source: docs/portal-values.md §9.
  */
 import type { DownloadType } from '../../../contracts/portal/words.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
@@ -12,10 +13,11 @@ import { participantPrincipal, recordAction } from '../document-records/document
 import { foldedKey } from '../document-records/document-index.ts';
 import {
   type DocumentDirectory,
+  documentByKey,
   hasSignature,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
-import { namedTurn, pageState } from '../document-records/signing-turns.ts';
+import { namedTurn, pageState, pendingTurn } from '../document-records/signing-turns.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
@@ -40,11 +42,11 @@ function isMailed(
 }
 
 /**
- * Mails a new link in place of an expired one, to the address in the flow; does nothing when one was mailed in the same interval. Refusals: `InvalidTicket` for a link that is not
+ * Mails a new link in place of an expired one, to the address in the flow. Refusals: `InvalidTicket` for a link that is not
  * expired or was not mailed, and when it is not the participant's turn. Source: docs/decisions/0104-guided-signing.md.
  */
 async function mailNewLink(
-  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  runtime: ServiceRuntime,
   directory: DocumentDirectory,
   links: SigningLinks,
   key: string,
@@ -58,7 +60,15 @@ async function mailNewLink(
   const named = namedTurn(context, ticket);
   if (named === undefined || !isMailed(ticket, named) || pageState(document, ticket) !== 'ready')
     throw new PortalRefusal('InvalidTicket');
-  const { action, user } = named;
+  await mailLink(runtime, context, named);
+}
+
+/** Does nothing when one was mailed in the same interval. */
+async function mailLink(
+  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  context: DocumentContext,
+  { action, user }: NonNullable<ReturnType<typeof namedTurn>>,
+): Promise<void> {
   const now = clock.now();
   // The id permits one mail in each interval, also after a restart.
   const interval = Math.floor(now / NEW_LINK_INTERVAL_MS);
@@ -92,21 +102,27 @@ export class SigningPages {
     const { context } = document;
     const embedOrigins = await tenants.embedOrigins(context.organization.id);
     const state = pageState(document, ticket);
+    const shown = pageDocument(context);
+    const about = {
+      ...(await lookOf(runtime.system, context.organization)),
+      replyTo: await tenants.replyTo(context.organization.id),
+      contact: shown.senderName ?? shown.organizationName,
+    };
+    // The person of the link is not in the flow any more, and learns no later name of the document.
+    if (state === 'unknown') return { state: 'replaced', embedOrigins, ...about };
     // Reports a completed action before an expired ticket.
-    if (state === 'unknown') return { state, embedOrigins };
     const named = namedTurn(context, ticket);
     if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
       const canRequestLink = state === 'ready' && named !== undefined && isMailed(ticket, named);
-      return { state: 'ticket-expired', canRequestLink, embedOrigins };
+      return { state: 'ticket-expired', canRequestLink, embedOrigins, ...about, document: shown };
     }
-    if (state === 'deleted') return { state, embedOrigins };
+    if (state === 'deleted') return { state, embedOrigins, ...about };
     return {
       state,
       embedOrigins,
-      ...(await lookOf(this.runtime.system, context.organization)),
-      replyTo: await tenants.replyTo(context.organization.id),
+      ...about,
+      document: shown,
       isLinkOver: ticket.expired,
-      document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
       participants: pageParticipants(context, ticket),
       ...(named?.user.email &&
@@ -126,6 +142,26 @@ export class SigningPages {
    */
   requestLink(key: string, ticket: string): Promise<void> {
     return mailNewLink(this.runtime, this.directory, this.links, key, ticket);
+  }
+
+  /**
+   * Mails a new link if something of the document waits for the address, and if its participants get mails. Nothing tells
+   * whether that is so: the caller is not to wait.
+   */
+  async requestLinkTo(key: string, emailAddress: string): Promise<void> {
+    const { directory, runtime } = this;
+    try {
+      const document = await documentByKey(directory, undefined, key);
+      const { context, state } = document;
+      const turn = pendingTurn(context, { emailAddress });
+      const named = turn && namedTurn(context, turn);
+      const isTold = !context.disableNotifications && context.startedQuietly !== true;
+      if (named !== undefined && isTold && state === 'Pending') await mailLink(runtime, context, named);
+    } catch (error) {
+      // Of nobody: there is no document with the key.
+      if (!(error instanceof PortalRefusal))
+        runtime.log.warn('A new link was not mailed.', { error: String(error) });
+    }
   }
 
   /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */

@@ -71,6 +71,30 @@ export function signingRoutes(signing: SigningPages): readonly AnyRoute[] {
       },
     }),
     portalRoute({
+      method: 'POST',
+      path: '/document/key/{key}/link-request',
+      group: 'Pages',
+      summary: 'Sends a new link by e-mail if something of the document waits for the address.',
+      description:
+        'Sent by the page of a link that is incomplete. The reply is the same page for every key and address.',
+      auth: 'anonymous',
+      bodyPolicy: 'form',
+      headers: ['accept-language'],
+      params,
+      query: plainQuery,
+      body: z.object({ email: z.string().max(320).default('') }),
+      responses: { 200: 'page', ...ERROR_PAGE_CODES },
+      refusals: [],
+      failurePage: errorPage('any'),
+      handle({ params: { key }, query, body, header }) {
+        // Not awaited: the time of the answer must not tell whether the address is known.
+        void signing.requestLinkTo(key, body.email);
+        const words = textsFor(query.culture, header('accept-language'));
+        const html = noticePage({ words, theme: themeOf(query), message: words.linkRequested, icon: 'mail' });
+        return page(200, html, pageHeaders('any'));
+      },
+    }),
+    portalRoute({
       method: 'GET',
       path: '/document/key/{key}/content',
       group: 'Pages',
@@ -158,10 +182,11 @@ function pageRoute(
         content: `${base}/content?${credential}`,
         self,
         newLink: `${base}/new-link?${credential}${wishesAgain(query)}`,
+        linkRequest: `${base}/link-request?${wishesAgain(query).slice(1)}`,
         attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
       });
       const framing = embedded ? (view.embedOrigins.length === 0 ? 'any' : view.embedOrigins) : 'none';
-      const forms = view.canRequestLink === true ? 'own' : 'by-script';
+      const forms = view.canRequestLink === true || view.state === 'unknown' ? 'own' : 'by-script';
       return page(view.state === 'unknown' ? 404 : 200, html, pageHeaders(framing, forms));
     },
   });

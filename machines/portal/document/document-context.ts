@@ -171,6 +171,8 @@ export interface DocumentContext
   readonly processingError: ProcessingError | null;
   readonly statusUpdatedBy: Principal | null;
   readonly statusUpdateReason: string | null;
+  /** True: the first participants were not notified; absent in documents of earlier versions, too. */
+  readonly startedQuietly?: boolean;
   /** Number of events announced so far. */
   readonly sequence: number;
   /** Time of the conclusion. */

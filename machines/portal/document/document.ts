@@ -190,11 +190,13 @@ function createDocument(input: DocumentInput): Decision {
     sequence: 0,
     concludedAt: null,
     statusBefore: null,
+    ...(quietStart && { startedQuietly: true }),
     ...others,
   };
   const announced = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
   const context = announced?.document ?? bare;
-  const isQuiet = quietStart || context.disableNotifications;
+  // Those of others are in the mails of the document that announces it.
+  const isQuiet = quietStart || context.disableNotifications || context.announcedBy !== undefined;
   return {
     context,
     effects: [

@@ -158,6 +158,7 @@ const ADDRESSES = {
   content: '/content?ticket=T',
   self: '/self',
   newLink: '/new-link',
+  linkRequest: '/link-request',
   attachment: (id: string) => `/${id}`,
 };
 

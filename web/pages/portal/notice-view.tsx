@@ -1,5 +1,5 @@
 /** Pages with one message: what happened, and what to do. */
-import { Button, ButtonLink } from '../../components/controls.tsx';
+import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import type { IconName } from '../../components/icons.ts';
 import { StateOf } from '../../components/surfaces.tsx';
 import type { StateData } from './page-data.ts';
@@ -57,12 +57,23 @@ export function refusedFramePage(words: PageTexts, theme: Theme | undefined): st
   return noticePage({ words, theme, message: words.refusedFrame, icon: 'ban', more });
 }
 
-/** A form with one button that asks for a new link. @param action path to which it posts */
-export function NewLinkForm({ action, label }: { readonly action: string; readonly label: string }) {
+/** Asks for a new link. @param action path to which it posts @param asks true: the person enters the address */
+export function NewLinkForm({
+  action,
+  words: { newLink },
+  asks = false,
+}: {
+  readonly action: string;
+  readonly words: PageTexts;
+  readonly asks?: boolean;
+}) {
   return (
-    <form method="post" action={action}>
+    <form method="post" action={action} class="stack">
+      {asks && (
+        <Field id="email" name="email" type="email" label={newLink.address} autoComplete="email" required />
+      )}
       <Button type="submit" rank="main">
-        {label}
+        {newLink.button}
       </Button>
     </form>
   );

@@ -25,6 +25,8 @@ export interface SigningAddresses {
   readonly self: string;
   /** Path to which the request for a new link is sent. */
   readonly newLink: string;
+  /** Path to which an address is sent that a new link is wanted for. */
+  readonly linkRequest: string;
   /** Path of an attachment. */
   readonly attachment: (id: string) => string;
 }

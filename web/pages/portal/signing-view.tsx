@@ -39,7 +39,7 @@ export function signingPage(
     return statePage(view, words, wishes, addresses);
   }
   const { signing } = words;
-  const { attachment: _attachment, newLink: _newLink, ...page } = addresses;
+  const { attachment: _attachment, newLink: _newLink, linkRequest: _request, ...page } = addresses;
   const isApproval = approves(action);
   const act = isApproval ? signing.approveTitle : signing.signTitle;
   const name = action.participant.name ?? action.participant.email ?? signing.unnamed;
@@ -131,7 +131,11 @@ export function signingPage(
           <Ended icon="file-diff" message={words.newerVersion} href={addresses.self} />
         </template>
         <template id="signed-already">
-          <Ended icon="circle-check" message={words.signedAlready} href={addresses.self} />
+          <Ended
+            icon="circle-check"
+            message={isApproval ? words.approvedAlready : words.signedAlready}
+            href={addresses.self}
+          />
         </template>
         <main id="main" class={wishes.hideDocument ? 'work without-document' : 'work'}>
           {!wishes.hideDocument && (

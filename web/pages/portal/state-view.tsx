@@ -31,6 +31,7 @@ const ICONS: { readonly [Each in State]: IconName } = {
   canceled: 'ban',
   expired: 'clock',
   'ticket-expired': 'clock',
+  replaced: 'users',
   deleted: 'trash-2',
   unknown: 'link-2-off',
 };
@@ -55,8 +56,9 @@ export function statePage(
       <Icon name={isGood ? 'check' : ICONS[state]} size="l" />
       <h1>{title}</h1>
       <StateText view={view} words={words} />
-      {view.canRequestLink === true && (
-        <NewLinkForm action={addresses.newLink} label={words.newLink.button} />
+      {view.canRequestLink === true && <NewLinkForm action={addresses.newLink} words={words} />}
+      {state === 'unknown' && !wishes.embedded && (
+        <NewLinkForm action={addresses.linkRequest} words={words} asks />
       )}
       <Ways view={view} words={words} self={addresses.self} />
     </div>
@@ -153,7 +155,10 @@ function stateEvents({ state, document: shown }: SigningPageView): readonly Fram
 }
 
 function titleOf({ state, action }: SigningPageView, words: PageTexts): string {
-  if (state === 'done' && action !== undefined && approves(action)) return words.doneApproved;
+  if (action !== undefined && approves(action)) {
+    if (state === 'done') return words.doneApproved;
+    if (state === 'expired') return words.expiredApproval;
+  }
   return words.states[state === 'ready' ? 'unknown' : state].title;
 }
 
@@ -202,9 +207,14 @@ function endingOf(state: State | 'ready', shown: PageDocument, words: PageTexts)
     : filled(words.ended[`${state}Why`], { ...values, reason });
 }
 
+/** States in which the sender is the one to ask. */
+const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
+  ...(['refused', 'canceled', 'expired', 'replaced', 'deleted'] as const),
+]);
+
 /** Says what to do: whom to ask where the document ended without the participant, or to look again. */
 function Ways({
-  view: { state, document: shown, replyTo },
+  view: { state, document: shown, contact: name, replyTo, canRequestLink },
   words,
   self,
 }: {
@@ -212,16 +222,16 @@ function Ways({
   readonly words: PageTexts;
   readonly self: string;
 }) {
-  if (shown === undefined) return null;
   if (state === 'waiting-for-turn' || state === 'observing' || state === 'processing')
     return <ButtonLink href={self}>{words.again}</ButtonLink>;
-  if (state !== 'refused' && state !== 'canceled' && state !== 'expired') return null;
-  const name = shown.senderName ?? shown.organizationName;
+  const isOver = state === 'ticket-expired' && canRequestLink !== true;
+  if (name === undefined || (!isOver && !ASKING.has(state))) return null;
   if (!replyTo) return <p class="hint">{filled(words.contact.ask, { name })}</p>;
   // RFC 6068: the parts are encoded, the @ between them is not.
   const to = replyTo.split('@').map(encodeURIComponent).join('@');
+  const subject = shown === undefined ? '' : `?subject=${encodeURIComponent(shown.name)}`;
   return (
-    <ButtonLink href={`mailto:${to}?subject=${encodeURIComponent(shown.name)}`} rank="main">
+    <ButtonLink href={`mailto:${to}${subject}`} rank="main">
       {filled(words.contact.write, { name })}
     </ButtonLink>
   );
@@ -260,7 +270,7 @@ function Signed({
       <section class="card body mini" aria-label={shown.name}>
         {isPdf && (
           <a id="signed-page" href="#document" data-page={page ?? -1}>
-            <span class="unseen">{words.signedPage}</span>
+            <span class="unseen">{page === undefined ? words.signing.document : words.signedPage}</span>
           </a>
         )}
         <div class="stack">

@@ -72,6 +72,54 @@ test.serial('an expired link gets its participant one new link, and sends no lin
 });
 
 test.serial(
+  'a cut link gets a new one for the address that the document waits for, and for no other',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const { mails, signingPages, documentEdits } = fixture.portal;
+    const sent = async (id: DocumentId) => (await mails.ofDocument(fixture.tenant, id)).length;
+    const id = await fixture.create([signer('Ana'), signer('Bob', 1)]);
+    const { key, flowActions } = await fixture.get(id);
+    await reached(async () => (await sent(id)) === 1);
+    for (const [address, others] of [
+      ['nobody@example.org', key],
+      ['bob@example.org', key],
+      ['', key],
+      ['ana@example.org', 'ABCDEFGHIJ0123456789'],
+    ] as const) {
+      await signingPages.requestLinkTo(others, address);
+      t.is(await sent(id), 1, `${address} ${others}`);
+    }
+    const { length } = fixture.complaints;
+    await signingPages.requestLinkTo(key, ' ANA@example.org');
+    t.is(await sent(id), 2);
+    t.is(fixture.complaints.length, length);
+    for (const quiet of [{ disableNotifications: true }, { disablePendingActionNotifications: true }]) {
+      const silent = await fixture.create([signer('Ana')], quiet);
+      await signingPages.requestLinkTo((await fixture.get(silent)).key, 'ana@example.org');
+      t.is(await sent(silent), 0, 'its participants get no mails');
+    }
+
+    // A link to a wrong address, which the sender has corrected since.
+    const { ticket } = (await fixture.ticket(id, 'ana@example.org')) as { ticket: string };
+    const [first] = flowActions;
+    await documentEdits.editFlow(fixture.tenant, id, {
+      editedFlowActions: [
+        { flowActionId: first?.id as FlowActionId, participantEmailAddress: 'anna@example.org' },
+      ],
+    });
+    const page = await signingPages.page(key, ticket, ORIGIN);
+    t.like(page, { state: 'replaced', document: undefined, contact: 'Org' });
+    await signingPages.requestLinkTo(key, 'ana@example.org');
+    const asked = async () => {
+      const pending = (await mails.ofDocument(fixture.tenant, id)).filter(({ about }) => about === 'pending');
+      return pending.map(({ to }) => to);
+    };
+    await reached(async () => (await asked()).includes('anna@example.org'));
+    t.deepEqual(await asked(), ['ana@example.org', 'ana@example.org', 'anna@example.org']);
+  },
+);
+
+test.serial(
   'documents of one call are one mail and one visit, and a code adds what else waits for the mailbox',
   async (t) => {
     let later = 0;
