@@ -8,7 +8,6 @@ import {
   asString,
   type ByteSlice,
   entriesOf,
-  isArray,
   items,
   operationsIn,
   type PdfDict,
@@ -16,7 +15,9 @@ import {
   PdfSyntaxError,
 } from '../../pdf/index.ts';
 import { componentsOf, lightnessOf } from './colours.ts';
-import { type FontReader, fontReader } from './font-text.ts';
+import { operatorFault } from './content-operators.ts';
+import { type Ink, together } from './font-program.ts';
+import { codesWithoutFont, type FontReader, fontReader } from './font-text.ts';
 import {
   applied,
   around,
@@ -33,8 +34,25 @@ import {
   numberOf,
   transformed,
 } from './geometry.ts';
-import { inkOf } from './glyph-ink.ts';
-import { type Glyph, type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
+import { anyInk } from './glyph-ink.ts';
+import { differencesIn } from './glyph-names.ts';
+import {
+  blendMode,
+  blendOf,
+  drawsPicture,
+  type GraphicsState,
+  initialState,
+  isDash,
+  lineWidthOf,
+  outlined,
+} from './graphics-state.ts';
+import {
+  type Glyph,
+  type Mark,
+  type PaintedContent,
+  UnmeasuredFont,
+  UnreadableContent,
+} from './painted-marks.ts';
 import { curveOf, PaintedPath, widened } from './paths.ts';
 
 /** Most marks of one content. */
@@ -45,19 +63,12 @@ const MAX_FORM_DEPTH = 12;
 const MAX_SAVED_STATES = 64;
 /** Bytes of content read in one step. */
 const BYTES_PER_STEP = 32;
-/** Operands of operators (ISO 32000-2, annex A): with more of them, programs take the first or the last ones. */
-const OPERANDS: ReadonlyMap<string, number> = new Map(
-  [
-    "w g G Tj ' TJ TL Ts Tz Tr Tc Tw gs Do cs CS sh",
-    'm l Td TD Tf',
-    'rg RG "',
-    'k K re v y',
-    '',
-    'cm c Tm',
-  ].flatMap((operators, index) => operators.split(' ').map((operator) => [operator, index + 1] as const)),
-);
 const UNIT_SQUARE: Box = { left: 0, bottom: 0, right: 1, top: 1 };
 const EMPTY_ARRAY: ByteSlice = { bytes: Buffer.from('[]'), at: -1, start: 0, end: 2 };
+/** Most fonts of drawings whose glyphs use another such font. */
+const MAX_DRAWN_DEPTH = 2;
+/** Resources in which a name is looked up, the innermost first: some programs go on to those around a form. */
+type Resources = readonly PdfDict[];
 /** Thousandths of the font size that a TJ adjustment may move back without an overlap with earlier glyphs. */
 const MAX_KERNING = 400;
 
@@ -66,29 +77,38 @@ export class ContentReader {
   readonly #spend: (steps: number) => void;
   readonly #marks: Mark[] = [];
   readonly #fonts = new Map<number, FontReader>();
+  readonly #drawn = new Map<PdfDict, Map<number, Ink>>();
+  readonly #drawnDepth: number;
   #unsupported: string | undefined;
   #bytes = 0;
+  #pageResources: PdfDict | undefined;
   /** True for the content of an appearance, which all programs have to read alike. */
   #isStrict = false;
 
   /** @param spend charges steps to the work budget */
-  constructor(pdf: PdfDocument, spend: (steps: number) => void) {
+  constructor(pdf: PdfDocument, spend: (steps: number) => void, drawnDepth = 0) {
     this.#pdf = pdf;
     this.#spend = spend;
+    this.#drawnDepth = drawnDepth;
   }
 
   /** Returns the marks of a form XObject; `to` is applied after its /Matrix. @throws UnreadableContent */
   form(value: ByteSlice | undefined, to: Matrix = IDENTITY): PaintedContent {
     this.#isStrict = true;
-    return this.#read(() => this.#paintForm(value, initialState(to), undefined, 0));
+    return this.#read(() => this.#paintForm(value, initialState(to), [], 0));
   }
 
   /** Returns the marks of concatenated content streams (7.8.2). @throws UnreadableContent */
   content(streams: readonly ByteSlice[], resources: PdfDict | undefined): PaintedContent {
     return this.#read(() => {
-      const bytes = streams.map((stream) => this.#pdf.stream(stream) ?? Buffer.alloc(0));
+      const bytes = streams.map((stream) => {
+        this.#assertOnce(this.#pdf.dict(stream));
+        return this.#pdf.stream(stream) ?? Buffer.alloc(0);
+      });
+      this.#assertResources(resources);
+      this.#pageResources = resources;
       const joined = Buffer.concat(bytes.flatMap((part) => [part, Buffer.from('\n')]));
-      this.#interpret(joined, resources, initialState(IDENTITY), 0);
+      this.#interpret(joined, resources === undefined ? [] : [resources], initialState(IDENTITY), 0);
     });
   }
 
@@ -102,12 +122,7 @@ export class ContentReader {
     return { marks: this.#marks, unsupported: this.#unsupported };
   }
 
-  #paintForm(
-    value: ByteSlice | undefined,
-    state: GraphicsState,
-    inherited: PdfDict | undefined,
-    depth: number,
-  ): void {
+  #paintForm(value: ByteSlice | undefined, state: GraphicsState, inherited: Resources, depth: number): void {
     const dict = this.#pdf.dict(value);
     const bytes = this.#pdf.stream(value);
     const matrix = matrixOf(this.#pdf, dict?.get('Matrix'));
@@ -118,8 +133,9 @@ export class ContentReader {
     if (depth > MAX_FORM_DEPTH) throw new UnreadableContent('forms nested too deep');
     const own = this.#pdf.dict(dict.get('Resources'));
     this.#assertOnce(dict);
-    this.#assertOnce(own);
-    for (const entry of own?.entries ?? []) this.#assertOnce(this.#pdf.dict(own?.valueAt(entry)));
+    this.#assertResources(own);
+    // An appearance has to bring what it uses.
+    const resources = own === undefined ? inherited : this.#isStrict ? [own] : [own, ...inherited];
     const ctm = multiply(matrix, state.ctm);
     const clip = intersectClip(state.clip, transformed(ctm, box));
     const isOptional = dict.get('OC') !== undefined;
@@ -135,10 +151,10 @@ export class ContentReader {
             lineAlpha: 1,
             blend: 'Normal',
           };
-    this.#interpret(bytes, own ?? inherited, { ...state, ...group, ctm, clip, hides, isConditional }, depth);
+    this.#interpret(bytes, resources, { ...state, ...group, ctm, clip, hides, isConditional }, depth);
   }
 
-  #interpret(bytes: Buffer, resources: PdfDict | undefined, start: GraphicsState, depth: number): void {
+  #interpret(bytes: Buffer, resources: Resources, start: GraphicsState, depth: number): void {
     this.#bytes += bytes.length;
     this.#spend(bytes.length / BYTES_PER_STEP);
     if (this.#bytes > MAX_BYTES) throw new UnreadableContent('more content than is looked at');
@@ -158,9 +174,8 @@ export class ContentReader {
       matrix = this.#showText(state, matrix, shown);
     };
     for (const { operator, operands } of operationsIn(bytes)) {
-      const wanted = OPERANDS.get(operator);
-      if (this.#isStrict && wanted !== undefined && wanted !== operands.length)
-        throw new UnreadableContent(`${operator} with ${operands.length} operands`);
+      const fault = operatorFault(operator, operands.length, this.#isStrict);
+      if (fault !== undefined) throw new UnreadableContent(fault);
       const n = (index: number): number => numberOf(operands[index]) ?? Number.NaN;
       switch (operator) {
         case 'q':
@@ -211,7 +226,10 @@ export class ContentReader {
           if (/[sb]/.test(operator)) path.close();
           if (operator !== 'n') this.#paintPath(state, path, operator);
           if (clips) state.hides = false;
-          if (clips && !(path.isBox && isUpright(state.ctm))) state.isConditional = true;
+          if (clips && !(path.isBox && isUpright(state.ctm))) {
+            state.isConditional = true;
+            state.isShaped = true;
+          }
           if (clips && path.points.length > 0)
             state.clip = intersectClip(
               state.clip,
@@ -223,7 +241,12 @@ export class ContentReader {
         case 'sh':
           this.#noteUnsupported('a shading');
           this.#addMark(
-            { ...state, fill: undefined },
+            {
+              ...state,
+              fill: undefined,
+              isShaped:
+                state.isShaped || drawsPicture(this.#pdf, this.#resource(resources, 'Shading', operands[0])),
+            },
             { kind: 'fill', box: state.clip ?? EVERYWHERE, isRectilinear: true },
           );
           break;
@@ -237,14 +260,22 @@ export class ContentReader {
         case 'K':
         case 'SC':
         case 'SCN':
-          this.#setColour(state, operator, operands);
+          this.#setColour(state, resources, operator, operands);
           break;
         case 'cs':
-          state.fillComponents = componentsOf(this.#pdf, resources, operands[0]);
+          state.fillComponents = componentsOf(
+            this.#pdf,
+            this.#with(resources, 'ColorSpace', operands[0]),
+            operands[0],
+          );
           state.fill = state.fillComponents === undefined ? undefined : 0;
           break;
         case 'CS':
-          state.lineComponents = componentsOf(this.#pdf, resources, operands[0]);
+          state.lineComponents = componentsOf(
+            this.#pdf,
+            this.#with(resources, 'ColorSpace', operands[0]),
+            operands[0],
+          );
           state.line = state.lineComponents === undefined ? undefined : 0;
           break;
         case 'w':
@@ -337,8 +368,23 @@ export class ContentReader {
 
   /** @throws UnreadableContent for a key that is written twice: programs take the first or the last one */
   #assertOnce(dict: PdfDict | undefined): void {
-    if (this.#isStrict && dict !== undefined && entriesOf(dict) === undefined)
+    if (dict !== undefined && entriesOf(dict) === undefined)
       throw new UnreadableContent('a key that is written twice');
+  }
+
+  #assertResources(resources: PdfDict | undefined): void {
+    this.#assertOnce(resources);
+    for (const entry of resources?.entries ?? []) this.#assertOnce(this.#pdf.dict(resources?.valueAt(entry)));
+  }
+
+  /** Returns the resources that have an entry of a kind. */
+  #with(resources: Resources, kind: string, name: ByteSlice | undefined): PdfDict | undefined {
+    const key = asName(name) ?? '';
+    return resources.find((one) => this.#pdf.dict(one.get(kind))?.get(key) !== undefined) ?? resources[0];
+  }
+
+  #resource(resources: Resources, kind: string, name: ByteSlice | undefined): ByteSlice | undefined {
+    return this.#pdf.dict(this.#with(resources, kind, name)?.get(kind))?.get(asName(name) ?? '');
   }
 
   #noteUnsupported(construct: string): void {
@@ -350,6 +396,8 @@ export class ContentReader {
     const { clip } = state;
     const covers = (mark.covers ?? []).map((box) => (clip === undefined ? box : intersectClip(clip, box)));
     const { isConditional, group } = state;
+    const draws = mark.kind === 'stroke' ? state.lineDraws : state.fillDraws;
+    const isShaped = state.isShaped || draws || blendOf(state) === 'mask';
     const alpha = mark.alpha ?? state.alpha;
     this.#marks.push({
       isRectilinear: false,
@@ -358,6 +406,7 @@ export class ContentReader {
       lightness: state.fill,
       blend: blendOf(state),
       isConditional,
+      isShaped,
       ...mark,
       alpha: alpha * group.alpha,
       clip,
@@ -365,10 +414,17 @@ export class ContentReader {
     });
   }
 
-  #setColour(state: GraphicsState, operator: string, operands: readonly ByteSlice[]): void {
+  #setColour(
+    state: GraphicsState,
+    resources: Resources,
+    operator: string,
+    operands: readonly ByteSlice[],
+  ): void {
     const isPattern = asName(operands.at(-1)) !== undefined;
     if (isPattern) this.#noteUnsupported('a pattern');
     const isLine = operator === operator.toUpperCase();
+    const pattern = isPattern ? this.#resource(resources, 'Pattern', operands.at(-1)) : undefined;
+    state[isLine ? 'lineDraws' : 'fillDraws'] = isPattern && drawsPicture(this.#pdf, pattern);
     const isSpecial = /sc/i.test(operator);
     if (!isSpecial) state[isLine ? 'lineComponents' : 'fillComponents'] = operands.length;
     const components = isLine ? state.lineComponents : state.fillComponents;
@@ -399,25 +455,36 @@ export class ContentReader {
     if (font?.reader.drawn === true) this.#noteUnsupported('glyphs that are drawings');
     if (mode !== 0 && mode !== 1 && mode !== 2) this.#noteUnsupported('text that is not painted');
     if (!(scale > 0)) this.#noteUnsupported('text written backwards');
-    const codes = font?.reader.codes(bytes) ?? [];
+    // Some programs show a text without a font in one of their own.
+    const codes = font?.reader.codes(bytes) ?? codesWithoutFont(bytes);
     if (font === undefined) this.#noteUnsupported('text without a font');
     let matrix = start;
     const outline = mode === 0 ? 0 : lineWidthOf(state);
     const glyphs: Glyph[] = [];
-    for (const { code, text, width, isSpace, inkWidth } of codes) {
+    for (const { code, text, width, isSpace, ink: measured } of codes) {
       const advance = (width * size + letterSpace + (isSpace ? wordSpace : 0)) * scale;
       const toPage = multiply(matrix, state.ctm);
-      const [low, high] = inkOf(text);
+      const drawn = font?.reader.drawn === true ? this.#drawnInk(font.dict, code) : measured;
+      if (drawn === undefined) throw new UnmeasuredFont();
+      const { left, bottom, right, top } =
+        drawn === 'blank' ? { ...anyInk(width), bottom: 0, top: 0 } : drawn;
       const ink = transformed(toPage, {
-        left: 0,
-        right: (text?.trim() === '' ? width : Math.max(inkWidth, MIN_INK)) * size * scale,
-        bottom: rise + low * size,
-        top: rise + high * size,
+        left: left * size * scale,
+        right: right * size * scale,
+        bottom: rise + bottom * size,
+        top: rise + top * size,
       });
-      const box = outline > 0 ? widened(ink, outline / 2) : ink;
-      glyphs.push({ code, text, box, at: applied(toPage, 0, rise), to: applied(toPage, advance, rise) });
+      glyphs.push({
+        code,
+        text,
+        box: outline > 0 ? widened(ink, outline / 2) : ink,
+        isBlank: drawn === 'blank',
+        at: applied(toPage, 0, rise),
+        to: applied(toPage, advance, rise),
+      });
       matrix = multiply([1, 0, 0, 1, advance, 0], matrix);
     }
+    if (mode > 3) state.isShaped = true;
     const toPage = multiply(start, state.ctm);
     if (toPage[0] * toPage[3] - toPage[1] * toPage[2] < 0 !== size < 0 && size !== 0)
       this.#noteUnsupported('text written backwards');
@@ -437,7 +504,7 @@ export class ContentReader {
       isOutline: mode === 1,
       outline,
     };
-    const inked = glyphs.filter((glyph) => glyph.text?.trim() !== '').map(({ box }) => box);
+    const inked = glyphs.filter(({ isBlank }) => !isBlank).map(({ box }) => box);
     const isStroked = mode === 1;
     this.#addMark(state, {
       kind: 'text',
@@ -445,13 +512,34 @@ export class ContentReader {
       covers: inked,
       text,
       lightness: isStroked ? state.line : mode === 2 ? outlined(state) : state.fill,
-      alpha: mode > 2 ? 0 : isStroked ? state.lineAlpha : state.alpha,
+      alpha: mode === 3 ? 0 : isStroked ? state.lineAlpha : state.alpha,
     });
     return matrix;
   }
 
-  #selectFont(resources: PdfDict | undefined, name: ByteSlice | undefined): GraphicsState['font'] {
-    return this.#fontIn(this.#pdf.dict(resources?.get('Font'))?.get(asName(name) ?? ''));
+  /** Measures what the procedure of a glyph paints (9.6.4), whatever extent it declares. */
+  #drawnInk(font: PdfDict, code: number): Ink {
+    const known = this.#drawn.get(font) ?? new Map<number, Ink>();
+    this.#drawn.set(font, known);
+    const ink = known.get(code) ?? this.#measureDrawing(font, code);
+    known.set(code, ink);
+    return ink;
+  }
+
+  #measureDrawing(font: PdfDict, code: number): Ink {
+    const matrix = matrixOf(this.#pdf, font.get('FontMatrix'));
+    const name = differencesIn(this.#pdf, font).get(code);
+    const drawing = this.#pdf.dict(font.get('CharProcs'))?.get(name ?? '');
+    if (matrix === undefined || this.#drawnDepth >= MAX_DRAWN_DEPTH) throw new UnmeasuredFont();
+    if (drawing === undefined) return 'blank';
+    const own = this.#pdf.dict(font.get('Resources')) ?? this.#pageResources;
+    const reader = new ContentReader(this.#pdf, this.#spend, this.#drawnDepth + 1);
+    const { marks } = reader.content([drawing], own);
+    return together(marks.map(({ box }) => transformed(matrix, box))) ?? 'blank';
+  }
+
+  #selectFont(resources: Resources, name: ByteSlice | undefined): GraphicsState['font'] {
+    return this.#fontIn(this.#resource(resources, 'Font', name));
   }
 
   #fontIn(value: ByteSlice | undefined): GraphicsState['font'] {
@@ -461,20 +549,20 @@ export class ContentReader {
     const cached = number === undefined ? undefined : this.#fonts.get(number);
     if (cached === undefined) {
       this.#assertOnce(dict);
-      this.#assertOnce(this.#pdf.dict(dict.get('Encoding')));
+      for (const key of ['Encoding', 'CharProcs']) this.#assertOnce(this.#pdf.dict(dict.get(key)));
     }
     const reader = cached ?? fontReader(this.#pdf, dict);
     if (number !== undefined) this.#fonts.set(number, reader);
-    return { reader, number };
+    return { reader, number, dict };
   }
 
   #paintXObject(
     state: GraphicsState,
-    resources: PdfDict | undefined,
+    resources: Resources,
     name: ByteSlice | undefined,
     depth: number,
   ): void {
-    const value = this.#pdf.dict(resources?.get('XObject'))?.get(asName(name) ?? '');
+    const value = this.#resource(resources, 'XObject', name);
     const subtype = asName(this.#pdf.resolve(this.#pdf.dict(value)?.get('Subtype')));
     if (subtype === 'Form') this.#paintForm(value, state, resources, depth + 1);
     else if (value !== undefined)
@@ -482,12 +570,8 @@ export class ContentReader {
   }
 
   /** Checks a graphics state parameter dictionary: soft masks and fonts are not supported (8.4.5). */
-  #readGraphicsParameters(
-    state: GraphicsState,
-    resources: PdfDict | undefined,
-    name: ByteSlice | undefined,
-  ): void {
-    const dict = this.#pdf.dict(this.#pdf.dict(resources?.get('ExtGState'))?.get(asName(name) ?? ''));
+  #readGraphicsParameters(state: GraphicsState, resources: Resources, name: ByteSlice | undefined): void {
+    const dict = this.#pdf.dict(this.#resource(resources, 'ExtGState', name));
     this.#assertOnce(dict);
     for (const entry of dict?.entries ?? []) {
       const key = dict?.keyOf(entry) ?? '';
@@ -512,85 +596,4 @@ export class ContentReader {
   }
 }
 
-/** Returns the width of lines in the space of the requested content, in the direction where they are widest. */
-function lineWidthOf({ lineWidth, ctm: [a, b, c, d] }: GraphicsState): number {
-  return Math.abs(lineWidth) * Math.max(Math.hypot(a, b), Math.hypot(c, d));
-}
-
-/**
- * Graphics state and current path while content is interpreted (ISO 32000-2, 8.4 and 8.5).
- */
-interface GraphicsState {
-  ctm: Matrix;
-  clip: Box | undefined;
-  font: { readonly reader: FontReader; readonly number: number | undefined } | undefined;
-  size: number;
-  leading: number;
-  rise: number;
-  scale: number;
-  mode: number;
-  lineWidth: number;
-  isDashed: boolean;
-  letterSpace: number;
-  wordSpace: number;
-  /** Lightness of the colours for filling and for lines, and the components of their colour spaces. */
-  fill: number | undefined;
-  line: number | undefined;
-  fillComponents: number | undefined;
-  lineComponents: number | undefined;
-  alpha: number;
-  lineAlpha: number;
-  blend: string;
-  group: { readonly alpha: number; readonly blend: string };
-  isConditional: boolean;
-  /** False while a fill may show what is below: transparent, blended, optional, or inside of a clipping path. */
-  hides: boolean;
-}
-
-/** Width of the narrowest ink, as a fraction of the font size. */
-const MIN_INK = 0.1;
 const EVERYWHERE: Box = { left: -1e6, bottom: -1e6, right: 1e6, top: 1e6 };
-
-const isDash = (pattern: ByteSlice | undefined): boolean => !items(pattern ?? EMPTY_ARRAY).next().done;
-
-/** Returns the lightness of filled text with outlines; undefined for outlines of another one. */
-function outlined({ fill, line }: GraphicsState): number | undefined {
-  return fill !== undefined && line !== undefined && Math.abs(fill - line) < 0.3 ? fill : undefined;
-}
-
-function blendOf({ blend, group }: GraphicsState): string {
-  return group.blend === 'Normal' ? blend : group.blend;
-}
-
-/** Returns a blend mode; the first of a list, which readers that know it use. */
-function blendMode(pdf: PdfDocument, value: ByteSlice): string {
-  const [first = value] = isArray(value) ? items(value) : [];
-  return asName(pdf.resolve(first)) ?? 'unknown';
-}
-
-function initialState(ctm: Matrix): GraphicsState {
-  return {
-    ctm,
-    clip: undefined,
-    font: undefined,
-    size: 0,
-    leading: 0,
-    rise: 0,
-    scale: 1,
-    mode: 0,
-    lineWidth: 1,
-    isDashed: false,
-    letterSpace: 0,
-    wordSpace: 0,
-    fill: 0,
-    line: 0,
-    fillComponents: 1,
-    lineComponents: 1,
-    alpha: 1,
-    lineAlpha: 1,
-    blend: 'Normal',
-    group: { alpha: 1, blend: 'Normal' },
-    isConditional: false,
-    hides: true,
-  };
-}

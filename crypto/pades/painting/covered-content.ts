@@ -104,13 +104,14 @@ export function coveredOn(
 
   function judge(marks: readonly Mark[], isAnnotation: boolean): Covered {
     let image = false;
+    const strokes: Box[] = [];
     const leaders = leadersIn(marks);
     for (const mark of marks) {
       const { kind, alpha, clip } = mark;
       if (alpha === 0) continue;
       if (kind === 'text') {
         for (const glyph of mark.text?.glyphs ?? []) {
-          if (glyph.text?.trim() === '' || leaders.has(glyph)) continue;
+          if (glyph.isBlank || leaders.has(glyph)) continue;
           if (clip !== undefined && commonArea(clip, glyph.box) === 0) continue;
           spend(covers.length / AREAS_PER_STEP);
           if (isIllegible(glyph.box, covers)) return 'content';
@@ -118,13 +119,34 @@ export function coveredOn(
         continue;
       }
       spend(opaque.length / AREAS_PER_STEP);
+      if (solid.some((cover) => isShortIn(mark, cover.box))) strokes.push(mark.box);
       const hidden = opaque.filter((cover) => hides(mark, cover, isAnnotation));
       if (hidden.length === 0) continue;
       if (kind === 'image') image = true;
       else return 'content';
     }
-    return image ? 'image' : 'nothing';
+    if (image) return 'image';
+    return isDrawing(strokes) ? 'unknown' : 'nothing';
   }
+}
+
+/** Part of an area that a line of a table, or to write on, extends over. */
+const LONG_LINE = 0.6;
+/** Fewest lines and columns of short strokes that could be letters; dotted lines have one. */
+const FEWEST_ROWS = 3;
+
+/** True for a thin line inside of an area that is too short to divide it. */
+function isShortIn({ box, covers, alpha }: Mark, area: Box): boolean {
+  const extent = covers.reduce(around, covers[0] ?? box);
+  const [width, height] = [extent.right - extent.left, extent.top - extent.bottom];
+  if (alpha === 0 || Math.min(width, height) > THIN || !contains(area, extent, 0)) return false;
+  return width < LONG_LINE * (area.right - area.left) && height < LONG_LINE * (area.top - area.bottom);
+}
+
+function isDrawing(strokes: readonly Box[]): boolean {
+  const rows = new Set(strokes.map(({ bottom, top }) => Math.round(bottom + top)));
+  const columns = new Set(strokes.map(({ left, right }) => Math.round(left + right)));
+  return rows.size >= FEWEST_ROWS && columns.size >= FEWEST_ROWS;
 }
 
 function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
@@ -180,7 +202,7 @@ function isDash({ left, bottom, right, top }: Box): boolean {
 
 /** True when a cover lies over a picture or a drawing, which is no background, frame or line. */
 function hides(
-  { kind, box, isRectilinear, clip }: Mark,
+  { kind, box, isRectilinear, isShaped, clip }: Mark,
   { box: cover, isText, isFrame }: Cover,
   isAnnotation: boolean,
 ): boolean {
@@ -191,7 +213,7 @@ function hides(
   if (thicknessOf(seen) <= THIN || thicknessOf(cover) <= THIN) return false;
   if (isText && !isAnnotation) return cover.top - cover.bottom > LARGE_TEXT && !contains(seen, cover, THIN);
   // A box around the cover, filled or stroked, is its background or its border.
-  return !(isRectilinear && contains(seen, cover, THIN)) && !(isAnnotation && isText);
+  return !(isRectilinear && !isShaped && contains(seen, cover, THIN)) && !(isAnnotation && isText);
 }
 
 /** Height of the ink of text that is paint rather than writing, in units of the page. */
@@ -209,16 +231,22 @@ function shared(one: Box, other: Box): Box {
 /** Fewest equal characters that are a line to write on. */
 const LEADER_RUN = 3;
 
+/** Largest height of a dot or dash, and width of a bar, in font sizes. */
+const THIN_INK = 0.3;
+
 /** Returns the glyphs of dotted and dashed lines, on which people write. */
 export function leadersIn(marks: readonly Mark[]): ReadonlySet<unknown> {
   const found = new Set<unknown>();
-  const glyphs = marks.flatMap(({ text }) => text?.glyphs ?? []).filter(({ text }) => text?.trim() !== '');
+  const glyphs = marks
+    .flatMap(({ text }) => (text?.glyphs ?? []).map((glyph) => ({ glyph, size: text?.size ?? 0 })))
+    .filter(({ glyph }) => !glyph.isBlank);
   for (let from = 0; from < glyphs.length; ) {
-    const character = glyphs[from]?.text ?? '';
+    const character = glyphs[from]?.glyph.text ?? '';
     let to = from + 1;
-    while (to < glyphs.length && glyphs[to]?.text === character) to++;
+    while (to < glyphs.length && glyphs[to]?.glyph.text === character) to++;
     if (/^[._…\-–—‐|]$/.test(character) && to - from >= LEADER_RUN)
-      for (const glyph of glyphs.slice(from, to)) found.add(glyph);
+      for (const { glyph, size } of glyphs.slice(from, to))
+        if (thicknessOf(glyph.box) <= THIN_INK * size) found.add(glyph);
     from = to;
   }
   return found;

@@ -1,6 +1,10 @@
 /** Decodes strings with the encoding or /ToUnicode map of their font (ISO 32000-2, 9.6.5 and 9.10.2). */
 import { asInteger, asName, isArray, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
+import { glyphInk } from './font-ink.ts';
+import { type Ink, together } from './font-program.ts';
 import { matrixOf, numberOf } from './geometry.ts';
+import { anyInk, usualInk } from './glyph-ink.ts';
+import { glyphNames, simpleEncoding } from './glyph-names.ts';
 
 /** One code of a string. */
 interface ShownCode {
@@ -13,8 +17,8 @@ interface ShownCode {
   readonly isSpace: boolean;
   /** Reason why the glyph is not the character that the font says. */
   readonly fault: string | undefined;
-  /** Least width of its ink: that of the glyph which readers take from a font of their own. */
-  readonly inkWidth: number;
+  /** Its ink in font sizes; undefined when the font does not tell, and for glyphs that are drawings. */
+  readonly ink: Ink | undefined;
 }
 
 export interface FontReader {
@@ -24,6 +28,18 @@ export interface FontReader {
   /** True for Type 3 fonts: glyphs are content streams with any content (9.6.4). */
   readonly drawn: boolean;
   readonly name: string;
+}
+
+/** Returns the codes of a text without a font, as wide as most letters. */
+export function codesWithoutFont(bytes: Buffer): readonly ShownCode[] {
+  const shown = {
+    text: undefined,
+    width: USUAL_WIDTH,
+    isSpace: false,
+    fault: undefined,
+    ink: anyInk(USUAL_WIDTH),
+  };
+  return Array.from(bytes, (code) => ({ code, ...shown }));
 }
 
 /** Most bytes of a /ToUnicode map. */
@@ -51,6 +67,11 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
     );
   };
   const widths = simpleWidths(pdf, font, name, drawn);
+  const own = embedded && !drawn ? glyphInk(pdf, font, glyphNames(pdf, font)) : undefined;
+  const inkFor = (code: number, text: string | undefined, width: number): Ink | undefined =>
+    embedded
+      ? withUsual(own?.(code), text, width)
+      : usualInk(text, text === undefined ? width : Math.max(width, usualWidth(text)));
   const isOverlapping = (text: string | undefined, width: number): boolean =>
     !embedded && text !== undefined && width < LEAST_WIDTH * usualWidth(text, NARROW_WIDTH);
   const mapped = (code: number): string | undefined =>
@@ -63,15 +84,28 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
       Array.from(bytes, (code) => {
         const text = mapped(code);
         const width = widths(code, text);
-        const fault = contradicts(code)
-          ? 'shows a text in a font that says other characters than it shows'
-          : isOverlapping(text, width)
-            ? 'shows a text in a font whose characters lie over each other'
-            : undefined;
-        const inkWidth = embedded || text === undefined ? width : Math.max(width, usualWidth(text));
-        return { code, text, width, isSpace: code === 32, fault, inkWidth };
+        const ink = inkFor(code, text, width);
+        const fault =
+          contradicts(code) || isDenied(text, ink)
+            ? 'shows a text in a font that says other characters than it shows'
+            : isOverlapping(text, width)
+              ? 'shows a text in a font whose characters lie over each other'
+              : undefined;
+        return { code, text, width, isSpace: code === 32, fault, ink };
       }),
   };
+}
+
+/** Adds the space that a character usually has to its ink: what touches a letter changes it. */
+function withUsual(ink: Ink | undefined, text: string | undefined, width: number): Ink | undefined {
+  if (ink === undefined || ink === 'blank' || text === undefined) return ink;
+  return together([ink, usualInk(text, width)]);
+}
+
+/** True for a letter without ink, and for a space with some. */
+function isDenied(text: string | undefined, ink: Ink | undefined): boolean {
+  if (text === undefined || ink === undefined) return false;
+  return ink === 'blank' ? /[\p{L}\p{N}]/u.test(text) : text.trim() === '';
 }
 
 /** Makes characters equal that one glyph stands for. */
@@ -136,6 +170,7 @@ function compositeFont(pdf: PdfDocument, font: PdfDict, name: string): FontReade
   const encoding = asName(pdf.resolve(font.get('Encoding')));
   const map = encoding === 'Identity-H' ? toUnicode(pdf, font) : undefined;
   const widths = compositeWidths(pdf, font);
+  const own = encoding === 'Identity-H' ? glyphInk(pdf, font) : undefined;
   return {
     // The file contains the outlines of a composite font, or readers choose them.
     embedded: true,
@@ -145,7 +180,12 @@ function compositeFont(pdf: PdfDocument, font: PdfDict, name: string): FontReade
       Array.from({ length: Math.ceil(bytes.length / 2) }, (_, index) => {
         const code = index * 2 + 1 < bytes.length ? bytes.readUInt16BE(index * 2) : -1;
         const width = widths(code);
-        return { code, text: map?.get(code), width, isSpace: false, fault: undefined, inkWidth: width };
+        const text = map?.get(code);
+        const ink = withUsual(own?.(code), text, width);
+        const fault = isDenied(text, ink)
+          ? 'shows a text in a font that says other characters than it shows'
+          : undefined;
+        return { code, text, width, isSpace: false, fault, ink };
       }),
   };
 }
@@ -215,107 +255,4 @@ function utf16(hex: string): string {
 function next(hex: string, index: number): string {
   const last = (Number.parseInt(hex.slice(-4), 16) + index) & 0xffff;
   return utf16(hex.slice(0, -4) + last.toString(16).padStart(4, '0'));
-}
-
-type Encoding = (code: number) => string | undefined;
-
-/** Names of fonts whose glyphs are no letters. */
-const SYMBOLS = /dingbat|symbol|wingding|webding|marlett/i;
-
-/**
- * Codes 0x80 to 0x9F of WinAnsiEncoding (annex D.2). The decoder of Node 20 gives control characters for them:
- * https://github.com/nodejs/node/issues/56542
- */
-const WIN = '€•‚ƒ„…†‡ˆ‰Š‹Œ•Ž••‘’“”•–—˜™š›œ•žŸ';
-const MAC = new TextDecoder('macintosh');
-
-/**
- * Returns the encoding of a simple font; without /Encoding, only the codes that all Latin encodings share; none for a
- * symbolic font.
- */
-function simpleEncoding(pdf: PdfDocument, font: PdfDict): Encoding {
-  const base = asName(pdf.resolve(font.get('BaseFont'))) ?? '';
-  if (SYMBOLS.test(base)) return () => undefined;
-  const written = font.get('Encoding');
-  const dict = pdf.dict(written);
-  const named = baseEncoding(asName(pdf.resolve(dict === undefined ? written : dict.get('BaseEncoding'))));
-  const differences = dict === undefined ? new Map<number, string>() : differencesOf(pdf, dict);
-  return (code) => (differences.has(code) ? glyphText(differences.get(code) ?? '') : named(code));
-}
-
-/** Characters above 0x7E of the predefined encodings. */
-const HIGH_CODES: Readonly<Record<string, Encoding>> = {
-  WinAnsiEncoding: (code) => WIN[code - 0x80] ?? String.fromCharCode(code),
-  MacRomanEncoding: (code) => MAC.decode(Uint8Array.of(code)),
-};
-
-function baseEncoding(name: string | undefined): Encoding {
-  const high = HIGH_CODES[name ?? ''];
-  return (code) => {
-    if (code < 0x20) return undefined;
-    // StandardEncoding has curved quotation marks at these two codes.
-    if (high === undefined && (code === 0x27 || code === 0x60)) return code === 0x27 ? '\u2019' : '\u2018';
-    if (code < 0x7f) return String.fromCharCode(code);
-    return high?.(code);
-  };
-}
-
-function differencesOf(pdf: PdfDocument, dict: PdfDict): Map<number, string> {
-  const found = new Map<number, string>();
-  let code = 0;
-  for (const item of items(pdf.resolve(dict.get('Differences')))) {
-    const name = asName(item);
-    if (name === undefined) code = asInteger(item) ?? 256;
-    else if (code < 256) found.set(code++, name);
-  }
-  return found;
-}
-
-const ACCENTS: Readonly<Record<string, string>> = {
-  grave: '\u0300',
-  acute: '\u0301',
-  circumflex: '\u0302',
-  tilde: '\u0303',
-  macron: '\u0304',
-  breve: '\u0306',
-  dotaccent: '\u0307',
-  dieresis: '\u0308',
-  ring: '\u030a',
-  hungarumlaut: '\u030b',
-  caron: '\u030c',
-  cedilla: '\u0327',
-  ogonek: '\u0328',
-};
-
-/** Names of the Adobe Glyph List for characters other than letters. */
-const GLYPHS: ReadonlyMap<string, string> = new Map(
-  (
-    'space:  exclam:! quotedbl:" numbersign:# dollar:$ percent:% ampersand:& quotesingle:\' parenleft:( parenright:) ' +
-    'asterisk:* plus:+ comma:, hyphen:- minus:\u2212 period:. slash:/ zero:0 one:1 two:2 three:3 four:4 five:5 six:6 ' +
-    'seven:7 eight:8 nine:9 colon:: semicolon:; less:< equal:= greater:> question:? at:@ bracketleft:[ backslash:\\ ' +
-    'bracketright:] asciicircum:^ underscore:_ grave:` braceleft:{ bar:| braceright:} asciitilde:~ bullet:• dagger:† ' +
-    'daggerdbl:‡ ellipsis:… emdash:— endash:– quotedblbase:„ quotedblleft:“ quotedblright:” quoteleft:‘ quoteright:’ ' +
-    'quotesinglbase:‚ trademark:™ Euro:€ exclamdown:¡ cent:¢ sterling:£ currency:¤ yen:¥ brokenbar:¦ section:§ ' +
-    'copyright:© ordfeminine:ª guillemotleft:« guillemotright:» registered:® degree:° plusminus:± mu:µ paragraph:¶ ' +
-    'periodcentered:· ordmasculine:º onequarter:¼ onehalf:½ threequarters:¾ questiondown:¿ multiply:× divide:÷ ' +
-    'germandbls:ß ae:æ AE:Æ oe:œ OE:Œ oslash:ø Oslash:Ø eth:ð Eth:Ð thorn:þ Thorn:Þ lslash:ł Lslash:Ł dotlessi:ı ' +
-    'florin:ƒ fraction:⁄ guilsinglleft:‹ guilsinglright:› perthousand:‰ fi:ﬁ fl:ﬂ'
-  )
-    .split(/ (?=[A-Za-z]+:)/)
-    .map((pair): readonly [string, string] => {
-      const at = pair.indexOf(':');
-      return [pair.slice(0, at), pair.slice(at + 1) || ' '];
-    }),
-);
-
-/** Returns the character of a glyph name; undefined for an unknown name. */
-function glyphText(name: string): string | undefined {
-  if (/^[A-Za-z]$/.test(name)) return name;
-  const known = GLYPHS.get(name);
-  if (known !== undefined) return known;
-  const [, letter, accent] = /^([A-Za-z])([a-z]+)$/.exec(name) ?? [];
-  const mark = accent === undefined ? undefined : ACCENTS[accent];
-  if (letter !== undefined && mark !== undefined) return `${letter}${mark}`.normalize('NFC');
-  const [, hex] = /^uni([0-9A-F]{4})$/.exec(name) ?? [];
-  return hex === undefined ? undefined : String.fromCharCode(Number.parseInt(hex, 16));
 }

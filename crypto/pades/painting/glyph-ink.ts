@@ -1,4 +1,6 @@
-/** Vertical extent of the ink of characters in text fonts, as fractions of the font size from the base line. */
+/** Extent of the ink of characters in text fonts, in font sizes: an estimate for fonts that readers have. */
+import type { Ink } from './font-program.ts';
+import type { Box } from './geometry.ts';
 
 const TALL = [-0.05, 0.8] as const;
 const UNKNOWN = [-0.3, 1.05] as const;
@@ -19,8 +21,19 @@ for (const [characters, low, high] of [
 ] as const)
   for (const character of characters) BY_CHARACTER.set(character, [low, high]);
 
-export function inkOf(text: string | undefined): readonly [low: number, high: number] {
-  if (text === undefined) return UNKNOWN;
-  if (text.trim() === '') return [0, 0];
-  return BY_CHARACTER.get(text) ?? (/^[\x21-\x7e]$/.test(text) ? TALL : UNKNOWN);
+/** Width of the narrowest ink. */
+const MIN_INK = 0.1;
+
+/** @param width of the character */
+export function usualInk(text: string | undefined, width: number): Ink {
+  if (text?.trim() === '') return 'blank';
+  const known = BY_CHARACTER.get(text ?? '') ?? (/^[\x21-\x7e]$/.test(text ?? '') ? TALL : UNKNOWN);
+  const [bottom, top] = known;
+  return { left: 0, bottom, right: Math.max(width, MIN_INK), top };
+}
+
+/** Extent of a glyph of which nothing is known but its advance. */
+export function anyInk(width: number): Box {
+  const [bottom, top] = UNKNOWN;
+  return { left: 0, bottom, right: Math.max(width, MIN_INK), top };
 }

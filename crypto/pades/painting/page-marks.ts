@@ -5,6 +5,7 @@ import {
   asReference,
   asText,
   type ByteSlice,
+  entriesOf,
   inheritedByField,
   isArray,
   items,
@@ -67,7 +68,7 @@ function contentMarks(
   const list = page.dict.get('Contents');
   const value = pdf.resolve(list);
   const streams = isArray(value) ? [...items(value)] : list === undefined ? [] : [list];
-  if (streams.length > MAX_STREAMS) return undefined;
+  if (streams.length > MAX_STREAMS || entriesOf(page.dict) === undefined) return undefined;
   try {
     return new ContentReader(pdf, spend).content(streams, resourcesOf(pdf, page.dict)).marks;
   } catch (error) {
@@ -108,7 +109,7 @@ function annotationMarks(
 ): readonly Mark[] | undefined {
   const shown = shownStream(pdf, dict);
   const streams = shown === undefined ? streamsOf(pdf, dict.get('AP')) : [shown];
-  if (streams === undefined || streams.length === 0) return undefined;
+  if (streams === undefined || streams.length === 0 || entriesOf(dict) === undefined) return undefined;
   try {
     return streams.flatMap((number) => paintedBy(pdf, number, rectangle, spend)?.marks ?? []);
   } catch (error) {

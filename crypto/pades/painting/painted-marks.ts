@@ -29,6 +29,8 @@ export interface Mark {
   readonly isConditional: boolean;
   /** True for a path with curves. */
   readonly isCurved: boolean;
+  /** True for an area of which only a shape is painted: by a clipping path of letters, a mask, the drawing of a pattern. */
+  readonly isShaped: boolean;
 }
 
 /** One glyph of a shown text. */
@@ -36,8 +38,10 @@ export interface Glyph {
   readonly code: number;
   /** Undefined when the font does not map its code to a character. */
   readonly text: string | undefined;
-  /** Extent of its ink, an estimate by its character, font size and matrix. */
+  /** Extent of its ink: measured in a font of the file, else an estimate by its character. */
   readonly box: Box;
+  /** True for a glyph without ink. */
+  readonly isBlank: boolean;
   /** Origin, and the end of its advance. */
   readonly at: readonly [number, number];
   readonly to: readonly [number, number];
@@ -74,3 +78,10 @@ export const THIN = 1.5;
 
 /** Content that `ContentReader` can't interpret. */
 export class UnreadableContent extends Error {}
+
+/** Text in a font whose glyphs cannot be measured. */
+export class UnmeasuredFont extends UnreadableContent {
+  constructor() {
+    super('a text in a font whose glyphs cannot be measured');
+  }
+}

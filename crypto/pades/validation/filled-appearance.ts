@@ -27,7 +27,7 @@ import {
 } from '../painting/covered-content.ts';
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
 import { NO_ROTATE, pageMarks, paintedBy, rotationOf, shownStream } from '../painting/page-marks.ts';
-import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
+import { type Mark, THIN, UnmeasuredFont, UnreadableContent } from '../painting/painted-marks.ts';
 import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
 import { judgeButton } from './button-mark.ts';
 import { fieldValue, showsList, showsValue, textOf } from './field-value.ts';
@@ -260,6 +260,7 @@ function judgeStream(
     painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
   } catch (error) {
     if (!(error instanceof UnreadableContent)) throw error;
+    if (error instanceof UnmeasuredFont) return leavesOpen(`shows ${error.message}`);
     return forbids(`cannot be read (${error.message})`);
   }
   if (painted === undefined) return forbids('has no extent');
@@ -476,7 +477,7 @@ function judgeText(
     fontNumber === undefined || !isUnchanged(pair, fontNumber);
   const fresh = shown.filter(isNew).filter(({ text }) => text?.trim() !== '');
   const unknown = fresh.some((one) =>
-    one.embedded ? !isKnownFont(pdf, one, plain, value.texts?.[0] ?? '') : !USUAL_FONTS.test(one.fontName),
+    one.embedded ? !isKnownFont(pdf, one, plain, value.texts?.[0] ?? '') : !isUsualFont(one.fontName),
   );
   return unknown ? leavesOpen('brought a font, whose shapes are not compared with its characters') : FAITHFUL;
 }
@@ -484,6 +485,11 @@ function judgeText(
 /** Families whose fonts readers have, or replace by one with the same characters. */
 const USUAL_FONTS =
   /^(?:[A-Z]{6}\+)?(?:helv|arial|times|courier|verdana|tahoma|georgia|calibri|cambria|segoe ?ui|trebuchet|liberation|dejavu|noto ?s|roboto|open ?sans|myriad|minion|adobe|lucida|bookman|palatino|century|garamond|cour$|tiro$|hebo$|heob$)/i;
+
+/** Members of these families whose glyphs are no letters and digits. */
+const ORNAMENTS = /pi(?:std)?\b|ornament|math|icon|expert|arrow|star|border|extra/i;
+
+const isUsualFont = (name: string): boolean => USUAL_FONTS.test(name) && !ORNAMENTS.test(name);
 
 /** True when the glyphs of an embedded font have the shapes of the bundled one. */
 function isKnownFont(

@@ -144,7 +144,8 @@ function contrastAt(point: Box, lightness: number | undefined, earlier: readonly
   for (const mark of earlier) {
     // A picture below a field is a scanned page, white between its lines.
     if (mark.kind === 'image' && contains(mark.box, point, 0)) paper = 1;
-    if (mark.kind !== 'fill' || mark.alpha === 0 || !coversPoint(mark, point)) continue;
+    if (mark.kind === 'text' || mark.kind === 'image' || mark.alpha === 0 || !coversPoint(mark, point))
+      continue;
     const rest: number | undefined = mark.alpha < 1 ? paper : 0;
     paper =
       mark.lightness === undefined || rest === undefined
@@ -169,7 +170,7 @@ function lettersAt(marks: readonly Mark[], below: readonly Mark[]): readonly Pag
   const leaders = leadersIn(below);
   return seen.flatMap(({ text, clip, lightness }) =>
     (text?.glyphs ?? [])
-      .filter((glyph) => glyph.text?.trim() !== '' && !leaders.has(glyph))
+      .filter((glyph) => !glyph.isBlank && !leaders.has(glyph))
       .filter(({ box }) => commonArea(clip ?? box, box) > 0 && commonArea(box, extent) > 0)
       .map(({ box }) => ({ box, lightness })),
   );

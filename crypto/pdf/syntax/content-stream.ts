@@ -44,11 +44,54 @@ function isOperand(bytes: Buffer, at: number): boolean {
   return word === 'true' || word === 'false' || word === 'null';
 }
 
-/** Returns the index after `EI` (8.9.7), which must be between white space or at the end. */
+/**
+ * Returns the index after `EI` (8.9.7), which must be between white space or at the end. Programs find it in ways of their
+ * own: an earlier one, or data of another length than its dictionary says, could end the picture elsewhere.
+ * @throws PdfSyntaxError
+ */
 function endOfPicture(bytes: Buffer, from: number): number {
+  const length = plainLength(bytes, from);
   for (let at = bytes.indexOf('EI', from, 'latin1'); at >= 0; at = bytes.indexOf('EI', at + 2, 'latin1')) {
+    if (!endsToken(bytes[at + 2]) || (length !== undefined && at < length)) continue;
     const before = bytes[at - 1] as number;
-    if ((before === 0x0a || before === 0x0d || before === 0x20) && endsToken(bytes[at + 2])) return at + 2;
+    if (before !== 0x0a && before !== 0x0d && before !== 0x20 && at !== length) break;
+    if (length !== undefined && skipSpace(bytes, length) < at) break;
+    return at + 2;
   }
-  throw new PdfSyntaxError('A picture in a content stream has no end.');
+  throw new PdfSyntaxError('A picture in a content stream has no certain end.');
+}
+
+const COMPONENTS: Readonly<Record<string, number>> = {
+  G: 1,
+  DeviceGray: 1,
+  RGB: 3,
+  DeviceRGB: 3,
+  CMYK: 4,
+  DeviceCMYK: 4,
+};
+
+/** Returns the index after the data of a picture without filters; undefined where its length cannot be told. */
+function plainLength(bytes: Buffer, from: number): number | undefined {
+  const entries = new Map<string, string>();
+  let key: string | undefined;
+  let at = skipSpace(bytes, from);
+  for (; at < bytes.length; at = skipSpace(bytes, at)) {
+    const end = endOfToken(bytes, at);
+    const token = bytes.toString('latin1', at, end);
+    at = end;
+    if (token === 'ID') break;
+    if (key === undefined) key = token.slice(1);
+    else {
+      entries.set(key, token);
+      key = undefined;
+    }
+  }
+  const value = (short: string, long: string): string | undefined => entries.get(short) ?? entries.get(long);
+  if (value('F', 'Filter') !== undefined) return undefined;
+  const isMask = value('IM', 'ImageMask') === 'true';
+  const components = isMask ? 1 : COMPONENTS[value('CS', 'ColorSpace')?.slice(1) ?? ''];
+  const bits = isMask ? 1 : Number(value('BPC', 'BitsPerComponent'));
+  const [width, height] = [Number(value('W', 'Width')), Number(value('H', 'Height'))];
+  if (components === undefined || !(width * height * bits > 0)) return undefined;
+  return at + 1 + height * Math.ceil((width * components * bits) / 8);
 }

@@ -1,0 +1,113 @@
+/** Graphics state while content is interpreted (ISO 32000-2, 8.4). */
+import {
+  asInteger,
+  asName,
+  type ByteSlice,
+  isArray,
+  items,
+  type PdfDict,
+  type PdfDocument,
+} from '../../pdf/index.ts';
+import type { FontReader } from './font-text.ts';
+import type { Box, Matrix } from './geometry.ts';
+
+/** Returns the width of lines in the space of the requested content, in the direction where they are widest. */
+export function lineWidthOf({ lineWidth, ctm: [a, b, c, d] }: GraphicsState): number {
+  return Math.abs(lineWidth) * Math.max(Math.hypot(a, b), Math.hypot(c, d));
+}
+
+/**
+ * Graphics state and current path while content is interpreted (ISO 32000-2, 8.4 and 8.5).
+ */
+export interface GraphicsState {
+  ctm: Matrix;
+  clip: Box | undefined;
+  font:
+    | { readonly reader: FontReader; readonly number: number | undefined; readonly dict: PdfDict }
+    | undefined;
+  size: number;
+  leading: number;
+  rise: number;
+  scale: number;
+  mode: number;
+  lineWidth: number;
+  isDashed: boolean;
+  letterSpace: number;
+  wordSpace: number;
+  /** Lightness of the colours for filling and for lines, and the components of their colour spaces. */
+  fill: number | undefined;
+  line: number | undefined;
+  fillComponents: number | undefined;
+  lineComponents: number | undefined;
+  alpha: number;
+  lineAlpha: number;
+  blend: string;
+  group: { readonly alpha: number; readonly blend: string };
+  isConditional: boolean;
+  /** True inside of a clipping path that is no rectangle. */
+  isShaped: boolean;
+  /** True for the colours of fills and lines that are drawings, such as the cells of a pattern. */
+  fillDraws: boolean;
+  lineDraws: boolean;
+  /** False while a fill may show what is below: transparent, blended, optional, or inside of a clipping path. */
+  hides: boolean;
+}
+
+/** Returns the lightness of filled text with outlines; undefined for outlines of another one. */
+export function outlined({ fill, line }: GraphicsState): number | undefined {
+  return fill !== undefined && line !== undefined && Math.abs(fill - line) < 0.3 ? fill : undefined;
+}
+
+export function blendOf({ blend, group }: GraphicsState): string {
+  return group.blend === 'Normal' ? blend : group.blend;
+}
+
+export function initialState(ctm: Matrix): GraphicsState {
+  return {
+    ctm,
+    clip: undefined,
+    font: undefined,
+    size: 0,
+    leading: 0,
+    rise: 0,
+    scale: 1,
+    mode: 0,
+    lineWidth: 1,
+    isDashed: false,
+    letterSpace: 0,
+    wordSpace: 0,
+    fill: 0,
+    line: 0,
+    fillComponents: 1,
+    lineComponents: 1,
+    alpha: 1,
+    lineAlpha: 1,
+    blend: 'Normal',
+    group: { alpha: 1, blend: 'Normal' },
+    isConditional: false,
+    isShaped: false,
+    fillDraws: false,
+    lineDraws: false,
+    hides: true,
+  };
+}
+
+export const isDash = (pattern: ByteSlice | undefined): boolean =>
+  !(pattern === undefined || items(pattern).next().done);
+
+/** Returns a blend mode; the first of a list, which readers that know it use. */
+export function blendMode(pdf: PdfDocument, value: ByteSlice): string {
+  const [first = value] = isArray(value) ? items(value) : [];
+  return asName(pdf.resolve(first)) ?? 'unknown';
+}
+
+/** Axial and radial shadings, whose colours run along a line (8.7.4.5); the others can show any picture. */
+const GRADIENTS: readonly (number | undefined)[] = [2, 3];
+
+/** True for a pattern or a shading that can show more than colours that run into each other. */
+export function drawsPicture(pdf: PdfDocument, value: ByteSlice | undefined): boolean {
+  const dict = pdf.dict(value);
+  const shading =
+    asInteger(pdf.resolve(dict?.get('PatternType'))) === 2 ? pdf.dict(dict?.get('Shading')) : dict;
+  return !GRADIENTS.includes(asInteger(pdf.resolve(shading?.get('ShadingType'))));
+}
