@@ -256,8 +256,13 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
 
 /** Throws `runtime.options`, before the store is opened. */
 function assertOptions(options: CreateOptions): void {
-  const { effects, restarts, deadLetters } = options;
+  const { store, actors, effects, restarts, deadLetters } = options;
+  const isStore = typeof store?.open === 'function';
+  const isList =
+    Array.isArray(actors) && actors.every((actor) => typeof actor === 'object' && actor !== null);
   const problem =
+    (isStore ? undefined : '`store` is none: give `lmdb(folder)`, `postgres(url)` or `memory()`.') ??
+    (isList ? undefined : '`actors` is no list of what `defineActor` returns.') ??
     numberProblem(options, { messagesAtOnce: [1], cachedActors: [0], stopGraceMs: [0] }) ??
     numberProblem(effects, { atOnce: [1], timeoutMs: [1] }, 'effects.') ??
     numberProblem(restarts, RESTART_BOUNDS, 'restarts.') ??

@@ -70,7 +70,7 @@ export interface Schedule {
  */
 export function schedule<Receiver extends Actor>(name: string, options: ScheduleOptions<Receiver>): Schedule {
   const { to, id, event, missed = 'one', overlap, everyMs, cron, timeZone = 'UTC' } = options;
-  const address = { kind: to.kind, id };
+  const address = { kind: to?.kind, id };
   const problem =
     name === ''
       ? 'A schedule needs a name.'

@@ -74,7 +74,7 @@ export function defineEffect<
     throw new Fatal('effect.malformed', `effect "${name}": ${what}`);
   };
   if (typeof name !== 'string' || name === '') refuse('its name is a text.');
-  if (typeof options.run !== 'function') refuse('`run` is missing.');
+  if (typeof options?.run !== 'function') refuse('`run` is missing.');
   const { run, failed, timeoutMs, heartbeatMs, totalMs, tries, after = 'durable', partitioning } = options;
   const problem =
     numberProblem(options, {

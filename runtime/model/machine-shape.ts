@@ -36,6 +36,8 @@ export function assertStorable(definition: ActorDefinition): void {
 /** Most ids of messages that an actor may remember: they are stored with each step. */
 const MAX_ID_WINDOW = 10_000;
 
+const FUNCTIONS = ['rows', 'names', 'counters', 'ends', 'parent', 'children'] as const;
+
 function assertMembers(definition: ActorDefinition): void {
   const { kind, machine, version, migrations, effects } = definition;
   const refuse = (what: string): never => {
@@ -56,7 +58,17 @@ function assertMembers(definition: ActorDefinition): void {
       refuse(`\`migrations\` has one from version ${one}, but \`version\` is ${version}.`);
   for (let one = Math.min(...from, version); one < version; one += 1)
     if (!from.includes(one)) refuse(`\`migrations\` has none from version ${one} to ${one + 1}.`);
-  for (const { name } of effects ?? []) if (name === SEND_EFFECT) refuse(`the effect "${name}" is built in.`);
+  for (const one of from)
+    if (typeof migrations?.[one]?.migrate !== 'function')
+      refuse(`the migration from version ${one} has no function \`migrate\`.`);
+  for (const member of FUNCTIONS)
+    if (definition[member] !== undefined && typeof definition[member] !== 'function')
+      refuse(`\`${member}\` is no function.`);
+  if (!Array.isArray(effects ?? [])) refuse('`effects` is no list.');
+  for (const effect of effects ?? []) {
+    if (effect?.handler === undefined) refuse('`effects` holds what `defineEffect` did not make.');
+    if (effect.name === SEND_EFFECT) refuse(`the effect "${effect.name}" is built in.`);
+  }
 }
 
 /** Remedies for actions that need a running interpreter. */

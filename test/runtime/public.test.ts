@@ -1,4 +1,6 @@
 /** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type Clock,
   type CreateOptions,
@@ -727,6 +729,12 @@ test('the store is closed when the runtime cannot start', async (t) => {
   await (await createRuntime({ store: lmdb(folder), actors: [order, bank] })).stop();
 });
 
+test('a file in the place of the folder of a store is refused', async (t) => {
+  const file = join(folderFor(t), 'file');
+  writeFileSync(file, '');
+  await t.throwsAsync(createRuntime({ store: lmdb(file), actors: [bank] }), { code: 'store.unwritable' });
+});
+
 const plain = setup({ guards: { isSo: () => true }, actions: { shout: () => {} } });
 const version = 1;
 
@@ -893,6 +901,31 @@ const REFUSED: readonly (readonly [name: string, define: () => unknown, message:
     /^k: `mailboxLimit` is 0, not a whole number of at least 1\.$/,
   ],
   [
+    'a migration without its function',
+    () => defineActor('k', { version: 2, migrations: { 1: {} as never }, machine: plain.createMachine({}) }),
+    /^k: the migration from version 1 has no function `migrate`\.$/,
+  ],
+  [
+    'a list in the place of a function',
+    () => defineActor('k', { version, names: ['a'] as never, machine: plain.createMachine({}) }),
+    /^k: `names` is no function\.$/,
+  ],
+  [
+    'an action among the effects',
+    () => defineActor('k', { version, effects: [pay.action as never], machine: plain.createMachine({}) }),
+    /^k: `effects` holds what `defineEffect` did not make\.$/,
+  ],
+  [
+    'effects that are no list',
+    () => defineActor('k', { version, effects: { pay } as never, machine: plain.createMachine({}) }),
+    /^k: `effects` is no list\.$/,
+  ],
+  [
+    'an effect without options',
+    () => defineEffect('e', undefined as never),
+    /^effect "e": `run` is missing\.$/,
+  ],
+  [
     'a time limit of a fraction',
     () => defineEffect('e', { run: NOTHING, timeoutMs: 0.5 }),
     /`timeoutMs` is 0\.5/,
@@ -970,6 +1003,8 @@ test('numbers outside of their bounds are refused before the store is opened', a
     [{ restarts: { within: 0 } }, '`restarts.within` is 0, not a whole number of at least 1.'],
     [{ stopGraceMs: NaN }, '`stopGraceMs` is NaN, not a whole number of at least 0.'],
     [{ deadLetters: { atMost: 0 } }, '`deadLetters.atMost` is 0, not a whole number of at least 1.'],
+    [{ store: './data' as never }, '`store` is none: give `lmdb(folder)`, `postgres(url)` or `memory()`.'],
+    [{ actors: [undefined as never] }, '`actors` is no list of what `defineActor` returns.'],
     [{ deadLetters: { forMs: 1.5 } }, '`deadLetters.forMs` is 1.5, not a whole number of at least 1.'],
   ];
   for (const [options, message] of refused)

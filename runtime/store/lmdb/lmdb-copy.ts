@@ -45,7 +45,7 @@ export function openLmdbCopy(folder: string, role: 'source' | 'target'): CopySid
     if (filesIn(folder).length > 0) {
       throw new Fatal(
         'store.not-empty',
-        `${folder} holds other files and no store. Name the folder db below Storage:Root, or an empty folder.`,
+        `${folder} holds other files and no store. Name the folder of a store, or an empty folder.`,
       );
     }
   }

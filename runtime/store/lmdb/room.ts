@@ -23,11 +23,12 @@ export function assertRoomForStore(folder: string): void {
     if (code === 'ENOSPC' || code === 'EDQUOT')
       throw new Fatal(
         'store.full',
-        `The disk of ${folder} has no room for a store (${code}). Free some space on it, or set Storage:Root to a folder on another disk.`,
+        `The disk of ${folder} has no room for a store (${code}). Free some space on it, or name a folder on another disk.`,
       );
     throw new Fatal('store.unwritable', `The folder of the store cannot be written: ${folder} (${code}).`);
   } finally {
-    rmSync(probe, { force: true });
+    // Below a file there is none, and removing it would fail with an error of its own.
+    if (existsSync(probe)) rmSync(probe);
   }
 }
 
