@@ -1,6 +1,7 @@
 /** Creates containers: files and a signature over all of them (EN 319 162-1 §4.3, §4.4, baseline §5). */
 import { basename } from 'node:path';
 import { openSource, type Source, SourceRange } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type Fingerprint,
@@ -67,6 +68,7 @@ export async function signAsic(
   request: SignAsicRequest,
   services: SigningServices = {},
 ): Promise<SignedAsic> {
+  assertRequest(['Cades', 'Xades'], request, ['at', 'signer']);
   const { kind, format, inputs, comment = false } = request;
   const names = namesOf(inputs, kind);
   const opened: Source[] = [];

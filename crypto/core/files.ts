@@ -241,6 +241,8 @@ export interface Source {
  */
 export function openSource(path: InputFile, password?: string): Source {
   if (typeof path !== 'string') {
+    if (!ArrayBuffer.isView(path))
+      throw new CryptoError('request.invalid', 'A file is a path or bytes (Uint8Array).');
     return { ...memorySource('content', Buffer.from(path.buffer, path.byteOffset, path.length)), password };
   }
   // O_NONBLOCK: opening a named pipe must fail at once and not wait for a writer.
@@ -342,12 +344,17 @@ function changed(path: string): CryptoError {
   return new CryptoError('input.changed', `${path} changed while it was being read.`);
 }
 
+/** Longest path that an error names, characters; the systems have no longer ones. */
+const MAX_PATH_SHOWN = 4096;
+
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new CryptoError('input.unreadable', `${path} can't be read: ${code}.`);
+    // The content of a file in the place of its path must not get into logs.
+    const name = path.length > MAX_PATH_SHOWN ? `A path of ${path.length} characters` : path;
+    throw new CryptoError('input.unreadable', `${name} can't be read: ${code}.`);
   }
 }
 

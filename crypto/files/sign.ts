@@ -6,6 +6,7 @@ import { augmentCades } from '../cades/augment.ts';
 import { signCades, signCadesAtLevel } from '../cades/sign.ts';
 import { beginCades, finishCades } from '../cades/two-step.ts';
 import { verifyCades } from '../cades/verify.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   type AugmentFileRequest,
   type BeginSigningRequest,
@@ -80,6 +81,14 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
   },
 };
 
+function formatOf(
+  request: { readonly format: SignatureFormat },
+  members: Parameters<typeof assertRequest>[2],
+): Format {
+  assertRequest(Object.keys(FORMATS), request, members);
+  return FORMATS[request.format];
+}
+
 /**
  * Signs one file at level B, which needs no service. When this returns, the output's bytes are on the disk
  * (unless `sync` is false; the caller syncs its folder entry); when it throws, there is no output.
@@ -91,7 +100,7 @@ export function signFile(request: SignFileRequest<InputFile, OutputFile>): Signe
   if (level !== 'B') {
     throw new CryptoError('request.invalid', `Level ${level} needs authorities; signFileAtLevel asks them.`);
   }
-  return FORMATS[request.format].sign(request);
+  return formatOf(request, ['at', 'signer']).sign(request);
 }
 
 /**
@@ -104,10 +113,11 @@ export async function signFileAtLevel(
   request: SignAtLevelRequest<InputFile, OutputFile>,
   services: SigningServices = {},
 ): Promise<SignedFile> {
-  const { signer, format, level = 'B' } = request;
+  const format = formatOf(request, ['at', 'signer']);
+  const { signer, level = 'B' } = request;
   if (!('sign' in signer)) {
     if (level === 'B') return signFile({ ...request, signer });
-    return FORMATS[format].signAtLevel({ ...request, signer }, services);
+    return format.signAtLevel({ ...request, signer }, services);
   }
   const { state, ...data } = beginSigning(request, services);
   const value = Buffer.from(await signer.sign(data));
@@ -128,7 +138,7 @@ export async function augmentFile(
   request: AugmentFileRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
-  return FORMATS[request.format].augment(request, services);
+  return formatOf(request, ['at']).augment(request, services);
 }
 
 /**
@@ -142,7 +152,7 @@ export function beginSigning(
   request: BeginSigningRequest<InputFile>,
   services: SigningServices = {},
 ): BegunSigning {
-  return FORMATS[request.format].begin(request, services);
+  return formatOf(request, ['at', 'signer']).begin(request, services);
 }
 
 /**
@@ -150,7 +160,7 @@ export function beginSigning(
  * @throws {CryptoError} as `beginSigning`
  */
 export function trySigning(request: BeginSigningRequest<InputFile>, services: SigningServices = {}): void {
-  FORMATS[request.format].tryOut(request, services);
+  formatOf(request, ['at', 'signer']).tryOut(request, services);
 }
 
 /**
@@ -161,7 +171,7 @@ export async function finishSigning(
   request: FinishSigningRequest<InputFile, OutputFile> & { readonly format: SignatureFormat },
   services: SigningServices = {},
 ): Promise<SignedFile> {
-  return FORMATS[request.format].finish(request, services);
+  return formatOf(request, []).finish(request, services);
 }
 
 /**
@@ -170,5 +180,5 @@ export async function finishSigning(
  * @throws {CryptoError} `input.*` when the file can't be read at all, or changes meanwhile
  */
 export function verifyFile(request: VerifyFileRequest<InputFile>): VerificationReport {
-  return FORMATS[request.format].verify(request);
+  return formatOf(request, []).verify(request);
 }

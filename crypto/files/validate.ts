@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import { inspectAsic, mayBeContainer } from '../asic/validate.ts';
 import { inspectCades } from '../cades/validate.ts';
 import { openSource, type Source, SourceRange } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import { CryptoError, type InputFile } from '../core/types.ts';
 import type {
   Finding,
@@ -136,11 +137,14 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
  * once, if given.
  * Source: EN 319 102-1 §5.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
- * anchor that can't be read
+ * anchor that can't be read; `request.invalid`
  */
 export async function validateFile(request: ValidateFileRequest<InputFile>): Promise<ValidationReport> {
-  const { format, facts } = inspectFiles(request);
+  assertRequest(Object.keys(READERS), request, ['at']);
   const { trust } = request;
+  if (!Array.isArray(trust?.anchors))
+    throw new CryptoError('request.invalid', '`trust.anchors` is no list of certificates; it may be empty.');
+  const { format, facts } = inspectFiles(request);
   const report = validateSignatures(format, facts, request);
   const open = report.signatures.some(({ results }) => isOpen(results));
   if (trust.online === undefined || trust.revocation === 'none' || !open) return report;

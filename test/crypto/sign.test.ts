@@ -52,6 +52,40 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
+test('what a program without types leaves out is named', async (t) => {
+  const [input, output] = [GOOD.Cades, new MemoryOutput()];
+  const request = { format: 'Cades', input, output, signer: pki().signer('p-256'), at: AT } as const;
+  const trust = { anchors: [], revocation: 'none' } as const;
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ['format', /`format` is undefined, not Pades, Cades, Xades/],
+    ['at', /`at` is no time in milliseconds/],
+    ['signer', /`signer` is missing/],
+    ['input', /a path or bytes/],
+  ];
+  for (const [member, message] of refused)
+    await t.throwsAsync(signFileAtLevel({ ...request, [member]: undefined }), {
+      code: 'request.invalid',
+      message,
+    });
+  await signFileAtLevel(request);
+  const validation = { format: 'Cades', path: output.bytes, trust, at: AT } as const;
+  for (const [member, message] of [
+    ['format', /`format` is undefined/],
+    ['at', /`at` is no time/],
+    ['trust', /`trust\.anchors` is no list/],
+  ] as const)
+    await t.throwsAsync(validateFile({ ...validation, [member]: undefined }), {
+      code: 'request.invalid',
+      message,
+    });
+  t.is((await validateFile(validation)).signatures.length, 1);
+  const text = GOOD.Pades.toString('base64').padEnd(5000, '=');
+  await t.throwsAsync(signFileAtLevel({ ...request, input: text }), {
+    code: 'input.unreadable',
+    message: `A path of ${text.length} characters can't be read: ENAMETOOLONG.`,
+  });
+});
+
 test('every format signs and verifies with every kind of key, and reports the size and digest of the file on disk', (t) => {
   for (const format of FORMATS) {
     for (const kind of ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {

@@ -1,0 +1,23 @@
+/** Checks of requests by programs without types: what is missing is named here, not by an error inside the engine. */
+import { CryptoError } from './types.ts';
+
+/**
+ * Checks the members of a request that every operation needs.
+ * @param formats those that the operation has
+ * @throws {CryptoError} `request.invalid`, which names the member
+ */
+export function assertRequest(
+  formats: readonly string[],
+  request: { readonly format: string; readonly at?: unknown; readonly signer?: unknown },
+  members: readonly ('at' | 'signer')[],
+): void {
+  const refuse = (what: string): never => {
+    throw new CryptoError('request.invalid', what);
+  };
+  const { format, at, signer } = request ?? {};
+  if (!formats.includes(format)) refuse(`\`format\` is ${String(format)}, not ${formats.join(', ')}.`);
+  if (members.includes('at') && !Number.isFinite(at))
+    refuse('`at` is no time in milliseconds, such as Date.now().');
+  if (members.includes('signer') && (typeof signer !== 'object' || signer === null))
+    refuse('`signer` is missing; `loadSigner` makes one.');
+}
