@@ -265,6 +265,15 @@ export interface ActorStore {
   };
   /** Present for a store that several processes can use at a time. */
   readonly nodes?: StoreNodes;
+  /** Present for a store that is copied before its actors are migrated. */
+  readonly upgradeCopy?: {
+    /** Place of the last copy, if any. */
+    readonly path?: string;
+    /** Makes a copy before anything is written, unless an interrupted upgrade has made it. Returns its place. */
+    make(): string;
+    /** Ends the upgrade. */
+    complete(): void;
+  };
   /** Resolves once all earlier commits are durable. */
   flushed(): Promise<void>;
   /**

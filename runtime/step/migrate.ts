@@ -3,7 +3,7 @@
  * so that the next start continues after a crash.
  */
 import type { ActorDefinition } from '../model/definition.ts';
-import { Fatal, Retryable } from '../model/failures.ts';
+import { Fatal, Retryable, wayBack } from '../model/failures.ts';
 import { jsonType } from '../model/json.ts';
 import type { ActorStore, Json, Log, Millis, Row, RowQuery, Step, StoredActor } from '../model/ports.ts';
 import {
@@ -102,11 +102,15 @@ export async function migrateStore(
   if (missing.length > 0) {
     throw new Fatal(
       'store.no-path',
-      `The store holds what this program cannot take over:\n${missing.join('\n')}`,
+      `The store holds what this program cannot take over:\n${missing.join('\n')}${wayBack(store.upgradeCopy?.path)}`,
     );
   }
   let migrated = 0;
   if (areMixed) return { migrated, rearmed: 0 };
+  if (stateCounts.some(({ kind, version }) => version < (newest.get(kind) ?? version))) {
+    const path = store.upgradeCopy?.make();
+    if (path !== undefined) log.info('The store as it was before the upgrade is kept.', { Path: path });
+  }
   for (const definition of definitions) {
     const old = stateCounts.filter(
       ({ kind, version }) => kind === definition.kind && version < definition.version,
@@ -122,6 +126,7 @@ export async function migrateStore(
   }
   let rearmed = 0;
   for (const definition of definitions) rearmed += await addDeadlines(store, definition, stored, log, now);
+  store.upgradeCopy?.complete();
   return { migrated, rearmed };
 }
 

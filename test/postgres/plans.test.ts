@@ -37,7 +37,7 @@ const idOf = (number: number) => `job-${String(number).padStart(5, '0')}`;
 const address = (id: string) => ({ kind: 'job', id });
 
 type Operation = (store: ActorStore, round: number) => Promise<unknown>;
-type Silent = 'nodes' | 'shareWithThreads' | 'flushed' | 'refusal' | 'describe' | 'close';
+type Silent = 'nodes' | 'upgradeCopy' | 'shareWithThreads' | 'flushed' | 'refusal' | 'describe' | 'close';
 /** It changes all effects of its node, once, at a start after the clock was set back. */
 type Exceptional = 'rescheduleAfterClockRegression';
 type SilentOfNodes = 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';

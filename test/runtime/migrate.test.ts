@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -162,4 +163,54 @@ test('no machine of the services has a deadline without a name', (t) => {
       .map(([name]) => name),
   );
   t.deepEqual(unnamed, []);
+});
+
+test('an upgrade keeps the store as it was, a refused downgrade names it, and the earlier program opens it', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const folder = join(root, 'db');
+  const copy = `${folder}-before-upgrade`;
+  let store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  const reopen = async () => {
+    await store.close();
+    store = openLmdbStore({ folder });
+  };
+  for (const id of ['a', 'b'])
+    await runtimeOf(store, first).system.create({ kind: 'lamp', id }, { watts: 5 });
+  await migrateStore(store, [first], log, 0);
+  t.false(existsSync(copy), 'a start without an upgrade makes no copy');
+
+  let migrated = 0;
+  // The second actor fails: the upgrade ends between two actors, as in a crash.
+  const failing: ActorDefinition = {
+    ...third,
+    migrations: {
+      ...third.migrations,
+      1: {
+        migrate: (stored) => {
+          migrated += 1;
+          if (migrated === 2) throw new Error('ends here');
+          return third.migrations?.[1]?.migrate(stored) ?? { state: '', context: {} };
+        },
+      },
+    },
+  };
+  await t.throwsAsync(migrateStore(store, [failing], log, 0), { message: /ends here/ });
+  await reopen();
+  await migrateStore(store, [third], log, 0);
+  t.is((await store.load({ kind: 'lamp', id: 'b' }))?.version, 3);
+  await reopen();
+  const refused = await t.throwsAsync(migrateStore(store, [first], log, 0), { code: 'store.no-path' });
+  t.true(refused?.message.includes(copy), refused?.message);
+
+  await store.close();
+  await rename(folder, join(root, 'new'));
+  await rename(copy, folder);
+  store = openLmdbStore({ folder });
+  t.deepEqual(await migrateStore(store, [first], log, 0), { migrated: 0, rearmed: 0 });
+  for (const id of ['a', 'b'])
+    t.like(await store.load({ kind: 'lamp', id }), { version: 1, context: { watts: 5 } });
+  await migrateStore(store, [third], log, 0);
+  t.true(existsSync(copy), 'the next upgrade makes one again');
 });

@@ -48,6 +48,9 @@ const CLOSED_NOTE = 'closed';
 /** Content: the folder of the last backup. */
 const BACKUP_NOTE = 'last-backup';
 
+/** Name of the file that is there while a store is upgraded. */
+export const UPGRADING_NOTE = 'upgrading';
+
 class Damage extends Error {}
 
 /**
@@ -96,7 +99,7 @@ function closedNote(path: string): string {
 }
 
 /** A note is help, not data: a folder that takes none stays in use. */
-function writeNote(folder: string, name: string, text: string): void {
+export function writeNote(folder: string, name: string, text: string): void {
   try {
     writeFileSync(join(folder, name), text, { mode: 0o640 });
   } catch {}

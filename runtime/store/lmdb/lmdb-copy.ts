@@ -54,7 +54,7 @@ export function openLmdbCopy(folder: string, role: 'source' | 'target'): CopySid
   try {
     assertSound(folder);
     const tables = openTables(folder);
-    upgradeTables(tables);
+    upgradeTables(tables, folder);
     settlePending(tables);
     return new LmdbCopy(folder, tables, release);
   } catch (error) {

@@ -24,7 +24,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
-import { Fatal } from '../../model/failures.ts';
+import { Fatal, wayBack } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT, fitsKey, parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
@@ -297,6 +297,11 @@ function makeFiles(folder: string): void {
   }
 }
 
+/** Folder of the copy that is made before a store is upgraded: beside it, on the same disk. */
+export function upgradeCopyOf(folder: string): string {
+  return `${folder}-before-upgrade`;
+}
+
 /** Opens or creates the environment. Throws `store.newer-format`. */
 export function openTables(folder: string): Tables {
   makeFiles(folder);
@@ -317,9 +322,10 @@ export function openTables(folder: string): Tables {
   const found = meta.get(['format']);
   if (found !== undefined && Number(found) > STORE_FORMAT) {
     void root.close();
+    const copy = upgradeCopyOf(folder);
     throw new Fatal(
       'store.newer-format',
-      `${folder} was written by a newer version (store format ${found}; this one reads up to ${STORE_FORMAT}).`,
+      `${folder} was written by a newer version (store format ${found}; this one reads up to ${STORE_FORMAT}).${wayBack(existsSync(copy) ? copy : undefined)}`,
     );
   }
   if (found === undefined) meta.putSync(['format'], String(STORE_FORMAT));

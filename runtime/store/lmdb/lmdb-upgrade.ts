@@ -1,4 +1,16 @@
-/** Adds data that stores of earlier versions lack, once when they are opened. */
+/** Adds data that stores of earlier versions lack, once when they are opened, and keeps a copy of the store as it was before. */
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import type { StoredActor } from '../../model/ports.ts';
 import {
   STATE_INDEX_PREFIX,
@@ -9,10 +21,50 @@ import {
   stateIndexEntryOf,
   stateIndexKey,
 } from '../../step/derive.ts';
-import { type EffectValue, parseStored, STORE_FORMAT, type Tables, transact } from './lmdb-tables.ts';
+import { UPGRADING_NOTE, writeNote } from './lmdb-check.ts';
+import {
+  type EffectValue,
+  parseStored,
+  STORE_FORMAT,
+  type Tables,
+  transact,
+  upgradeCopyOf,
+} from './lmdb-tables.ts';
+
+/**
+ * Copies the store to a folder beside it, in place of an earlier copy. An upgrade that was interrupted has its copy
+ * already, and keeps it. Nobody may write meanwhile. Returns the folder.
+ */
+export function keepUpgradeCopy(folder: string): string {
+  const target = upgradeCopyOf(folder);
+  if (existsSync(join(folder, UPGRADING_NOTE)) && existsSync(target)) return target;
+  const part = `${target}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { mode: 0o750 });
+  const file = join(part, 'data.mdb');
+  copyFileSync(join(folder, 'data.mdb'), file, constants.COPYFILE_FICLONE);
+  const opened = openSync(file, 'r+');
+  fsyncSync(opened);
+  closeSync(opened);
+  rmSync(target, { recursive: true, force: true });
+  renameSync(part, target);
+  writeNote(folder, UPGRADING_NOTE, target);
+  return target;
+}
+
+/** The store is as this version wants it: the next upgrade makes a copy of its own. */
+export function endUpgrade(folder: string): void {
+  rmSync(join(folder, UPGRADING_NOTE), { force: true });
+}
+
+function isCurrent({ meta, actors }: Tables): boolean {
+  const isCounted = meta.doesExist(['census']) || actors.getCount({ limit: 1 }) === 0;
+  return isCounted && Number(meta.get(['format'])) >= STORE_FORMAT;
+}
 
 /** Upgrades a store in one transaction. Call it before any write. */
-export function upgradeTables(tables: Tables): void {
+export function upgradeTables(tables: Tables, folder: string): void {
+  if (!isCurrent(tables)) keepUpgradeCopy(folder);
   // From here on the store may hold data that earlier versions would ignore.
   if (Number(tables.meta.get(['format'])) < STORE_FORMAT)
     tables.meta.putSync(['format'], String(STORE_FORMAT));

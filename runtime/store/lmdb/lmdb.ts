@@ -2,7 +2,7 @@
  * The store on disk, for one machine. Reads use the memory map on this thread; writes are grouped and use a thread of
  * their own (`lmdb-committer.ts`). A commit is answered once it is durable: this engine makes nothing visible before.
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { latestDue } from '../../model/backoff.ts';
@@ -44,8 +44,9 @@ import {
   readRows,
   stepOfText,
   type Tables,
+  upgradeCopyOf,
 } from './lmdb-tables.ts';
-import { upgradeTables } from './lmdb-upgrade.ts';
+import { endUpgrade, keepUpgradeCopy, upgradeTables } from './lmdb-upgrade.ts';
 import { effectAt, readEffects, readNames, readTimers, timersIn } from './lmdb-work.ts';
 import { claimFolder, type Release } from './owner.ts';
 import { assertRoomForStore } from './room.ts';
@@ -103,7 +104,7 @@ export function openLmdbStore(options: LmdbOptions): ActorStore {
     assertSound(options.folder);
     const tables = openTables(options.folder);
     assertNoCopy(tables.root, tables.meta, options.folder);
-    upgradeTables(tables);
+    upgradeTables(tables, options.folder);
     settlePending(tables);
     return new LmdbStore(options, tables, release);
   } catch (error) {
@@ -133,6 +134,15 @@ class LmdbStore implements ActorStore {
     };
     const link = startWriter(folder);
     this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
+  }
+
+  get upgradeCopy(): NonNullable<ActorStore['upgradeCopy']> {
+    const path = upgradeCopyOf(this.#folder);
+    return {
+      ...(existsSync(path) && { path }),
+      make: () => keepUpgradeCopy(this.#folder),
+      complete: () => endUpgrade(this.#folder),
+    };
   }
 
   shareWithThreads(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {

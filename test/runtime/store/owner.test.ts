@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
@@ -78,8 +78,11 @@ test('a store by a newer version is refused and left unchanged', async (t) => {
   const before = readFileSync(join(folder, 'data.mdb'));
   t.throws(() => openLmdbStore({ folder }), {
     code: 'store.newer-format',
-    message: /store format \d+; this one reads up to/,
+    message: /store format \d+; this one reads up to \d+\)\.$/,
   });
+  mkdirSync(`${folder}-before-upgrade`);
+  t.teardown(() => rmSync(`${folder}-before-upgrade`, { recursive: true }));
+  t.throws(() => openLmdbStore({ folder }), { message: new RegExp(`is in ${folder}-before-upgrade\\.`) });
   t.true(before.equals(readFileSync(join(folder, 'data.mdb'))));
   t.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('owner.')),
