@@ -79,13 +79,14 @@ const ADDRESSES = {
   setup(bundler) {
     bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const source = relative(ROOT, path).split(sep).join('/').replace(/\.ts$/, '.js');
-      const folder = [...PACKAGES.values()].find((name) => source.startsWith(`${name}/`));
-      const compiled = folder === undefined ? source : `../${folder}/dist${source.slice(folder.length)}`;
+      const [name, folder] = [...PACKAGES].find(([, folder]) => source.startsWith(`${folder}/`)) ?? [];
+      // An installed program has the packages in its node_modules/; Node finds their entry, dist/index.js.
+      const address =
+        folder === undefined
+          ? `(__dist + ${JSON.stringify(source)})`
+          : `new URL(${JSON.stringify(`.${source.slice(folder.length)}`)}, import.meta.resolve(${JSON.stringify(name)})).href`;
       const text = readFileSync(path, 'utf8');
-      return {
-        contents: text.replaceAll('import.meta.url', `(__dist + ${JSON.stringify(compiled)})`),
-        loader: 'ts',
-      };
+      return { contents: text.replaceAll('import.meta.url', address), loader: 'ts' };
     });
   },
 };

@@ -2,25 +2,31 @@
  * Packs the packages (workspaces) and uses them as others do: in an empty strict project, without skipLibCheck, on several versions of Node; and judges
  * the tarballs with publint and @arethetypeswrong/cli. Needs the registry.
  *
- * node scripts/check-packages.mjs [--node 20,22,24,26] [<folder>…]   exit 0: all of it works
+ * The program is started by npx from its tarball, signs a file and collects a signature.
+ *
+ * node scripts/check-packages.mjs [--node 20,22,24,26] [<folder>|program…]   exit 0: all of it works. "--node current" is the Node that runs this.
  *
  * What runs is the first program of the README of a package, killed once and started again, some of its guide, and its commands by npx. The programs of
  * its guide, docs/<name>/, are compiled: code that begins with an import or with the name of its file. Needs the build with the tests.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { startAuthority } from '../dist/test/pki/authority.js';
+import { packAll } from './release/pack.mjs';
+import { tryProgram } from './release/try-program.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Packages that the types of an entry, or the program of the README, need beside the tarball. */
@@ -38,9 +44,22 @@ const { values, positionals } = parseArgs({
 const { workspaces } = readJson('package.json');
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 try {
-  for (const folder of positionals.length > 0 ? positionals : workspaces) await check(folder);
+  for (const what of positionals.length > 0 ? positionals : [...workspaces, 'program'])
+    if (what === 'program') await checkProgram();
+    else await check(what);
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+async function checkProgram() {
+  // Another user reads it.
+  chmodSync(work, 0o755);
+  const [tarball] = packAll(work);
+  console.log(`sealwright: ${statSync(tarball).size} bytes packed`);
+  for (const version of values.node.split(',')) {
+    await tryProgram(tarball, version === 'current' ? undefined : version, work);
+    console.log(`sealwright: signed a file and collected a signature on Node ${version}`);
+  }
 }
 
 async function check(folder) {

@@ -45,7 +45,7 @@ const LONG = [
   'commands/{actors,backup,decrypt,doctor,health,program,store-copy,verify-history,verify/*}*',
   'runtime/{crash/{kill,*-long},examples,packed}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
-  'project/layout',
+  'project/{layout,release}',
   'bench/command*',
   'postgres/*',
 ];

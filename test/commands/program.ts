@@ -52,7 +52,8 @@ function startScript(
   return startCommand(process.execPath, cwd, [script, ...words], env);
 }
 
-function startCommand(
+/** Starts a program with no environment but `PATH` and `env`. */
+export function startCommand(
   command: string,
   cwd: string,
   words: readonly string[],

@@ -1,0 +1,279 @@
+/**
+ * Builds the documentation as a site of plain files: it opens from a folder, loads nothing from elsewhere, and has a search.
+ *
+ * npm run build && node scripts/build-site.mjs [<folder>]   default: dist-site
+ *
+ * The groups of the navigation are the headings of docs/README.md. A link to a file of the repository that is no page gets a copy of the file.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, posix, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { Marked } from 'marked';
+import { apiReference } from './site/api-reference.mjs';
+
+const ROOT = join(import.meta.dirname, '..');
+const out = resolve(process.argv[2] ?? 'dist-site');
+const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
+const { portalDocument } = await built('test/http/portal/harness.js');
+const { batchDocument } = await built('test/http/answers.js');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** Pages by their source. The front page is README.md. */
+const sources = [
+  ...[
+    'README.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    'CODE_OF_CONDUCT.md',
+    'clients/README.md',
+    'web/README.md',
+  ],
+  ...['runtime/README.md', 'runtime/api.md', 'crypto/README.md', 'crypto/api.md'],
+  ...['bench', 'docs', 'test/requirements'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+      .map((name) => `${folder}/${name}`),
+  ),
+].filter((source) => existsSync(join(ROOT, source)));
+const targets = new Map(
+  sources.map((source) => [source, source === 'README.md' ? 'index.html' : source.replace(/\.md$/, '.html')]),
+);
+const apis = [
+  { target: 'api/batch.html', title: 'API of the batch service', document: batchDocument() },
+  { target: 'api/portal.html', title: 'API of the portal', document: portalDocument() },
+];
+/** Files of the repository that pages lead to. */
+const copied = new Set();
+const pages = [
+  ...sources.map(readPage),
+  ...(await Promise.all(
+    apis.map(async (api) => ({ ...api, html: await apiReference(api.document, built) })),
+  )),
+];
+const index = pages.find(({ target }) => target === 'docs/README.html');
+
+rmSync(out, { recursive: true, force: true });
+for (const page of pages) write(page.target, layout(page));
+for (const file of copied) copy(file);
+for (const file of ['style.css', 'page.js']) cpSync(join(ROOT, 'scripts', 'site', file), join(out, file));
+await writeSearch();
+write('llms.txt', llms());
+for (const { target, document } of apis) write(target.replace('.html', '.json'), JSON.stringify(document));
+console.log(`${pages.length} pages in ${out}`);
+
+function readPage(source) {
+  const target = targets.get(source);
+  const text = readFileSync(join(ROOT, source), 'utf8').replaceAll(/<!--.*?-->/gs, '');
+  const ids = new Map();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text: name }) {
+        const id = slug(name, ids);
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)} <a class="self" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        return `<a href="${quoted(reach(source, href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      image({ href, text: description }) {
+        return `<img src="${quoted(reach(source, href))}" alt="${quoted(description)}" loading="lazy">`;
+      },
+    },
+  });
+  const html = marked
+    .parse(text)
+    .replaceAll('<table>', '<div class="wide"><table>')
+    .replaceAll('</table>', '</table></div>');
+  const [, title = source] = /^# (.+)$/m.exec(text) ?? [];
+  return { source, target, title: title.replaceAll('`', ''), text, html };
+}
+
+/** Address of a link of a page, from the page; files that are no pages are copied. */
+function reach(source, href) {
+  if (/^([a-z]+:|#)/.test(href)) return href;
+  const [path, anchor] = href.split('#', 2);
+  let file = posix.join(dirname(source), path).replace(/\/$/, '');
+  if (isFolder(file))
+    file = existsSync(join(ROOT, file, 'README.md')) ? `${file}/README.md` : `${file}/index.html`;
+  const target = targets.get(file) ?? file;
+  if (!targets.has(file)) copied.add(file);
+  const from = dirname(targets.get(source));
+  return `${posix.relative(from, target) || posix.basename(target)}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function isFolder(path) {
+  return existsSync(join(ROOT, path)) && statSync(join(ROOT, path)).isDirectory();
+}
+
+/** Copies a file; for a folder without a page, writes a list of its files and copies them. */
+function copy(file) {
+  const folder = join(ROOT, dirname(file));
+  if (existsSync(join(ROOT, file))) {
+    mkdirSync(join(out, dirname(file)), { recursive: true });
+    cpSync(join(ROOT, file), join(out, file));
+    return;
+  }
+  if (!file.endsWith('/index.html') || !existsSync(folder))
+    throw new Error(`A page links to ${file}, which is not there`);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/node_modules|(^|\/)dist\//.test(name) && statSync(join(folder, name)).isFile())
+    .sort();
+  for (const name of names) {
+    mkdirSync(join(out, dirname(file), dirname(name)), { recursive: true });
+    cpSync(join(folder, name), join(out, dirname(file), name));
+  }
+  const items = names.map((name) => `<li><a href="${quoted(name)}">${quoted(name)}</a></li>`).join('\n');
+  write(
+    file,
+    layout({
+      target: file,
+      title: dirname(file),
+      html: `<h1>${quoted(dirname(file))}</h1><ul>${items}</ul>`,
+    }),
+  );
+}
+
+/** The id that GitHub gives to a heading. */
+function slug(name, ids) {
+  const plain = name.replaceAll(/<[^>]+>|\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  const id = plain
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+  const times = ids.get(id) ?? 0;
+  ids.set(id, times + 1);
+  return times === 0 ? id : `${id}-${times}`;
+}
+
+function layout({ target, title, html }) {
+  const home = posix.relative(dirname(target), '.') || '.';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'none'">
+<title>${quoted(title)} – sealwright</title>
+<link rel="stylesheet" href="${home}/style.css">
+<script defer src="${home}/page.js"></script>
+</head>
+<body data-home="${home}">
+<a class="skip" href="#main">Skip to content</a>
+<header><a href="${home}/index.html"><strong>sealwright</strong></a> <small>${version}</small>
+<label>Search <input type="search" id="search" autocomplete="off"></label><ul id="found" aria-live="polite"></ul></header>
+<div class="page">
+<nav aria-label="Documentation">${navigation(target)}</nav>
+<main id="main">
+${html}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+/** The lists of the index by its headings, with the references that are generated. */
+function navigation(target) {
+  const groups = [...index.text.matchAll(/^## (.+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)].map(
+    ([, name, text]) => ({
+      name,
+      links: [...text.matchAll(/\[([^\]]+)\]\(([^)\s]+)\)/g)].flatMap(([, , href]) => {
+        const [path] = href.split('#');
+        const page = pages.find(
+          ({ source }) =>
+            source === posix.join('docs', path) || source === posix.join('docs', path, 'README.md'),
+        );
+        return page === undefined ? [] : [page];
+      }),
+    }),
+  );
+  groups
+    .find(({ name }) => name === 'Reference')
+    ?.links.push(...pages.filter(({ source }) => source === undefined));
+  return groups
+    .map(({ name, links }) => {
+      const items = [...new Set(links)].map((page) => {
+        const here = page.target === target ? ' aria-current="page"' : '';
+        const href = posix.relative(dirname(target), page.target) || posix.basename(page.target);
+        return `<li><a href="${href}"${here}>${quoted(page.title)}</a></li>`;
+      });
+      return `<h2>${quoted(name)}</h2><ul>${items.join('')}</ul>`;
+    })
+    .join('\n');
+}
+
+/** One script with the library and what it looks for: a page that was opened from a folder may not fetch. */
+async function writeSearch() {
+  const documents = pages.flatMap(({ target, title, html }) =>
+    html.split(/(?=<h[23] id=)/).flatMap((part) => {
+      const [, anchor = '', heading = ''] = /^<h[23] id="([^"]*)">(.*?) <a class="self"/.exec(part) ?? [];
+      const place = { to: anchor === '' ? target : `${target}#${anchor}`, page: title };
+      // A key or code that a table explains is found before the places that mention it.
+      const rows = [...part.matchAll(/<tr>\s*<td><code>([^<]+)<\/code><\/td>(.*?)<\/tr>/gs)];
+      return [
+        { ...place, heading: plain(heading), text: plain(part) },
+        ...rows.map(([, name, text]) => ({ ...place, heading: plain(name), text: plain(text) })),
+      ];
+    }),
+  );
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import MiniSearch from 'minisearch';
+const documents = ${JSON.stringify(documents)};
+// Codes and keys are words of their own, and so are their parts.
+const words = (text) => text.split(/[\\s,;()"'|]+/);
+const tokenize = (text) => words(text).flatMap((word) => [word, ...word.split(/[^\\p{L}\\p{N}_]+/u)]).filter(Boolean);
+const search = new MiniSearch({ fields: ['heading', 'page', 'text'], storeFields: ['to', 'page', 'heading'], tokenize, searchOptions: { tokenize: words } });
+search.addAll(documents.map((one, id) => ({ ...one, id })));
+globalThis.find = (words) => search.search(words, { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { heading: 4, page: 2 } }).slice(0, 12);`,
+      resolveDir: ROOT,
+    },
+    ...{ bundle: true, minify: true, write: false, format: 'iife', target: 'es2022', charset: 'utf8' },
+  });
+  write('search.js', outputFiles[0].text);
+}
+
+function plain(html) {
+  return html
+    .replaceAll(/<a class="self".*?<\/a>|<[^>]+>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** Source: https://llmstxt.org. */
+function llms() {
+  const first = (page) => plain(/<p>(.*?)<\/p>/s.exec(page.html)?.[1] ?? page.title).split(/(?<=\.) /)[0];
+  const list = (some) => some.map((page) => `- [${page.title}](${page.target}): ${first(page)}`).join('\n');
+  const decisions = pages.filter(({ target }) => target.startsWith('docs/decisions/'));
+  const others = pages.filter((page) => !decisions.includes(page));
+  const [front] = pages;
+  return `# sealwright\n\n> ${first(front)} ${version}\n\n## Pages\n\n${list(others)}\n\n## Optional\n\n${list(decisions)}\n`;
+}
+
+function quoted(text) {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+function write(name, text) {
+  mkdirSync(join(out, dirname(name)), { recursive: true });
+  writeFileSync(join(out, relative('.', name)), text);
+}

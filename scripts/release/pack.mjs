@@ -1,0 +1,103 @@
+/**
+ * Packs the program and the packages (workspaces) from what is built. The tarball of the program has the packages in it, so that `npx <tarball>` needs one
+ * file; what others wrote comes from the registry. The same sources give the same bytes.
+ *
+ * Source: docs/decisions/0268-one-tarball-for-the-program.md.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative, sep } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Of the tests stays what `sealwright bench` needs: a local authority, and the judges of its outputs. */
+const TESTS = new Set(['pki', 'verifiers']);
+/** Parts of dist/ that only the repository needs. */
+const LEFT_OUT = /(^|\/)(\.built|\.tsbuildinfo.*|[^/]+\.map|shared-tests|described)$/;
+/** Packages that scripts, styles and icons of the pages take in, and the reader of PDFs (scripts/vendor-pdf.mjs). */
+const BUNDLED = ['@fontsource-variable/inter', 'lucide-static', 'pdfjs-dist', 'preact'];
+/** Members of package.json that a user of the program needs. */
+const MEMBERS = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'license',
+  'type',
+  'bin',
+  'imports',
+  'engines',
+  'optionalDependencies',
+];
+
+/** Packs into a folder, and returns the paths: the program first, then the packages in the order of the workspaces. */
+export function packAll(folder) {
+  const work = mkdtempSync(join(tmpdir(), 'sealwright-pack-'));
+  try {
+    const packages = readJson(ROOT, 'package.json').workspaces.map((name) => pack(join(ROOT, name), folder));
+    const staged = join(work, 'sealwright');
+    mkdirSync(staged);
+    stageProgram(staged, packages);
+    return [pack(staged, folder), ...packages];
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function stageProgram(staged, packages) {
+  const dist = join(ROOT, 'dist');
+  cpSync(dist, join(staged, 'dist'), {
+    recursive: true,
+    filter: (path) => {
+      const [top, second] = relative(dist, path).split(sep);
+      return !LEFT_OUT.test(path) && (top !== 'test' || second === undefined || TESTS.has(second));
+    },
+  });
+  for (const name of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'])
+    cpSync(join(ROOT, name), join(staged, name));
+  writeFileSync(join(staged, 'THIRD-PARTY-LICENCES.txt'), thirdPartyLicences());
+  const whole = readJson(ROOT, 'package.json');
+  const members = Object.fromEntries(
+    MEMBERS.filter((name) => name in whole).map((name) => [name, whole[name]]),
+  );
+  const own = whole.workspaces.map((folder) => readJson(ROOT, folder, 'package.json'));
+  // npm does not install what packages in a tarball depend on, so the program names it.
+  const dependencies = Object.assign({}, ...own.map((one) => one.dependencies), whole.dependencies);
+  const bundleDependencies = own.map(({ name }) => name);
+  const text = JSON.stringify({ ...members, dependencies, bundleDependencies }, null, 2);
+  writeFileSync(join(staged, 'package.json'), `${text}\n`);
+  for (const [at, { name }] of own.entries()) {
+    const place = join(staged, 'node_modules', name);
+    mkdirSync(place, { recursive: true });
+    run(staged, 'tar', 'xzf', packages[at], '-C', place, '--strip-components=1', '--no-same-owner');
+  }
+}
+
+/** Licences of what is copied or bundled into dist/, without the packages that npm installs with their own texts. */
+function thirdPartyLicences() {
+  const { dependencies, devDependencies } = readJson(ROOT, 'package.json');
+  return BUNDLED.map((name) => {
+    const folder = join(ROOT, 'node_modules', name);
+    const { version, license } = readJson(folder, 'package.json');
+    if (dependencies[name] === undefined && devDependencies[name] === undefined)
+      throw new Error(`${name} is not a dependency`);
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  }).join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** Runs `npm pack` in a folder, and returns the path of the tarball. */
+function pack(from, folder) {
+  const name = run(from, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder).trim();
+  return join(folder, basename(name));
+}
+
+function run(cwd, command, ...words) {
+  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: 'utf8' });
+  if (status === 0) return stdout;
+  throw new Error(`${[command, ...words].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+function readJson(...path) {
+  return JSON.parse(readFileSync(join(...path), 'utf8'));
+}

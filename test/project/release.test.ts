@@ -1,0 +1,148 @@
+/** The files of a release: the same commit gives the same bytes, and the program works as packed. */
+import { execFile } from 'node:child_process';
+import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { startCommand } from '../commands/program.ts';
+import { reached } from './waiting.ts';
+
+function folderFor(t: ExecutionContext): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sealwright-release-')));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+/** Resolves with what a program printed. It does not block the process: the runner asks it whether it still works. */
+async function runIn(cwd: string, command: string, ...words: readonly string[]): Promise<string> {
+  const env = { ...process.env, GIT_OPTIONAL_LOCKS: '0' };
+  const { stdout } = await promisify(execFile)(command, words, { cwd, env, maxBuffer: 1e8 });
+  return stdout;
+}
+
+/** Copies the sources to another folder, with the packages that are installed here. */
+async function copySources(folder: string): Promise<void> {
+  const files = await runIn('.', 'git', 'ls-files', '-co', '--exclude-standard');
+  for (const file of files.split('\n')) {
+    if (file === '' || !existsSync(file)) continue;
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    cpSync(file, join(folder, file));
+  }
+  // Links of files: copies take ten times as long.
+  await runIn('.', 'cp', '-al', realpathSync('node_modules'), join(folder, 'node_modules'));
+  writeFileSync(
+    join(folder, '.git'),
+    `gitdir: ${await runIn('.', 'git', 'rev-parse', '--absolute-git-dir')}`,
+  );
+}
+
+const sha256 = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+test('a build in another folder gives the same tarballs, and the release says what they are', async (t) => {
+  t.timeout(300_000, 'a copy of everything, and a build');
+  const work = folderFor(t);
+  const copy = join(work, 'a copy');
+  mkdirSync(copy);
+  await copySources(copy);
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  writeFileSync(join(work, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const out = join(work, 'out');
+  const flags = ['--only-pack', '--out', out, '--key', join(work, 'key.pem')];
+  const printed = await runIn(copy, process.execPath, 'scripts/release.mjs', ...flags);
+  const names = [
+    `sealwright-${version}.cdx.json`,
+    `sealwright-${version}.intoto.json`,
+    `sealwright-${version}.tgz`,
+    `sealwright-runtime-${version}.tgz`,
+    `sealwright-signatures-${version}.tgz`,
+  ];
+  t.deepEqual(readdirSync(out), ['SHA256SUMS', ...names]);
+  const sums = new Map(names.map((name) => [name, sha256(join(out, name))]));
+  t.is(printed, [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join(''));
+  t.is(readFileSync(join(out, 'SHA256SUMS'), 'utf8'), printed);
+
+  const here = join(work, 'here');
+  mkdirSync(here);
+  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(here)}))`;
+  await runIn('.', process.execPath, '-e', pack);
+  for (const name of readdirSync(here)) t.is(sums.get(name), sha256(join(here, name)), name);
+
+  const { payload, payloadType, signatures } = JSON.parse(readFileSync(join(out, names[1] ?? ''), 'utf8'));
+  const bytes = Buffer.from(payload, 'base64');
+  const signed = Buffer.concat([
+    Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${bytes.length} `),
+    bytes,
+  ]);
+  const sig = Buffer.from(signatures[0].sig, 'base64');
+  t.true(verify(null, signed, createPublicKey(publicKey), sig));
+  const { subject, predicate } = JSON.parse(bytes.toString());
+  const stated = subject.map(({ name, digest }: { name: string; digest: { sha256: string } }) => [
+    name,
+    digest.sha256,
+  ]);
+  t.deepEqual(
+    stated,
+    [...sums].filter(([name]) => !name.endsWith('.intoto.json')),
+  );
+  const [{ digest }] = predicate.buildDefinition.resolvedDependencies;
+  t.is(digest.gitCommit, (await runIn('.', 'git', 'rev-parse', 'HEAD')).trim());
+
+  const { metadata, components } = JSON.parse(readFileSync(join(out, names[0] ?? ''), 'utf8'));
+  t.is(metadata.component.name, 'sealwright');
+  const purls = components.map(({ purl }: { purl: string }) => purl);
+  t.true(purls.includes('pkg:npm/lmdb@3.5.6') && purls.includes(`pkg:npm/%40sealwright/runtime@${version}`));
+  t.false(
+    purls.some((purl: string) => purl.includes('/typescript@')),
+    'what only builds is no component',
+  );
+});
+
+test('the packed program has all that it needs, with the licences of what is in it', async (t) => {
+  t.timeout(300_000);
+  const work = folderFor(t);
+  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(work)}))`;
+  await runIn('.', process.execPath, '-e', pack);
+  await runIn(work, 'tar', 'xzf', `sealwright-${version}.tgz`);
+  const installed = join(work, 'package');
+  const { dependencies, scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  t.is(scripts, undefined, 'nothing runs when it is installed');
+  // Others come from the registry: here from the repository, and only those that the package names.
+  for (const name of Object.keys(dependencies).filter((one) => !one.startsWith('@sealwright/'))) {
+    mkdirSync(dirname(join(installed, 'node_modules', name)), { recursive: true });
+    symlinkSync(realpathSync(join('node_modules', name)), join(installed, 'node_modules', name));
+  }
+  const licences = readFileSync(join(installed, 'THIRD-PARTY-LICENCES.txt'), 'utf8');
+  for (const words of [
+    /^@fontsource-variable\/inter 5.* OFL-1\.1$/m,
+    /SIL OPEN FONT LICENSE/,
+    /^preact .* MIT$/m,
+  ])
+    t.regex(licences, words);
+  const cwd = join(work, 'documents');
+  mkdirSync(cwd);
+  const main = join(installed, 'dist/main.js');
+  const ports = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
+  const service = startCommand(process.execPath, cwd, [main, 'serve', '--Runtime:Shards=2', ...ports], {});
+  t.teardown(() => service.child.kill('SIGKILL'));
+  await service.says(/\[INF\] Ready/);
+  writeFileSync(join(cwd, 'data/input/hello.txt'), 'Hello');
+  await reached(() => existsSync(join(cwd, 'data/output/hello.signed.txt')));
+  t.regex(await runIn(cwd, process.execPath, main, 'try'), /is good: 1 signature/);
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+});

@@ -1,0 +1,74 @@
+/** The documentation as a site: whole, and complete without a network. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+
+const site = mkdtempSync(join(tmpdir(), 'sealwright-site-'));
+test.before((t) => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/build-site.mjs', site], {
+    encoding: 'utf8',
+  });
+  t.is(status, 0, stderr);
+});
+test.after.always(() => rmSync(site, { recursive: true, force: true }));
+
+const pages = () =>
+  readdirSync(site, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.html') && readFileSync(join(site, name), 'utf8').includes('page.js'),
+  );
+
+test('every link of the site leads to a file and a place in it, and nothing is loaded from elsewhere', (t) => {
+  const texts = new Map(pages().map((name) => [name, readFileSync(join(site, name), 'utf8')]));
+  t.true(texts.size > 100);
+  const broken: string[] = [];
+  let followed = 0;
+  for (const [name, text] of texts) {
+    for (const [, attribute = '', target = ''] of text.matchAll(/ (href|src)="([^"]*)"/g)) {
+      if (/^(?:https?|mailto):/.test(target)) {
+        if (attribute === 'src') broken.push(`${name} loads ${target}`);
+        continue;
+      }
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? name : normalize(join(dirname(name), decodeURIComponent(path)));
+      const isThere =
+        existsSync(join(site, file)) &&
+        (anchor === undefined || (texts.get(file) ?? '').includes(` id="${decodeURIComponent(anchor)}"`));
+      if (!isThere) broken.push(`${name}: ${target}`);
+      followed += 1;
+    }
+    t.regex(text, /Content-Security-Policy" content="default-src 'none'/, name);
+  }
+  t.true(followed > 5_000);
+  t.deepEqual([...new Set(broken)], []);
+});
+
+test('the search finds keys, codes, operations and names of the packages', (t) => {
+  const context: { find?: (words: string) => readonly { readonly to: string }[] } = {};
+  runInNewContext(readFileSync(join(site, 'search.js'), 'utf8'), context);
+  for (const [words, page] of [
+    ['Portal:PublicUrl', 'docs/configuration.html'],
+    ['auth.invalid-credentials', 'docs/errors.html'],
+    ['cancellation', 'api/portal.html'],
+    ['createRuntime', 'runtime/'],
+    ['backup', 'docs/operations.html'],
+  ] as const) {
+    const found = context.find?.(words) ?? [];
+    t.true(
+      found.some(({ to }) => to.startsWith(page)),
+      `${words}: ${found.map(({ to }) => to).join(', ')}`,
+    );
+  }
+  t.is(context.find?.('no page says qwertzuiop').length, 0);
+});
+
+test('llms.txt lists every page once', (t) => {
+  const listed = [
+    ...readFileSync(join(site, 'llms.txt'), 'utf8').matchAll(/^- \[.+?\]\(([^)]+)\): \S/gm),
+  ].map(([, path]) => path ?? '');
+  // Lists of the files of a folder are no pages.
+  const written = pages().filter((name) => !name.endsWith('/index.html'));
+  t.deepEqual(listed.toSorted(), written.toSorted());
+});
