@@ -11,7 +11,7 @@ import type { ScalingOrder, ScalingResult, ScalingSetup } from './engine/scaling
 import { type Bench, type BenchContext, type Cpu, Unverified } from './frame/bench.ts';
 import { memoryFolder, opensslSpeed } from './frame/limits.ts';
 
-const TARGET = 'target 12 of docs/engine-targets.md';
+const TARGET = 'target 12 of bench/engine-targets.md';
 /** Rounds that alternate one and two threads, so that other load on the machine affects both. */
 const ROUNDS = 3;
 const ROOM = 1 << 30;

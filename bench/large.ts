@@ -15,7 +15,7 @@ import type { LargeJob, LargeResult } from './large-job.ts';
 import { samplePdf, sampleXml } from './samples.ts';
 
 const MIB = 1 << 20;
-const TARGET = 'docs/engine-targets.md, "Very large files"';
+const TARGET = 'bench/engine-targets.md, "Very large files"';
 /** Share of the full sizes in a quick run. */
 const QUICK_SHARE = 0.02;
 

@@ -121,7 +121,7 @@ export function hashingLimit({ size }: BenchCase): string {
 
 type Wanted = Partial<BenchCase> & { readonly aim: Aim };
 
-const target = (number: number): string => `target ${number} of docs/engine-targets.md`;
+const target = (number: number): string => `target ${number} of bench/engine-targets.md`;
 
 /** The first matching row applies. */
 const TARGETS: readonly Wanted[] = [

@@ -13,6 +13,11 @@ const PAGES = [
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => join('docs', path)),
+  'bench/engine-targets.md',
+  'bench/figures.md',
+  'bench/lessons.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
 ];
 
 test('the pages made from code are up to date', (t) => {
@@ -133,7 +138,7 @@ test('the documents name operations, metrics and codes that exist', (t) => {
     .filter((path) => path.endsWith('.ts') && !/node_modules|\.d\.ts$/.test(path));
   const code = sources.map((path) => readFileSync(path, 'utf8')).join('\n');
   const named = { operations: 0, metrics: 0, codes: 0 };
-  const unknown = PAGES.filter((page) => !/docs\/decisions|-rows|performance/.test(page)).flatMap((page) => {
+  const unknown = PAGES.filter((page) => !/docs\/decisions|lessons|figures/.test(page)).flatMap((page) => {
     const text = readFileSync(page, 'utf8');
     const paths = [...text.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/api\/[^`?]*)/g)].map(
       ([, name]) => name ?? '',
@@ -200,16 +205,27 @@ function wordsOf(pages: readonly string[]): number {
     .length;
 }
 
-test('the documents have at most 65,000 words, the guides of the packages at most 9,000', (t) => {
+test('the documents have at most 55,000 words, the guides of the packages at most 9,000', (t) => {
   const isGuide = (page: string) => GUIDES.some((folder) => page.startsWith(folder));
   const pages = PAGES.filter((page) => page.startsWith('docs/'));
   const words = wordsOf(pages.filter((page) => !isGuide(page)));
   t.true(
-    words <= 65_000,
+    words <= 55_000,
     `${words} words: shorten what other pages say too, and decisions that nobody would question`,
   );
   const guides = wordsOf(pages.filter(isGuide));
   t.true(guides <= 9_000, `${guides} words in the guides of the packages`);
+});
+
+test('the changelog has its form, and a section for the version of the program', (t) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const [, ...sections] = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
+  const titles = sections.map((section) => section.split('\n', 1)[0] ?? '');
+  for (const title of titles) t.regex(title, /^\[(?:Unreleased|\d+\.\d+\.\d+\S*)\](?: - \d{4}-\d\d-\d\d)?$/);
+  t.true(titles.some((title) => title === '[Unreleased]' || title.startsWith(`[${version}]`)));
+  for (const section of sections)
+    for (const [, kind = ''] of section.matchAll(/^### (.+)$/gm))
+      t.true(['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'].includes(kind), kind);
 });
 
 test('the public names of the packages are those in their api.md', (t) => {
@@ -229,7 +245,7 @@ test('every document is in the index', (t) => {
 
 test('the guides name existing configuration keys', (t) => {
   const known = readFileSync('docs/configuration.md', 'utf8').toLowerCase();
-  const guides = PAGES.filter((page) => !/docs\/(decisions|configuration|.*-rows|performance)/.test(page));
+  const guides = PAGES.filter((page) => !/docs\/(decisions|configuration)|lessons|figures/.test(page));
   const unknown = guides.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/`((?:[A-Z][A-Za-z0-9]+:)+[A-Z][A-Za-z0-9]+)(?:=[^`]*)?`/g)]
       .map(([, key]) => key ?? '')

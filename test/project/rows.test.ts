@@ -20,8 +20,8 @@ function isIn(source: string, words: string): boolean {
 }
 
 for (const { of, page, atLeast } of [
-  { of: 'batch service', page: 'docs/batch-rows.md', atLeast: 150 },
-  { of: 'portal over HTTP', page: 'docs/portal-rows.md', atLeast: 70 },
+  { of: 'batch service', page: 'test/requirements/batch.md', atLeast: 150 },
+  { of: 'portal over HTTP', page: 'test/requirements/portal.md', atLeast: 70 },
 ]) {
   test(`every row of the ${of} names an existing test`, (t) => {
     const text = readFileSync(page, 'utf8');
