@@ -12,7 +12,7 @@ import {
   isRetryable,
 } from '@sealwright/runtime';
 import type { OperationView } from '../../contracts/batch/operations.ts';
-import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
+import { ACTION_STATES } from '../../contracts/batch/words.ts';
 import type {
   OperateEffect,
   OperationAction,
@@ -33,13 +33,6 @@ import type { JobService } from './jobs/jobs.ts';
 const MAX_RUNNING = 4;
 /** Jobs per batch: their steps share commits, and other requests wait little. */
 const BATCH_SIZE = 128;
-
-/** Job states that each action applies to. */
-const ACTION_STATES: { readonly [action in OperationAction]: readonly JobState[] } = {
-  retry: ['Failed'],
-  cancel: ['Queued', 'AwaitingSigner'],
-  clear: TERMINAL_STATES,
-};
 
 type JobOutcome = 'done' | { readonly skipped: string };
 

@@ -6,6 +6,7 @@ import { jobId } from './jobs.ts';
 import { operation } from './operation.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { moment, reason } from './requests.ts';
+import { ACTION_STATES } from './words.ts';
 
 /** Maximum number of jobs in one call. */
 const MAX_COUNT = 1000;
@@ -59,7 +60,7 @@ const retryBody = closed({
   status: z.literal('Failed', { error: 'must be Failed' }).nullish().describe('State of it.'),
 }).meta({ id: 'BulkRetryRequest' });
 
-const cancelable = z.enum(['Queued', 'AwaitingSigner'], { error: 'must be Queued or AwaitingSigner' });
+const cancelable = z.enum(ACTION_STATES.cancel, { error: 'must be Queued or AwaitingSigner' });
 
 const cancelBody = closed({
   ...selection,

@@ -49,3 +49,12 @@ export const OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'
  * `Unhealthy`: the service cannot work (503). Source: docs/batch-values.md §3.
  */
 export const HEALTH_STATUSES = ['Healthy', 'Degraded', 'Unhealthy'] as const;
+
+/** Job states that each action applies to. Source: docs/batch-values.md §0. */
+export const ACTION_STATES = {
+  retry: ['Failed'],
+  cancel: ['Queued', 'AwaitingSigner'],
+  clear: ['Completed', 'Failed', 'Canceled'],
+} as const satisfies {
+  readonly [action in (typeof OPERATION_ACTIONS)[number]]: readonly (typeof JOB_STATES)[number][];
+};

@@ -20,9 +20,9 @@ import {
   readOperation,
   startOperation,
 } from '../../contracts/batch/operations.ts';
+import { ACTION_STATES } from '../../contracts/batch/words.ts';
 import type { Part } from '../../contracts/operation.ts';
 import type { JobState } from '../../machines/batch/job-context.ts';
-import type { OperationAction } from '../../machines/batch/operation.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { fileReply } from '../core/file-reply.ts';
@@ -134,17 +134,11 @@ export function operationRoutes(operations: Batch['operations']): readonly AnyRo
   ];
 }
 
-/** Job states that the action accepts. Source: docs/batch-values.md §0. */
-const POSSIBLE: { readonly [action in OperationAction]: readonly JobState[] } = {
-  retry: ['Failed'],
-  cancel: ['Queued', 'AwaitingSigner'],
-  clear: ['Completed', 'Failed', 'Canceled'],
-};
-
 function operationRequest({ action, filter, reason }: Part<typeof startOperation, 'body'>): OperationRequest {
   const statuses = [filter.status ?? []].flat();
-  if (statuses.some((status) => !POSSIBLE[action].includes(status))) {
-    const rule = `must be ${POSSIBLE[action].join(' or ')} for the action ${action}`;
+  const possible: readonly JobState[] = ACTION_STATES[action];
+  if (statuses.some((status) => !possible.includes(status))) {
+    const rule = `must be ${possible.join(' or ')} for the action ${action}`;
     throw new Refusal('validation.body-invalid', `filter.status ${rule}`, {
       errors: { 'filter.status': [rule] },
     });

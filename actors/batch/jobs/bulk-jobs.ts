@@ -2,6 +2,7 @@
 
 import { describeFailure, isRetryable } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
+import { ACTION_STATES } from '../../../contracts/batch/words.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
@@ -13,9 +14,6 @@ import type { JobService } from './jobs.ts';
 
 /** Jobs processed concurrently: their steps share commits, and other requests wait little. */
 const CONCURRENCY = 64;
-
-/** Default states of a cancel. */
-const CANCELABLE: readonly JobState[] = ['Queued', 'AwaitingSigner'];
 
 /** Selects the jobs of a bulk action, oldest first: failed jobs to retry, queued and waiting jobs to cancel. */
 export interface BulkQuery {
@@ -71,7 +69,7 @@ export class BulkService {
   async cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport> {
     const { store, counts } = this.runtime;
     const { jobs } = this;
-    const statuses = query.statuses?.length ? query.statuses : CANCELABLE;
+    const statuses = query.statuses?.length ? query.statuses : ACTION_STATES.cancel;
     const found = await findOldest(store, counts, { statuses, ...filterOf(query) }, query.limit);
     const report = await this.#each(query, found, (id) => jobs.cancel(id, reason));
     // A cancel creates no job.

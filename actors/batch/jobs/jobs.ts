@@ -6,6 +6,7 @@ import { accepted, durableIfAccepted, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { FailureReport } from '../../../contracts/batch/statistics.ts';
+import { ACTION_STATES } from '../../../contracts/batch/words.ts';
 import {
   ACTIVE_STATES,
   type JobContext,
@@ -27,6 +28,8 @@ import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { type JobQuery, listJobs } from './job-list.ts';
 import type { JobUploads } from './job-uploads.ts';
+
+const CANCELABLE: readonly string[] = ACTION_STATES.cancel;
 
 /** Jobs with cached details, about five kilobytes each. */
 const DETAIL_CACHE_SIZE = 2000;
@@ -143,7 +146,7 @@ export class JobService {
   /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */
   async cancel(id: JobId, reason: string | null): Promise<JobView> {
     const before = await this.#existing(id);
-    if (before.state !== 'Queued' && before.state !== 'AwaitingSigner') throw notCancelable(before);
+    if (!CANCELABLE.includes(before.state)) throw notCancelable(before);
     const { system } = this.runtime;
     const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, { type: 'CANCEL', reason }));
     if (canceled !== undefined) return jobView(canceled);

@@ -1,5 +1,6 @@
 /** `/jobs`: the list with filters, paging, and actions on a selection or on all jobs of the filters. */
 import type { JobList, Retry } from '../../../../clients/typescript/batch.d.ts';
+import { ACTION_STATES } from '../../../../contracts/batch/words.ts';
 import { JobListView, type RowResult } from '../../../pages/batch/job-list.tsx';
 import { counted } from '../../../pages/batch/parts.tsx';
 import { delay } from '../../dom.ts';
@@ -12,9 +13,6 @@ import { ID } from '../search.tsx';
 type Action = 'retry' | 'cancel';
 
 const DAYS = new Set(['createdFrom', 'createdTo']);
-
-/** States that an action applies to. */
-const ACTED_ON = { retry: ['Failed'], cancel: ['Queued', 'AwaitingSigner'] };
 
 /** Longest pause that a limit of actions causes, seconds. */
 const LONGEST_PAUSE = 60;
@@ -32,7 +30,7 @@ class JobListAddress extends ListAddress {
 
   async whole(action: Action): Promise<void> {
     const chosen = address.query.getAll('status');
-    const status = ACTED_ON[action].filter((state) => chosen.length === 0 || chosen.includes(state));
+    const status = ACTION_STATES[action].filter((state) => chosen.length === 0 || chosen.includes(state));
     if (status.length === 0) return toast('ok', `There is no job to ${action} in this list.`);
     await confirmOperation(action, { ...operationFilter(), status });
     live.refresh();
