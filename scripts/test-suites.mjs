@@ -59,7 +59,7 @@ const DEEPER = [
   'crypto/pades/field-overlays',
   'crypto/xades/wrapping',
   'service/effects-under-load',
-  'runtime/{thread-start,crash/random,store/lmdb,store/power-cut}',
+  'runtime/{thread-start,crash/random,nodes/simulation,step/state-index,store/lmdb,store/power-cut}',
 ];
 
 /** Tests that take longest start first: one that starts late runs alone at the end, while a core has nothing to do. */

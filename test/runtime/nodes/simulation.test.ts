@@ -2,7 +2,8 @@
 import test from 'ava';
 import { type Mutation, simulate } from './simulation.ts';
 
-const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? 120);
+const ALL = ['all', 'release'].includes(process.env['SEALWRIGHT_TESTS'] ?? '');
+const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? (ALL ? 120 : 40));
 
 test('nodes that are suspended, killed and disconnected lose no effect, and duplicate none', async (t) => {
   let takenOver = 0;
