@@ -19,6 +19,7 @@ import { stateNames } from '#runtime/model/machine-shape.js';
 import { deadlinesOf } from '#runtime/step/derive.js';
 import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../actors/portal/registry.ts';
+import { smallDisk } from '../service/small-disk.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -213,4 +214,23 @@ test('an upgrade keeps the store as it was, a refused downgrade names it, and th
     t.like(await store.load({ kind: 'lamp', id }), { version: 1, context: { watts: 5 } });
   await migrateStore(store, [third], log, 0);
   t.true(existsSync(copy), 'the next upgrade makes one again');
+});
+
+test('an upgrade without room for its copy is refused, and goes on once there is room', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const disk = smallDisk(t, join(root, 'disk'), 16);
+  if (disk === undefined) return;
+  const folder = join(root, 'disk', 'db');
+  const store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });
+  await migrateStore(store, [first], log, 0);
+  disk.fill(4096);
+  const refused = await t.throwsAsync(migrateStore(store, [third], log, 0), { code: 'store.full' });
+  t.true(refused?.message.includes(`${folder}-before-upgrade`), refused?.message);
+  t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 1 });
+  disk.empty();
+  await migrateStore(store, [third], log, 0);
+  t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 3 });
 });

@@ -9,8 +9,10 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { describeFailure, Fatal } from '../../model/failures.ts';
 import type { StoredActor } from '../../model/ports.ts';
 import {
   STATE_INDEX_PREFIX,
@@ -33,7 +35,7 @@ import {
 
 /**
  * Copies the store to a folder beside it, in place of an earlier copy. An upgrade that was interrupted has its copy
- * already, and keeps it. Nobody may write meanwhile. Returns the folder.
+ * already, and keeps it. Nobody may write meanwhile. Returns the folder. Throws `store.full`.
  */
 export function keepUpgradeCopy(folder: string): string {
   const target = upgradeCopyOf(folder);
@@ -41,15 +43,33 @@ export function keepUpgradeCopy(folder: string): string {
   const part = `${target}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { mode: 0o750 });
-  const file = join(part, 'data.mdb');
-  copyFileSync(join(folder, 'data.mdb'), file, constants.COPYFILE_FICLONE);
-  const opened = openSync(file, 'r+');
-  fsyncSync(opened);
-  closeSync(opened);
+  try {
+    copyDurably(join(folder, 'data.mdb'), join(part, 'data.mdb'));
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true });
+    const { code } = describeFailure(error);
+    if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') throw error;
+    const { size } = statSync(join(folder, 'data.mdb'));
+    throw new Fatal(
+      'store.full',
+      `An upgrade keeps the store as it was in ${target}, and its disk has no room for these ${size} bytes (${code}). ` +
+        'Free some space, then start again.',
+    );
+  }
   rmSync(target, { recursive: true, force: true });
   renameSync(part, target);
   writeNote(folder, UPGRADING_NOTE, target);
   return target;
+}
+
+function copyDurably(from: string, to: string): void {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  const opened = openSync(to, 'r+');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** The store is as this version wants it: the next upgrade makes a copy of its own. */
