@@ -278,7 +278,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
       known: [{ column: HOSTILE, role: HOSTILE, text: HOSTILE }],
       table,
     },
-    faults: [{ row: 1, text: HOSTILE }],
+    faults: [{ row: 1, code: HOSTILE, text: HOSTILE }],
   };
   const file = { id: HOSTILE, name: HOSTILE, contentType: HOSTILE };
   const refusal = new PortalRefusal('InvalidGenerationFile', HOSTILE);

@@ -7,7 +7,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { actorKind, defineActor } from '@sealwright/runtime';
+import { type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type {
@@ -22,6 +22,7 @@ import { DOCUMENT_TYPES } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import {
   GENERATION_EXPIRED,
+  type GenerationContext,
   type GenerationFile,
   type GenerationInput,
   generationMachine,
@@ -53,15 +54,37 @@ const MAX_MESSAGE_LENGTH = 500;
 /** Characters filled on the main thread before it yields to other work. */
 const CHARACTERS_PER_TURN = 64 * 1024;
 
+type StoredGeneration = ActorView<GenerationContext>;
+
+/** View of the generations of a template: [organization, template, time of creation, id] → 0. */
+const OF_TEMPLATE = 'generations-of-template';
+
+function generationCounters({ state, context }: StoredGeneration): { readonly [name: string]: number } {
+  const { template, data, source } = context;
+  if (state !== 'Making' && state !== 'Canceling') return {};
+  const files = [...(template === null ? [] : [template]), ...(source?.uploads ?? [])];
+  return blobCounters([data, ...files].map(({ blob }) => blob));
+}
+
+function generationRows({ id, context }: StoredGeneration): readonly Row[] {
+  const { organization, source, createdAt } = context;
+  return source === undefined
+    ? []
+    : [{ view: OF_TEMPLATE, key: [organization.id, source.id, createdAt, id], value: 0 }];
+}
+
 export const generationDefinition = defineActor(GENERATION, {
   machine: generationMachine,
-  version: 1,
-  counters: ({ state, context }): { readonly [name: string]: number } => {
-    const { template, data, source } = context;
-    if (state !== 'Making' && state !== 'Canceling') return {};
-    const files = [...(template === null ? [] : [template]), ...(source?.uploads ?? [])];
-    return blobCounters([data, ...files].map(({ blob }) => blob));
+  version: 2,
+  migrations: {
+    // Version 1 had no rows.
+    1: {
+      migrate: (stored) => stored,
+      facts: (stored) => ({ rows: [], counters: generationCounters(stored) }),
+    },
   },
+  rows: generationRows,
+  counters: generationCounters,
   ends: ({ state }) => state === GENERATION_EXPIRED,
 });
 
@@ -199,7 +222,9 @@ export class Generations {
     const faults = await this.#faultsInRows(wanted, table, this.#ownerOf(tenant).createdAt);
     return {
       ...{ given, columns, known, table },
-      faults: [...faults].map(([row, fault]) => ({ row: row + 1, text: describeRefusal(fault) })),
+      faults: [...faults].map(([row, fault]) => ({
+        ...{ row: row + 1, code: fault.code, text: describeRefusal(fault) },
+      })),
     };
   }
 
@@ -283,6 +308,22 @@ export class Generations {
     };
   }
 
+  /** The newest generations of a template, with the times at which they were asked for. */
+  async ofTemplate(
+    tenant: Tenant,
+    templateId: string,
+    limit: number,
+  ): Promise<readonly { readonly at: Millis; readonly generation: GenerationView }[]> {
+    const prefix = [tenant.organization.id, templateId];
+    const rows = await this.runtime.store.rows({ view: OF_TEMPLATE, prefix, reverse: true, limit });
+    return Promise.all(
+      rows.map(async ({ key }) => ({
+        at: key[2] as Millis,
+        generation: await this.get(tenant, String(key[3])),
+      })),
+    );
+  }
+
   /** Refusals: `UploadNotFound`, `InvalidGenerationFile`. */
   async #file(
     { organization }: Tenant,
@@ -331,7 +372,7 @@ export interface TablePreview {
   /** The columns that are used. */
   readonly table: DataTable;
   /** Rows that become no documents, numbered from 1. */
-  readonly faults: readonly { readonly row: number; readonly text: string }[];
+  readonly faults: readonly { readonly row: number; readonly code: string; readonly text: string }[];
 }
 
 /** The column of a template that a name means: the same, the label of a field, or a part of the only person. */

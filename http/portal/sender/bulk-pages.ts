@@ -21,6 +21,7 @@ const PATH = '/account/templates/{id}/bulk';
 /** Those of the largest table. */
 const MAX_COLUMNS = 200;
 const ROWS_SHOWN = 100;
+const EARLIER_SHOWN = 20;
 
 const idParams = z.object({ id: z.string().max(64) });
 const pageNumber = z.coerce.number().int().min(0).max(1_000).catch(0);
@@ -54,7 +55,10 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
     refused?: PortalRefusal,
   ) => {
     const { document: _document, ...template } = await templates.get(user.tenant, id, null);
-    if (body === undefined) return accountReply(200, bulkPage(page, user, { template }));
+    if (body === undefined) {
+      const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
+      return accountReply(200, bulkPage(page, user, { template, earlier }));
+    }
     const { request, chosen } = requestOf(body);
     const file = request.dataFile;
     try {

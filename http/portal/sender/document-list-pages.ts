@@ -31,7 +31,8 @@ export interface ListServices {
 
 const PAGE_SIZE = 25;
 const DRAFTS_SHOWN = 50;
-const FOLDERS_SHOWN = 50;
+/** Of an organization with more, the first. */
+const FOLDERS_SHOWN = 1000;
 /** Longest wait of a page for a change, milliseconds. */
 const LONGEST_WAIT = 20_000;
 

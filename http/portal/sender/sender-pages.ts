@@ -127,6 +127,10 @@ function documentRoutes({
           history: entries,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
           folders: await folderNames(folders, user.tenant),
+          preview:
+            document.isDeleted || document.mimeType !== 'application/pdf'
+              ? undefined
+              : await documents.contentTicket(user.tenant, id, 'Original', true),
           done: DONE.find((name) => name === query['done']),
         });
         return accountReply(200, html);

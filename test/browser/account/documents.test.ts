@@ -267,7 +267,9 @@ test.serial(
   'a sender corrects an address, replaces a person, moves the document, and sees it live',
   async (t) => {
     const { program } = t.context;
-    const id = await make(program.acme, 'Corrected', [signer('Jo Wrong'), signer('Kim Late', undefined, 2)]);
+    const { user, ...late } = signer('Kim Late', undefined, 2);
+    const kim = { ...late, user: { ...user, phone: '+351 911 222 333' } };
+    const id = await make(program.acme, 'Corrected', [signer('Jo Wrong'), kim]);
     const page = await open(t, `/account/documents/${id}`);
     if (page === undefined) return;
     const dialog = page.getByRole('dialog');
@@ -283,6 +285,9 @@ test.serial(
     await page.getByRole('button', { name: 'Replace the person: Kim Late' }).press('Enter');
     await dialog.getByLabel('Name').fill('Lou New');
     await dialog.getByLabel('E-mail address').fill('lou@example.org');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('it was given for the person before').waitFor();
+    await dialog.getByLabel('Phone').fill('+351 944 555 666');
     await page.keyboard.press('Enter');
     await page.locator('.participants', { hasText: 'Lou New' }).waitFor();
     t.is(await page.locator('.participants', { hasText: 'Kim Late' }).count(), 0);
@@ -307,9 +312,10 @@ test.serial(
     await page.locator('[data-do="address"][data-email="lou@elsewhere.example"]').waitFor();
     const made = await program.acme.get<{
       folder: { name: string } | null;
-      flowActions: { step: number; user: { name: string; email: string } }[];
+      flowActions: { step: number; user: { name: string; email: string; phone: string | null } }[];
     }>(`/api/documents/${id}`);
     t.is(made.folder?.name, 'Corrections');
+    t.is(made.flowActions[1]?.user.phone, '+351 944 555 666');
     t.deepEqual(
       made.flowActions.map(({ step, user }) => [step, user.email]),
       [
@@ -317,6 +323,10 @@ test.serial(
         [2, 'lou@elsewhere.example'],
       ],
     );
+    await page.locator('#first-page canvas').waitFor();
+    const created = page.locator('.facts time').first();
+    t.regex((await created.textContent()) ?? '', /ago|now/);
+    t.regex((await created.getAttribute('title')) ?? '', /\d{4}.*(?:UTC|GMT)/);
     await assertAccessible(t, page, 'document');
 
     // The link works, and asks for a code.

@@ -1,6 +1,6 @@
 /** The part of the pdf.js interface that the pages use, and the selection of one of its two builds. */
 
-import { below } from '../dom.ts';
+import { below, createElement } from '../dom.ts';
 import type { PageSize } from './initials.ts';
 
 export interface PdfViewport {
@@ -110,6 +110,22 @@ export async function openPdf(
     verbosity: 0,
   });
   return { pdf, file: await Promise.race([opened.promise, workerFailed]) };
+}
+
+/** A small picture of a page. @param width CSS pixels */
+export async function drawnPage(
+  file: PdfDocument,
+  number: number,
+  width: number,
+): Promise<HTMLCanvasElement> {
+  const page = await file.getPage(number);
+  const scale = (width / page.getViewport({ scale: 1 }).width) * Math.max(1, window.devicePixelRatio);
+  const viewport = page.getViewport({ scale });
+  const canvas = createElement('canvas', { 'aria-hidden': 'true' });
+  canvas.width = Math.ceil(viewport.width);
+  canvas.height = Math.ceil(viewport.height);
+  await page.render({ canvas, viewport }).promise;
+  return canvas;
 }
 
 /** Sizes of all pages of the PDF at an address of this host, points. */

@@ -7,7 +7,7 @@ import type { PlacedMark } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
 import { createElement, delay } from '../dom.ts';
 import type { PageSize } from './initials.ts';
-import { openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
+import { drawnPage, openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
 
 /** CSS pixels per point at 100 per cent. */
 const PIXELS_PER_POINT = 96 / 72;
@@ -202,15 +202,8 @@ class PdfView implements ShownPdf {
     return this.#pages[number - 1]?.frame;
   }
 
-  async thumbnail(number: number, width: number): Promise<HTMLCanvasElement> {
-    const page = await this.#file.getPage(number);
-    const scale = (width / page.getViewport({ scale: 1 }).width) * Math.max(1, window.devicePixelRatio);
-    const viewport = page.getViewport({ scale });
-    const canvas = createElement('canvas', { 'aria-hidden': 'true' });
-    canvas.width = Math.ceil(viewport.width);
-    canvas.height = Math.ceil(viewport.height);
-    await page.render({ canvas, viewport }).promise;
-    return canvas;
+  thumbnail(number: number, width: number): Promise<HTMLCanvasElement> {
+    return drawnPage(this.#file, number, width);
   }
 
   async drawAll(): Promise<void> {

@@ -47,6 +47,9 @@ export interface NavigationInfo {
   readonly folders: readonly { readonly id: string; readonly name: string }[];
 }
 
+/** Folders in the navigation; each list has the others in its filters. */
+const FOLDERS_SHOWN = 50;
+
 /** Pages of each role, in groups. */
 function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationInfo): readonly LinkGroup[] {
   const { texts, words } = page;
@@ -71,7 +74,9 @@ function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationI
       : [
           {
             name: navigation.folders,
-            links: folders.map(({ id, name }) => link(`/account/documents?folder=${id}`, name, 'folder')),
+            links: folders
+              .slice(0, FOLDERS_SHOWN)
+              .map(({ id, name }) => link(`/account/documents?folder=${id}`, name, 'folder')),
           },
         ]),
     ...(role === 'administrator'

@@ -240,7 +240,21 @@ const SAME = new Set([
   ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
 ]);
 /** Parts of texts that are data of these tests, or names of the API. */
-const DATA = ['Ψ', 'Ω', '@', '{', 'Sales', 'Acme', 'Vertrag', 'Document', 'https:', 'taken', 'abab', '#'];
+const DATA = [
+  'أرشيف',
+  'Ψ',
+  'Ω',
+  '@',
+  '{',
+  'Sales',
+  'Acme',
+  'Vertrag',
+  'Document',
+  'https:',
+  'taken',
+  'abab',
+  '#',
+];
 
 test.serial('origins are validated, and the test mail reports its result', async (t) => {
   const { browser } = t.context;
@@ -363,6 +377,41 @@ test.serial('a table of which no documents can be made is shown again with the r
   t.regex(second, /id="refusal"[^>]*>[^<]*No folder has this id\./);
   t.true(second.includes('Send 1 document'));
   t.not(keyIn(second), keyIn(first));
+});
+
+test.serial(
+  'faults of rows are in the language of the page, and earlier sends are listed with progress',
+  async (t) => {
+    const { program, browser } = t.context;
+    const { acme } = program;
+    const path = `/account/templates/${await templateOf(acme)}/bulk`;
+    t.false((await browser.page(path)).includes('earlier-sends'));
+    const content = Buffer.from('tenant.name,tenant.email\r\nAna,ana@example.org\r\nBo,nowhere');
+    const { id, name, contentType } = await acme.upload({ name: 'people.csv', content, type: 'text/csv' });
+    const table = { id, name, contentType, 'column-0': 'tenant.name', 'column-1': 'tenant.email' };
+    const preview = await (await browser.submit(`${path}/preview?culture=es`, table)).text();
+    t.regex(preview, /Fila 2<\/span> <bdi>Las personas o su orden[^<]*<\/bdi><div class="hint" lang="en"/);
+    t.notRegex(await (await browser.submit(`${path}/preview`, table)).text(), /lang="en"><bdi>/);
+    const [, key = ''] = /name="key" value="([^"]+)"/.exec(preview) ?? [];
+    await browser.submit(`${path}/documents`, { ...table, key });
+    const other = `/account/templates/${await templateOf(acme)}/bulk`;
+    t.false((await browser.page(other)).includes('earlier-sends'), 'those of another template');
+    const listed = await browser.page(path);
+    t.regex(listed, new RegExp(`id="earlier-sends"[^]*<a href="${path}/[-0-9a-f]{36}"`));
+    t.regex(listed, /1 row becomes no document/);
+  },
+);
+
+test.serial('each list of folders has more than 50', async (t) => {
+  const { program, browser } = t.context;
+  for (let made = 0; made < 60; made += 1)
+    await program.acme.post('/api/folders', { name: `Shelf ${String(made).padStart(2, '0')}` });
+  const id = await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  for (const path of ['/account/documents', `/account/documents/${id}`]) {
+    const html = await browser.page(path);
+    t.regex(html, /"name":"Shelf 59"/, path);
+    t.true((html.match(/\?folder=/g) ?? []).length <= 60, 'the navigation has the first');
+  }
 });
 
 test.serial('filters of the address narrow each list of documents together', async (t) => {

@@ -3,11 +3,13 @@ import type { VNode } from 'preact';
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import { Button, Field } from '../../../components/controls.tsx';
+import { relativeTime } from '../../../components/time.tsx';
 import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.ts';
 import { filled, textBy } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault, openDialog } from '../../dialogs.tsx';
-import { below, findElement, requireElement } from '../../dom.ts';
+import { below, currentTime, delay, findElement, requireElement, setText } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
+import { drawnPage, openPdf } from '../pdf-library.ts';
 import { keepLive } from '../sender/live.ts';
 import { startNewVersion } from '../sender/new-version.ts';
 import { note } from '../sender/notes.ts';
@@ -44,24 +46,28 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
         ],
       }),
     ),
-  replace: (who) =>
-    change(
+  async replace(who) {
+    let action: FlowActionView | undefined;
+    try {
+      const { flowActions } = await call<DocumentView>(data, 'GET', path);
+      action = flowActions.find(({ id }) => id === who.action);
+      if (action === undefined) throw new CallFailed(data.words.failed, 'FlowActionNotFound');
+    } catch (error) {
+      return note(messageOf(error), 'bad');
+    }
+    const request = requestOf(action);
+    const { user } = action;
+    // What was known of the person before is asked for of the next.
+    const asked = (['name', 'email', 'identifier', 'phone'] as const).filter(
+      (part) => part === 'name' || part === 'email' || Boolean(user?.[part]),
+    );
+    return change(
       changes.replace,
       who,
-      [
-        { name: 'name', label: changes.name, value: '' },
-        { name: 'email', label: changes.email, value: '' },
-      ],
-      async ({ name = '', email = '' }) => {
-        const { flowActions } = await call<DocumentView>(data, 'GET', path);
-        const action = flowActions.find(({ id }) => id === who.action);
-        if (action === undefined) throw new CallFailed(data.words.failed, 'FlowActionNotFound');
-        return {
-          deletedFlowActionIds: [who.action],
-          addedFlowActions: [{ ...requestOf(action), user: { name, email } }],
-        };
-      },
-    ),
+      asked.map((name) => ({ name, label: changes[name], value: '' })),
+      (next) => ({ deletedFlowActionIds: [who.action], addedFlowActions: [{ ...request, user: next }] }),
+    );
+  },
   async link({ action, email }) {
     const body = new URLSearchParams({ formToken: data.formToken, email });
     const address = `/account/documents/${documentId}/participants/${action}/link`;
@@ -118,7 +124,11 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
 function change(
   title: string,
   who: Who,
-  fields: readonly { readonly name: 'name' | 'email'; readonly label: string; readonly value: string }[],
+  fields: readonly {
+    readonly name: 'name' | 'email' | 'identifier' | 'phone';
+    readonly label: string;
+    readonly value: string;
+  }[],
   request: (entered: { readonly [name: string]: string }) => object | Promise<object>,
 ): Promise<unknown> {
   return ask(
@@ -142,7 +152,8 @@ function change(
       const values = Object.fromEntries(fields.map(({ name }) => [name, textOf(entered, name)]));
       for (const { name } of fields) {
         const isGood = name === 'email' ? EMAIL.test(values[name] ?? '') : values[name] !== '';
-        if (!isGood) return { field: name, text: name === 'email' ? changes.badEmail : changes.noName };
+        const text = name === 'email' ? changes.badEmail : name === 'name' ? changes.noName : changes.missing;
+        if (!isGood) return { field: name, text };
       }
       await call(data, 'POST', `${path}/flow`, await request(values));
       return undefined;
@@ -221,8 +232,49 @@ function messageOf(error: unknown): string {
   return textBy(error.code, data.words.refusals) ?? error.message;
 }
 
+const TIMES_AGAIN_MS = 60_000;
+
+/** Times as distances from now; the time in the reader's zone is the tooltip. */
+function showTimes(): void {
+  const { lang } = document.documentElement;
+  const exact = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'long' });
+  for (const time of document.querySelectorAll<HTMLTimeElement>('#document time')) {
+    const moment = Date.parse(time.dateTime);
+    time.title = exact.format(moment);
+    setText(time, relativeTime(moment - currentTime(), lang));
+  }
+}
+
+function keepTimes(): void {
+  showTimes();
+  delay(TIMES_AGAIN_MS, keepTimes);
+}
+
+/** Width of the first page, CSS pixels. */
+const PREVIEW_WIDTH = 180;
+let drawn: { readonly version: string | undefined; readonly canvas: HTMLCanvasElement } | undefined;
+
+/** Draws the first page; a file that cannot be drawn leaves its place empty. */
+async function showPreview(): Promise<void> {
+  const place = findElement('#first-page');
+  const { preview } = data;
+  if (place === undefined || preview === undefined) return;
+  const { version } = place.dataset;
+  if (drawn !== undefined) place.replaceChildren(drawn.canvas);
+  if (drawn?.version === version) return;
+  try {
+    const { file } = await openPdf(preview);
+    drawn = { version, canvas: await drawnPage(file, 1, PREVIEW_WIDTH) };
+  } catch {
+    return;
+  }
+  findElement('#first-page')?.replaceChildren(drawn.canvas);
+}
+
 /** Buttons that need this script, and the form of a new version. */
 function start(): void {
+  void showPreview();
+  showTimes();
   for (const hidden of document.querySelectorAll<HTMLElement>('[data-do]')) hidden.hidden = false;
   const button = findElement('#replace', HTMLButtonElement);
   if (button !== undefined) startNewVersion(button, data);
@@ -270,4 +322,5 @@ const closed = ({ target }: Event): void => {
 };
 document.addEventListener('toggle', closed, { capture: true });
 start();
+keepTimes();
 requireElement('main').setAttribute('data-live', '');

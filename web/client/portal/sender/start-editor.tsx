@@ -107,12 +107,20 @@ export function startEditor(): void {
   if (data.draftPath === undefined) void loadFolders(page);
 }
 
+/** Pages of 100 folders: as many as the list of documents offers. */
+const MAX_FOLDER_PAGES = 10;
+
 /** Folders are a choice of people who have an account; without them the document is in none. */
 async function loadFolders(page: EditorPage): Promise<void> {
   interface Folders {
     readonly items: readonly { readonly id: string; readonly name: string }[];
+    readonly totalCount: number;
   }
-  const found = await call<Folders>(page.data, 'GET', '/api/folders?Limit=50').catch(() => undefined);
-  page.folders = found?.items ?? [];
+  for (let offset = 0; offset < MAX_FOLDER_PAGES; offset += 1) {
+    const path = `/api/folders?Limit=100&Offset=${offset}`;
+    const found = await call<Folders>(page.data, 'GET', path).catch(() => undefined);
+    page.folders = [...page.folders, ...(found?.items ?? [])];
+    if (found === undefined || page.folders.length >= found.totalCount) break;
+  }
   page.show();
 }

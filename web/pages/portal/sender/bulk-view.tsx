@@ -13,7 +13,8 @@ import type { PortalRefusal } from '../../../../machines/portal/portal-refusals.
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Badge, Card, Progress, Table } from '../../../components/surfaces.tsx';
 import { type AccountPage, accountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
-import { counted, filled, type SenderTexts } from '../texts.ts';
+import { counted, filled, type SenderTexts, textBy } from '../texts.ts';
+import { timeText } from './times.ts';
 
 /** Rows of the table that are shown before it is sent, and faults. */
 const ROWS_SHOWN = 5;
@@ -33,6 +34,8 @@ export interface BulkPage {
   readonly key?: string;
   /** Reason why the table cannot be used. */
   readonly refusal?: PortalRefusal;
+  /** Newest first. */
+  readonly earlier?: readonly { readonly at: number; readonly generation: GenerationView }[];
 }
 
 type Texts = SenderTexts['bulk'];
@@ -40,7 +43,7 @@ type Texts = SenderTexts['bulk'];
 export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage): string {
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
-  const { template, file, preview, refusal } = shown;
+  const { template, file, preview, refusal, earlier = [] } = shown;
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
     title: filled(texts.title, { name: template.name }),
@@ -55,7 +58,8 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         <p class="hint">{texts.limits}</p>
         {refusal !== undefined && (
           <p class="outcome bad" id="refusal" role="alert" tabIndex={-1}>
-            {filled(texts.refused, { name: file?.name ?? '', reason: refusal.message })}
+            {filled(texts.refused, { name: file?.name ?? '', reason: faultIn(page, refusal) })}
+            <Original page={page} {...refusal} />
           </p>
         )}
         <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
@@ -79,9 +83,69 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         {preview !== undefined && file !== undefined && (
           <Preview page={page} user={user} texts={texts} shown={shown} preview={preview} file={file} />
         )}
+        {earlier.length > 0 && <Earlier page={page} texts={texts} path={path} earlier={earlier} />}
       </>,
     ),
   });
+}
+
+function Earlier({
+  page,
+  texts,
+  path,
+  earlier,
+}: {
+  readonly page: AccountPage;
+  readonly texts: Texts;
+  readonly path: string;
+  readonly earlier: NonNullable<BulkPage['earlier']>;
+}) {
+  const { language } = page.words;
+  return (
+    <Card title={texts.earlier}>
+      <Table
+        id="earlier-sends"
+        caption={texts.earlier}
+        heads={[texts.when, texts.progress, texts.result]}
+        rows={earlier.map(({ at, generation }) => {
+          const { id, initializedCount, refusedRowsCount, totalDocumentsCount } = generation;
+          const done = initializedCount + refusedRowsCount;
+          return {
+            key: id,
+            cells: [
+              <a href={addressFrom(page, `${path}/bulk/${id}`)}>{timeText(language, at)}</a>,
+              <Progress done={done} of={totalDocumentsCount} label={texts.progress} />,
+              <>
+                {counted(language, texts.sent, initializedCount)}
+                {refusedRowsCount > 0 && `, ${counted(language, texts.faults, refusedRowsCount)}`}
+              </>,
+            ],
+          };
+        })}
+      />
+    </Card>
+  );
+}
+
+interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Says what is wrong in the language of the page, as far as the code tells it. */
+function faultIn({ words }: AccountPage, { code, message }: Fault): string {
+  if (words.language === 'en') return message;
+  return textBy(code, TEXTS[words.language].senders.editor.script.refusals) ?? message;
+}
+
+/** The sentence of the service, which names the place, where another is shown in its stead. */
+function Original({ page, code, message }: { readonly page: AccountPage } & Fault) {
+  if (faultIn(page, { code, message }) === message) return null;
+  return (
+    <div class="hint" lang="en">
+      <bdi>{message}</bdi>
+    </div>
+  );
 }
 
 /** Token and table of a form. Without a file the script fills them in. */
@@ -172,9 +236,11 @@ function Preview({
         <Card title={counted(language, texts.faults, faults.length)} label={texts.faultsTitle}>
           <div class="body">
             <ol class="rows" id="table-faults">
-              {faults.slice(0, FAULTS_SHOWN).map(({ row, text }) => (
+              {faults.slice(0, FAULTS_SHOWN).map(({ row, code, text }) => (
                 <li key={row}>
-                  <Badge tone="bad">{rowName(texts, row)}</Badge> <bdi>{text}</bdi>
+                  <Badge tone="bad">{rowName(texts, row)}</Badge>{' '}
+                  <bdi>{faultIn(page, { code, message: text })}</bdi>
+                  <Original page={page} code={code} message={text} />
                 </li>
               ))}
             </ol>
@@ -245,7 +311,7 @@ export function bulkResultPage(
           id="bulk-state"
           data-running={isRunning}
         >
-          {isRunning ? texts.running : error === null ? sent : error.message}
+          {isRunning ? texts.running : error === null ? sent : faultIn(page, error)}
           {refusedRowsCount > 0 && `, ${refused}`}
         </div>
         <Progress done={done} of={totalDocumentsCount} label={texts.progress} />
@@ -270,7 +336,12 @@ export function bulkResultPage(
                   <Badge tone={state === 'Made' ? 'good' : state === 'Refused' ? 'bad' : 'info'}>
                     {statuses[state]}
                   </Badge>{' '}
-                  {fault?.message}
+                  {fault !== null && (
+                    <>
+                      {faultIn(page, fault)}
+                      <Original page={page} {...fault} />
+                    </>
+                  )}
                 </>,
                 documentIds.map((document) => (
                   <a key={document} href={addressFrom(page, `/account/documents/${document}`)}>

@@ -10,7 +10,7 @@ import { type Html, html, lines } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import { filled, type SenderTexts } from '../texts.ts';
-import { timeText } from './times.ts';
+import { timeOf } from './times.ts';
 
 export interface SenderDocument {
   readonly document: DocumentView;
@@ -23,6 +23,8 @@ export interface SenderDocument {
   /** The action that led to the page. */
   readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
   readonly folders: readonly FolderName[];
+  /** Path of the file to show; undefined: it has no pages. */
+  readonly preview: string | undefined;
 }
 
 interface FolderName {
@@ -34,6 +36,7 @@ interface FolderName {
 export interface SenderDocumentData {
   readonly formToken: string;
   readonly documentId: string;
+  readonly preview: string | undefined;
   readonly folderId: string | null;
   readonly folders: readonly FolderName[];
   readonly words: SenderTexts['editor']['script'];
@@ -48,6 +51,7 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
 <p><a href="${addressFrom(page, '/account/documents')}">${texts.page.back}</a></p>
 <div id="document" class="stack">
 <section>
+${firstPage(shown)}
 ${facts(page, texts, document)}
 ${downloads(texts, document)}
 ${document.isDeleted ? '' : html`<p class="ways">${change(texts, 'move', {})}</p>`}
@@ -68,6 +72,7 @@ ${historyPart(page, texts, shown)}
   const data: SenderDocumentData = {
     ...{ formToken: user.formToken, documentId: document.id, folders: foldersFor(shown) },
     folderId: document.folder?.id ?? null,
+    preview: shown.preview,
     words: texts.editor.script,
     changes: texts.page.changes,
   };
@@ -78,6 +83,11 @@ ${historyPart(page, texts, shown)}
     data,
     facts: { folders: shown.folders, current: '/account/documents' },
   });
+}
+
+/** Place of a picture of the first page. */
+function firstPage({ document: { updateDate }, preview }: SenderDocument): Html {
+  return preview === undefined ? html`` : html`<p id="first-page" data-version="${String(updateDate)}"></p>`;
 }
 
 /** Folders to choose from; that of the document is among them, although not all are offered. */
@@ -131,10 +141,10 @@ function facts({ words }: AccountPage, { page, statuses }: SenderTexts, document
   const { status } = document;
   const rows: (readonly [string, string | Html])[] = [
     [page.status, html`<span class="status" data-status="${status}">${statuses[status]}</span>`],
-    [page.created, timeText(language, document.creationDate)],
+    [page.created, timeOf(language, document.creationDate)],
     ...(document.expirationDate === null
       ? []
-      : [[page.expires, timeText(language, document.expirationDate)] as const]),
+      : [[page.expires, timeOf(language, document.expirationDate)] as const]),
     ...(document.statusUpdateReason === null ? [] : [[page.reason, document.statusUpdateReason] as const]),
   ];
   return html`<dl class="facts">
@@ -254,7 +264,7 @@ function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, sh
         )
       : '';
     const error = lastError === null ? '' : html` <span class="hint" lang="en">${lastError.message}</span>`;
-    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, creationDate)}, ${texts.page.mailStates[status]}${error}</span>
+    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeOf(page.words.language, creationDate)}, ${texts.page.mailStates[status]}${error}</span>
 ${resend}</li>`;
   });
   return html`<section><h2>${texts.page.mails}</h2>
@@ -273,7 +283,7 @@ function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: 
     // The sentence names the receiver of a mail, who did nothing.
     const isTold = language === 'en' && MAIL_ENTRIES.has(type);
     const who = by === null || isTold ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
-    return html`<li><time datetime="${new Date(date).toISOString()}">${timeText(language, date)}</time> ${text}${who}</li>`;
+    return html`<li>${timeOf(language, date)} ${text}${who}</li>`;
   });
   return html`<h2>${texts.page.history}</h2>
 <ol class="history" role="list">

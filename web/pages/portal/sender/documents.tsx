@@ -219,7 +219,19 @@ function Filters({ data }: { readonly data: DocumentsData }) {
         <form method="get" action="/account/documents" class="filters">
           {culture !== '' && <input type="hidden" name="culture" value={culture} />}
           {show !== '' && <input type="hidden" name="show" value={show} />}
-          {folder !== '' && <input type="hidden" name="folder" value={folder} />}
+          {folders.length > 0 && (
+            <label>
+              {list.folder}
+              <select name="folder">
+                <option value="">{list.kinds.all}</option>
+                {folders.map(({ id, name }) => (
+                  <option value={id} selected={id === folder}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
           <label>
             {list.status}
             <select name="status">
