@@ -138,8 +138,25 @@ function faultOf(
   return undefined;
 }
 
-/** Returns the difference in lightness to what was painted there before; undefined when a colour cannot be told. */
+/** Returns the least contrast with and without the lines below: their extents are those of the largest ends and corners. */
 function contrastAt(point: Box, lightness: number | undefined, earlier: readonly Mark[]): number | undefined {
+  const [one, other] = [
+    contrastWith(point, lightness, earlier),
+    contrastWith(
+      point,
+      lightness,
+      earlier.filter(({ kind }) => kind !== 'stroke'),
+    ),
+  ];
+  return one === undefined || other === undefined ? undefined : Math.min(one, other);
+}
+
+/** Returns the difference in lightness to what was painted there before; undefined when a colour cannot be told. */
+function contrastWith(
+  point: Box,
+  lightness: number | undefined,
+  earlier: readonly Mark[],
+): number | undefined {
   let paper: number | undefined = 1;
   for (const mark of earlier) {
     // A picture below a field is a scanned page, white between its lines.

@@ -193,8 +193,18 @@ function* findGlyphs(picture: Picture, area: Area): Generator<Glyph> {
       };
       // Lines and pictures are compared as a whole with what is around them by neither eye nor engine.
       if (box.right - box.left > 60 * SCALE || box.bottom - box.top > 60 * SCALE) continue;
+      if (isFrame(own.length, box)) continue;
       yield { pixels: own, box, isTall: box.bottom - box.top > 4 * SCALE };
     }
+}
+
+/** Part of the extent of a frame, such as that of a button, that is ink; letters of its size have more. */
+const FRAME_INK = 0.2;
+const LEAST_FRAME = 20 * SCALE;
+
+/** Frames are no content: a mark may hide a part of one. */
+function isFrame(ink: number, { left, right, top, bottom }: Area): boolean {
+  return right - left > LEAST_FRAME && ink < FRAME_INK * (right - left) * (bottom - top);
 }
 
 /** Pixels around one, the nearest first. */

@@ -450,9 +450,14 @@ const FIELDS: readonly (readonly [name: string, expected: readonly Verdict[], fi
     () => filled({ content: `0 G 30 w 0 15 m 120 15 l S 0 g ${shows('100')}` }),
   ],
   [
-    'a white value on a thick black line',
+    'a black value on a thick light line',
     ['passed'],
-    () => filled({ content: `0 G 30 w 0 15 m 120 15 l S 1 g ${shows('100')}` }),
+    () => filled({ content: `0.9 G 30 w 0 15 m 120 15 l S 0 g ${shows('100')}` }),
+  ],
+  [
+    'a white value beside a thick black line',
+    ['failed'],
+    () => filled({ content: `0 G 30 w 1 8 m 2 8 l S 1 g ${shows('100')}` }),
   ],
   ['a line below a value', ['passed'], () => filled({ content: `${shows('100')} 1 w 0 4 m 120 4 l S` })],
   ['a narrow dash', ['failed'], () => filled({ value: '(-)', content: 'BT /F1 9 Tf 1 Tz 2 8 Td (-) Tj ET' })],
