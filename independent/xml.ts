@@ -106,7 +106,7 @@ function isInside(element: Element): boolean {
 
 function judgeSignature(element: Element, text: string): IndependentSignature {
   const value = child(element, 'SignatureValue')?.textContent?.replace(/\s+/g, '') ?? '';
-  const lack = lackOfSignature(element);
+  const lack = lackOfSignature(element) ?? lackOfInheritance(element, text);
   if (lack !== undefined) return { ...notComparable(lack), value };
   const certificates = certificatesOf(element);
   if (certificates.length === 0) return { ...notComparable('There is no certificate in KeyInfo.'), value };
@@ -197,6 +197,16 @@ function lackOfSignature(element: Element): string | undefined {
       return 'The library does not read a canonical form again for the transforms after it.';
   }
   return undefined;
+}
+
+/** Canonical XML gives an element the attributes of `xml:` that it inherits; the library does not. */
+function lackOfInheritance(element: Element, text: string): string | undefined {
+  const info = child(element, 'SignedInfo');
+  const inclusive =
+    info && [...info.getElementsByTagNameNS(DS, '*')].some((one) => algorithmOf(one).startsWith(INCLUSIVE));
+  return inclusive === true && /\sxml:[a-z]/.test(text)
+    ? 'The library leaves inherited attributes such as xml:lang out of Canonical XML.'
+    : undefined;
 }
 
 function certificatesOf(element: Element): readonly X509Certificate[] {

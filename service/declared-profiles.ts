@@ -184,10 +184,12 @@ const INSERTIONS = {
 } as const;
 
 function xadesOf({ xades, coSign }: ProfileSettings): XadesFormat {
-  const { elementId, elementPath, place, namespaces, insertion } = xades;
+  const { elementId, elementPath, place, namespaces, insertion, form, canonicalization } = xades;
   return {
     ...(coSign && { coSignable: true }),
     ...((elementId ?? elementPath) !== undefined && { packaging: 'element' as const }),
+    ...(form === 'XmlDsig' && { form: 'xmldsig' as const }),
+    ...(canonicalization === 'Inclusive' && { canonicalization: 'inclusive' as const }),
     ...(elementId !== undefined && { elementId }),
     ...(elementPath !== undefined && { elementPath }),
     ...(place !== undefined && { place }),

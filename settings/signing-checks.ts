@@ -338,13 +338,23 @@ function checkOverrides(prefix: string, profile: ProfileSettings, faults: Fault[
 
 function checkXades(
   prefix: string,
-  { format, xades, detached, coSign }: ProfileSettings,
+  { format, xades, detached, coSign, level, policy }: ProfileSettings,
   faults: Fault[],
 ): void {
-  const { elementId, elementPath, place, insertion } = xades;
+  const { elementId, elementPath, place, insertion, form, canonicalization } = xades;
   const targets = Object.entries({ ElementId: elementId, ElementPath: elementPath, Place: place });
   const [first, second] = targets.filter(([, value]) => value !== undefined).map(([name]) => name);
-  const given = first ?? (insertion === undefined ? undefined : 'Insertion');
+  const isPlain = form === 'XmlDsig';
+  const given = first ?? (insertion === undefined ? (isPlain ? 'Form' : undefined) : 'Insertion');
+  for (const [key, odd] of [
+    ['Level', isPlain && level !== undefined && level !== 'B'],
+    ['Policy', isPlain && policy.oid !== undefined],
+    ['CoSign', isPlain && coSign],
+  ] as const) {
+    if (odd) faults.push({ key: `${prefix}:${key}`, rule: 'cannot be used with Xades:Form XmlDsig' });
+  }
+  if (!isPlain && canonicalization !== 'Exclusive')
+    faults.push({ key: `${prefix}:Xades:Canonicalization`, rule: 'is for Xades:Form XmlDsig' });
   if (format !== 'Xades' && given !== undefined)
     faults.push({ key: `${prefix}:Xades:${given}`, rule: `is for the format Xades, not ${format}` });
   if (second !== undefined)
@@ -378,6 +388,7 @@ function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[
     ['Xades:ElementId', xades.elementId !== undefined],
     ['Xades:ElementPath', xades.elementPath !== undefined],
     ['Xades:Place', xades.place !== undefined],
+    ['Xades:Form', xades.form === 'XmlDsig'],
     ['Overrides', overrides.includes('ElementId')],
   ] as const) {
     if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });

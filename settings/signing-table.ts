@@ -248,6 +248,12 @@ export const PROFILE_KEYS = {
   Overrides: key(list(choice(OVERRIDE_NAMES)), [], {
     says: `What an upload may set by form fields of these names (\`reason\`, \`page\`, …): ${OVERRIDE_NAMES.map((name) => `\`${name}\``).join(', ')}. Any other is refused.`,
   }),
+  'Xades:Form': key(choice(['Xades', 'XmlDsig']), 'Xades', {
+    says: '`XmlDsig`: a plain XML signature without properties and without a prefix, as national invoices demand it; at level `B`. `DigestAlgorithm` stays SHA-256 or more: schemes that demand SHA-1 are not served.',
+  }),
+  'Xades:Canonicalization': key(choice(['Exclusive', 'Inclusive']), 'Exclusive', {
+    says: 'Of a plain signature: Exclusive XML Canonicalization 1.0, or Canonical XML 1.0.',
+  }),
   'Xades:ElementId': optional(text('text'), {
     says: 'Sign the element with this Id instead of the whole document.',
   }),

@@ -110,6 +110,7 @@ function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
     ...(profile.signer && { signer: profile.signer.fingerprint }),
     at,
     isPlaced: profile.choices.xades?.place !== undefined,
+    isPlain: profile.choices.xades?.form === 'xmldsig',
     ...(content && { content }),
     ...(anchors.length > 0 && { anchors }),
   });

@@ -191,6 +191,13 @@ export interface XadesFormat {
    * @default 'enveloped'
    */
   readonly packaging?: 'enveloped' | 'element' | 'enveloping' | 'detached';
+  /**
+   * `xmldsig`: a plain XML signature, without properties and without a prefix; in its document, at level B.
+   * @default 'xades'
+   */
+  readonly form?: 'xades' | 'xmldsig';
+  /** Of a plain signature: Exclusive XML Canonicalization, or Canonical XML 1.0. @default 'exclusive' */
+  readonly canonicalization?: 'exclusive' | 'inclusive';
   /** Id of the signature; a number is appended when it is in use. @default derived from content, time and signer */
   readonly id?: string;
   readonly elementId?: string;
@@ -350,6 +357,8 @@ export interface VerifyFileRequest<Input extends InputFile = string> {
   readonly content?: { readonly sha256: string; readonly length: number };
   /** True: signed with `XadesFormat.place`, so the signature may fill an element that was empty. @default false */
   readonly isPlaced?: boolean;
+  /** True: the signature is a plain XML signature, which has no properties. @default false */
+  readonly isPlain?: boolean;
   /** DER trust anchors. When present, a path from each checked signature must end in one of them. */
   readonly anchors?: readonly Buffer[];
   /** Time at which certificates must be valid, milliseconds since the epoch. */

@@ -27,6 +27,7 @@ import {
   signatureValueText,
 } from './elements/signature-text.ts';
 import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
+import { assertPlain, openPlain, plainText } from './plain-signature.ts';
 import { type DetachedContent, planDetached, type SigningPlan } from './plan.ts';
 import { type RaisableSignature, raiseLevel } from './raise-level.ts';
 import { readDocument } from './read-document.ts';
@@ -52,6 +53,11 @@ export async function signXadesAtLevel(
   }
 }
 
+/** The signature without its end tag. */
+function opened(text: SignatureText, value: Buffer, unsigned: readonly string[] = []): string {
+  return text.isPlain === true ? openPlain(text, value) : openSignature(text, value, unsigned);
+}
+
 /** Parameters of the steps that follow the signature value. */
 interface LevelRequest
   extends Pick<SignFileRequest<InputFile, OutputFile>, 'output' | 'sync' | 'includeChain'> {
@@ -72,7 +78,7 @@ export async function writeAtLevel(
   const { level = 'B', at } = request;
   const unsigned =
     level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
-  return writePlanned(source, planned, openSignature(text, value, unsigned), request);
+  return writePlanned(source, planned, opened(text, value, unsigned), request);
 }
 
 /** Describes a signature created in this process, so that none of its parts are parsed again for time-stamps. */
@@ -173,6 +179,7 @@ export function planSignature(
       'References to what validates a signature take level LT or LTA.',
     );
   }
+  if (form.form === 'xmldsig') assertPlain({ ...parameters, form });
   const detached = form.packaging === 'detached';
   const streamed = detached || (form.packaging === 'enveloping' && !mayBeXml(source));
   const document = streamed ? undefined : readDocument(source, MAX_DOCUMENT_LENGTH);
@@ -183,7 +190,11 @@ export function planSignature(
     : form.packaging === 'enveloping'
       ? planEnveloping(source, document, request)
       : planInDocument(document ?? Buffer.alloc(0), request);
-  return { plan, algorithm, completeReferences, document, text: textOf(plan, signer, algorithm, parameters) };
+  const text =
+    form.form === 'xmldsig'
+      ? plainText(document ?? Buffer.alloc(0), plan, { ...parameters, signer, algorithm, form })
+      : textOf(plan, signer, algorithm, parameters);
+  return { plan, algorithm, completeReferences, document, text };
 }
 
 /** Builds the text of a planned signature. */
@@ -239,7 +250,7 @@ export function signXades(request: SignFileRequest<InputFile, OutputFile>): Sign
   try {
     const planned = planSignature(source, request.signer, request);
     const value = signValue(request.signer, planned.text, planned.algorithm);
-    return writePlanned(source, planned, openSignature(planned.text, value), request);
+    return writePlanned(source, planned, opened(planned.text, value), request);
   } finally {
     source.close();
   }

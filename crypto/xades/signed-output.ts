@@ -21,8 +21,9 @@ export function assemble(input: Buffer, frame: Frame, opened: string): SignedXml
   const { cut, resume, lead, trail, object, encode } = frame;
   const before = input.subarray(0, cut);
   const after = input.subarray(resume);
+  const isPlain = opened.startsWith('<Signature ');
   if (object?.content !== 'verbatim') {
-    const inserted = encode(`${lead}${opened}${CLOSE_SIGNATURE}${trail}`);
+    const inserted = encode(`${lead}${opened}${isPlain ? '</Signature>' : CLOSE_SIGNATURE}${trail}`);
     return { before, inserted, content: NOTHING, closing: NOTHING, after };
   }
   return {

@@ -80,6 +80,23 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     { Format: 'Xades', 'Xades:ElementId': 'a', 'Xades:ElementPath': '/a' },
     'Xades:ElementPath',
   ],
+  ['a plain form for another format', { 'Xades:Form': 'XmlDsig' }, 'Xades:Form'],
+  [
+    'a canonicalization of signatures with properties',
+    { Format: 'Xades', 'Xades:Canonicalization': 'Inclusive' },
+    'Xades:Canonicalization',
+  ],
+  ['a plain signature beside others', { Format: 'Xades', 'Xades:Form': 'XmlDsig', CoSign: 'true' }, 'CoSign'],
+  [
+    'a time-stamp without properties',
+    { Format: 'Xades', 'Xades:Form': 'XmlDsig', Level: 'T', 'Timestamp:Url': 'https://tsa.example' },
+    'Level',
+  ],
+  [
+    'a plain signature in a container',
+    { Format: 'Xades', 'Xades:Form': 'XmlDsig', Container: 'AsicE' },
+    'Xades:Form',
+  ],
   ['a signature beside the root', { Format: 'Xades', 'Xades:Insertion': 'After' }, 'Xades:Insertion'],
   ['a namespace without prefix', { Format: 'Xades', 'Xades:Namespaces:0': 'urn:a' }, 'Xades:Namespaces:0'],
   ['another signature beside the content', { Detached: 'true', CoSign: 'true' }, 'CoSign'],

@@ -14,6 +14,8 @@ export const DS = 'http://www.w3.org/2000/09/xmldsig#';
 export const XADES = 'http://uri.etsi.org/01903/v1.3.2#';
 export const XADES_141 = 'http://uri.etsi.org/01903/v1.4.1#';
 export const EXCLUSIVE_C14N = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+/** Canonical XML 1.0 without comments. */
+export const INCLUSIVE_C14N = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 export const SIGNED_PROPERTIES_TYPE = 'http://uri.etsi.org/01903#SignedProperties';
 /** Type of a counter-signature's reference to the SignatureValue it covers (EN 319 132-1 §5.2.7.2). */

@@ -57,6 +57,8 @@ interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'include
 /** A signature without its value: three of its parts in canonical form, and as written in the signature. */
 export interface SignatureText {
   readonly id: string;
+  /** True for a signature without properties and without a prefix. @default false */
+  readonly isPlain?: boolean;
   /** Data that the key signs: the canonical form of SignedInfo. */
   readonly signedInfo: string;
   readonly signedProperties: string;

@@ -1,7 +1,9 @@
 /** Layouts of XML signatures that national invoice and tax profiles prescribe. */
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import type { XadesFormat } from '#crypto/core/types.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
+import { verifyXades } from '#crypto/xades/verify.js';
 import { verifyIndependently } from '../../../independent/index.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
@@ -16,7 +18,7 @@ import {
   reportOn,
   transform,
 } from './forging.ts';
-import { byXmlsec, newFile } from './signing.ts';
+import { byXmlsec, NOW, newFile, type SigningOptions, signDocument } from './signing.ts';
 
 test('a file in an encoding that is not read is not called broken', (t) => {
   const said = (encoding: string) => {
@@ -191,6 +193,61 @@ async function holdsByXmlsec(
   const [, ok, all] = /References \(ok\/all\): (\d)\/(\d)/.exec(text) ?? [];
   return ok !== undefined && ok === all;
 }
+
+const PLAIN_INVOICE =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<e:Invoice xmlns:e="urn:e" xmlns:x="urn:x" xml:lang="es"><x:Extensions><x:Content/></x:Extensions><e:DE Id="d1"><e:total>35 Ñ</e:total></e:DE></e:Invoice>';
+
+test('a plain signature has no properties, is over the whole invoice or an element of it, and holds for others', async (t) => {
+  const inside = { place: '//x:Content' } as const;
+  const beside = { packaging: 'element', elementId: 'd1' } as const;
+  for (const canonicalization of ['exclusive', 'inclusive'] as const) {
+    for (const at of [inside, beside, { ...beside, insertion: 'last-child' } as const]) {
+      const what = `${canonicalization} ${JSON.stringify(at)}`;
+      const { bytes, original, path } = signDocument(PLAIN_INVOICE, {
+        signer: pki().signer('rsa-2048'),
+        xades: { ...at, form: 'xmldsig', canonicalization },
+      });
+      const file = bytes.toString();
+      t.regex(file, /<Signature xmlns="[^"]*"><SignedInfo>.*<\/KeyInfo><\/Signature>/, what);
+      t.notRegex(file, /xades|<ds:|<Object/, what);
+      t.is(file.includes('REC-xml-c14n-20010315'), canonicalization === 'inclusive', what);
+      const [record] = reportOn(file).signatures;
+      t.is(record?.indication, 'TOTAL-PASSED', `${what} ${JSON.stringify(record?.results)}`);
+      t.is(record?.scope.kind, at === inside ? 'document' : 'element', what);
+      t.is(reportOn(file.replace('35 Ñ', '36 Ñ')).signatures[0]?.subIndication, 'HASH_FAILURE', what);
+      t.true(await holdsByXmlsec(t, file, ['DE']), what);
+      t.is(await byAnother(file), canonicalization === 'inclusive' ? 'not-comparable' : 'valid', what);
+      const sha256 = createHash('sha256').update(original).digest('hex');
+      const made = { format: 'Xades', path, content: { sha256, length: original.length }, at: NOW } as const;
+      const isPlaced = at === inside;
+      t.true(verifyXades({ ...made, isPlaced, isPlain: true }).ok, what);
+      t.false(verifyXades({ ...made, isPlaced }).ok, what);
+    }
+  }
+});
+
+test('a plain signature with Canonical XML holds for another implementation, which knows no inherited xml:lang', async (t) => {
+  const sign = (document: string): string =>
+    signDocument(document, {
+      signer: pki().signer('rsa-2048'),
+      xades: { form: 'xmldsig', canonicalization: 'inclusive', packaging: 'element', elementId: 'd1' },
+    }).bytes.toString();
+  t.is(await byAnother(sign(PLAIN_INVOICE)), 'not-comparable');
+  t.is(await byAnother(sign(PLAIN_INVOICE.replace(' xml:lang="es"', ''))), 'valid');
+});
+
+test('a plain signature is refused at a higher level, with a policy, beside others and outside of its document', (t) => {
+  const sign =
+    (options: SigningOptions, xades: XadesFormat = {}) =>
+    () =>
+      signDocument('<a Id="a"/>', { ...options, xades: { form: 'xmldsig', ...xades } });
+  const refused = { code: 'request.invalid' };
+  t.notThrows(sign({}));
+  t.throws(sign({}, { coSignable: true }), refused);
+  t.throws(sign({}, { packaging: 'enveloping' }), refused);
+  t.throws(sign({}, { packaging: 'detached' }), refused);
+  t.throws(sign({ policy: { oid: '1.2.3', digest: 'sha256', hash: Buffer.alloc(32) } }), refused);
+});
 
 /** Verdicts of the second implementation, which must never contradict. */
 async function byAnother(file: string): Promise<string> {

@@ -310,9 +310,20 @@ test.serial(
         })),
         ...(await localProfile(root, 1, 'shared', pki().signer('p-256'), { ...place, CoSign: true })),
         ...(await localProfile(root, 2, 'also', pki().signer('rsa-2048'), { ...place, CoSign: true })),
+        ...(await localProfile(root, 3, 'plain', pki().signer('rsa-2048'), {
+          ...place,
+          'Xades:Form': 'XmlDsig',
+          'Xades:Canonicalization': 'Inclusive',
+          VerifyIndependently: true,
+        })),
       },
       root,
     );
+    const plainOne = await signed('plain.xml', INVOICE, 'plain');
+    const plainText = await readFile(plainOne, 'utf8');
+    t.regex(plainText, /<ext:ExtensionContent><Signature xmlns=.*<\/Signature><\/ext:ExtensionContent>/);
+    t.notRegex(plainText, /QualifyingProperties/);
+    t.true((await xmlsec1({ file: plainOne, ca: pki().rootFile })).ok);
     const judge = async (path: string, count: number) => {
       const report = await validateFile({ format: 'Xades', path, trust: TRUST(), at: Date.now() });
       t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
