@@ -23,6 +23,8 @@ export function databaseProbe(store: ActorStore, system: ActorSystem): HealthPro
     const { engine, location } = store.describe();
     const refusal = store.refusal();
     if (refusal !== undefined) return [unhealthy(name, `${engine} cannot be written: ${refusal}`)];
+    const obstacle = await store.obstacle?.();
+    if (obstacle !== undefined) return [unhealthy(name, `${engine} stores no step: ${obstacle}`)];
     try {
       await system.read(PIPELINE_ADDRESS);
       return [healthy(name, `reachable (${engine} (${location}))`, `reachable (${engine})`)];

@@ -281,6 +281,11 @@ export interface ActorStore {
    * them.
    */
   refusal(): string | undefined;
+  /**
+   * Reason why no step can be stored at present, such as a full disk; undefined while one can. Answers within 5 s. Missing
+   * where every failure is for good.
+   */
+  obstacle?(): Promise<string | undefined>;
   /** Engine and location of the data, for people; its size on disk, if any. */
   describe(): { readonly engine: string; readonly location: string; readonly bytes?: number };
   close(): Promise<void>;

@@ -3,7 +3,16 @@
  * the loopback address, ended with the process (`test/project/children.ts`).
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +56,7 @@ function programs(): string | undefined {
 }
 
 /** The server refuses to run as root: the package's own user runs it then. */
-export function asServerUser(command: string, args: readonly string[]): [string, string[]] {
+function asServerUser(command: string, args: readonly string[]): [string, string[]] {
   return process.getuid?.() === 0
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]]
     : [command, [...args]];
@@ -62,7 +71,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** True once the server takes statements: it listens earlier, while it still recovers. */
-export async function answers(url: string): Promise<boolean> {
+async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   try {
@@ -158,6 +167,55 @@ export async function startServer(
     },
     remove: async () => {
       await stop('immediate');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const POOLER = '/usr/sbin/pgbouncer';
+
+export interface Pooler {
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Starts a pooler of transactions before a server; undefined where pgbouncer is not installed.
+ * @param lines of its configuration, besides the addresses
+ */
+export async function startPooler(
+  server: Cluster,
+  lines: readonly string[] = [],
+): Promise<Pooler | undefined> {
+  if (!existsSync(POOLER)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-pooler-'));
+  const port = await freePort();
+  const file = join(folder, 'pooler.ini');
+  writeFileSync(
+    file,
+    [
+      '[databases]',
+      `postgres = host=127.0.0.1 port=${server.port} user=sealwright dbname=postgres`,
+      ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'auth_type = any'],
+      ...['unix_socket_dir =', 'pool_mode = transaction', 'default_pool_size = 4', ...lines, ''],
+    ].join('\n'),
+  );
+  const { uid } = statSync(server.sockets);
+  chmodSync(folder, 0o755);
+  if (process.getuid?.() === 0) chownSync(file, uid, 0);
+  const [command, args] = asServerUser(POOLER, ['-q', file]);
+  const child = spawn(command, args, { stdio: 'ignore', cwd: folder });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const url = `postgres://sealwright@127.0.0.1:${port}/postgres`;
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error('pgbouncer did not start.');
+    await sleep(20);
+  }
+  return {
+    url,
+    remove: async () => {
+      child.kill('SIGQUIT');
+      await ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };

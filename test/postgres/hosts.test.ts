@@ -10,8 +10,7 @@ import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { reached } from '../project/waiting.ts';
-import { type Cluster, freePort, startCluster, startServer } from './cluster.ts';
-import { startPooler } from './pooler.ts';
+import { type Cluster, freePort, startCluster, startPooler, startServer } from './cluster.ts';
 
 let cluster: Cluster | undefined;
 

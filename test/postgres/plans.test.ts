@@ -38,8 +38,8 @@ const address = (id: string) => ({ kind: 'job', id });
 
 type Operation = (store: ActorStore, round: number) => Promise<unknown>;
 type Silent = 'nodes' | 'upgradeCopy' | 'shareWithThreads' | 'flushed' | 'refusal' | 'describe' | 'close';
-/** It changes all effects of its node, once, at a start after the clock was set back. */
-type Exceptional = 'rescheduleAfterClockRegression';
+/** The first changes all effects of its node, once, at a start after the clock was set back; the other reads no table. */
+type Exceptional = 'rescheduleAfterClockRegression' | 'obstacle';
 type SilentOfNodes = 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';
 
 let created = 0;

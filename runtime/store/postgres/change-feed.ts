@@ -13,8 +13,10 @@ import { unavailable } from './connection.ts';
 import type { ChangePageQuery, ChangeRow, ChangeStatements } from './statements.ts';
 import { parseChange } from './steps-as-arrays.ts';
 
-/** Milliseconds between two reads when nothing asks for one. */
+/** Milliseconds between two reads when nothing asks for one, and after so many that found nothing. */
 const INTERVAL_MS = 100;
+const IDLE_INTERVAL_MS = 500;
+const READS_UNTIL_IDLE = 20;
 
 /** Changes read at once. */
 const PAGE_SIZE = 256;
@@ -39,6 +41,8 @@ export class ChangeFeed {
   /** A read of several pages that failed between two of them; the next read does not report its steps again. */
   #begun: { readonly snapshot: string; readonly xmin: string; after: number } | undefined;
   #cancel: () => void = () => {};
+  /** Reads since the last one that found a change. */
+  #emptyReads = 0;
   #stopped = false;
   /** Elapsed time of the last read that succeeded. */
   #readAt: number;
@@ -150,16 +154,19 @@ export class ChangeFeed {
 
   #arm(): void {
     if (this.#stopped) return;
-    this.#cancel = this.clock.after(INTERVAL_MS, () => {
-      this.sync()
-        .catch((error) =>
-          this.log.debug(
-            'Steps of other nodes could not be read; the next read finds them.',
-            describeFailure(error),
-          ),
-        )
-        .finally(() => this.#arm());
-    });
+    this.#cancel = this.clock.after(
+      this.#emptyReads < READS_UNTIL_IDLE ? INTERVAL_MS : IDLE_INTERVAL_MS,
+      () => {
+        this.sync()
+          .catch((error) =>
+            this.log.debug(
+              'Steps of other nodes could not be read; the next read finds them.',
+              describeFailure(error),
+            ),
+          )
+          .finally(() => this.#arm());
+      },
+    );
   }
 
   async #read(): Promise<void> {
@@ -179,6 +186,7 @@ export class ChangeFeed {
     for (;;) {
       const rows = await this.#page(read);
       const changes = rows.filter(({ seq }) => seq !== null);
+      this.#emptyReads = changes.length > 0 ? 0 : this.#emptyReads + 1;
       // A change of this node may be read before its commit is answered.
       if (changes.length > 0) await this.commits.answered();
       const [first] = rows;

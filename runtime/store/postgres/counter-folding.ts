@@ -7,8 +7,9 @@ import type pg from 'pg';
 import { describeFailure } from '../../model/failures.ts';
 import type { Clock, Log } from '../../model/ports.ts';
 
-/** Milliseconds between two rounds. */
+/** Milliseconds between two rounds after steps, and without any: other nodes, or a crash, may have left some. */
 const INTERVAL_MS = 1000;
+const IDLE_INTERVAL_MS = 10_000;
 
 /** Shortest and longest retention of rate-limit permits, seconds: a day and a hundred years. */
 const MIN_PERMIT_SECONDS = 86_400;
@@ -41,6 +42,9 @@ export class CounterFolding {
   readonly #log: Log;
   readonly #permitSeconds: number;
   #cancel: () => void = () => {};
+  /** True while the next round is an idle one; true after a step since the last round began. */
+  #isIdle = false;
+  #hasSteps = false;
   #stopped = false;
   #round: Promise<void> = Promise.resolve();
 
@@ -53,6 +57,14 @@ export class CounterFolding {
     this.#arm();
   }
 
+  /** Makes the next round soon, after a step. */
+  wake(): void {
+    this.#hasSteps = true;
+    if (!this.#isIdle) return;
+    this.#cancel();
+    this.#arm(INTERVAL_MS);
+  }
+
   /** Starts no further round and waits for the one in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -60,32 +72,41 @@ export class CounterFolding {
     await this.#round;
   }
 
-  /** Adds all pending changes. */
-  async fold(): Promise<void> {
+  /** Adds all pending changes. Returns false if there was nothing to do. */
+  async fold(): Promise<boolean> {
+    let total = 0;
     for (;;) {
       const { rows } = await this.#pool.query<{ changes: number }>({
         name: 'fold-counters',
         text: FOLD,
         values: [BATCH_SIZE],
       });
-      if ((rows[0]?.changes ?? 0) < BATCH_SIZE) break;
+      const changes = rows[0]?.changes ?? 0;
+      total += changes;
+      if (changes < BATCH_SIZE) break;
     }
     await this.#pool.query('DELETE FROM counters WHERE value = 0');
-    await this.#pool.query(FORGET);
+    const forgotten = await this.#pool.query(FORGET);
     await this.#pool.query(
       'DELETE FROM permits WHERE since < clock_timestamp() - make_interval(secs => $1)',
       [this.#permitSeconds],
     );
+    return total > 0 || (forgotten.rowCount ?? 0) > 0;
   }
 
-  #arm(): void {
+  #arm(interval = INTERVAL_MS): void {
     if (this.#stopped) return;
-    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
-      this.#round = this.fold()
-        .catch((error) =>
-          this.#log.warn('Counters could not be folded; the next round does it.', describeFailure(error)),
-        )
-        .finally(() => this.#arm());
+    this.#isIdle = interval > INTERVAL_MS;
+    this.#cancel = this.#clock.after(interval, () => {
+      this.#isIdle = false;
+      this.#hasSteps = false;
+      this.#round = this.fold().then(
+        (hadWork) => this.#arm(hadWork || this.#hasSteps ? INTERVAL_MS : IDLE_INTERVAL_MS),
+        (error) => {
+          this.#log.warn('Counters could not be folded; the next round does it.', describeFailure(error));
+          this.#arm();
+        },
+      );
     });
   }
 }

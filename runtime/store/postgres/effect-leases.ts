@@ -31,7 +31,8 @@ export class EffectLeases {
     const pending = lease();
     this.#pending.add(pending);
     try {
-      const leased = await pending;
+      // The server may have lost the lease of an effect that runs here (`UNFLUSHED`), and given it again.
+      const leased = (await pending).filter(({ key }) => !this.#held.has(key));
       for (const { key } of leased) this.#held.add(key);
       return leased;
     } catch (error) {

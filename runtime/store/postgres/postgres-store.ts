@@ -1,5 +1,5 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
-import { Fatal } from '../../model/failures.ts';
+import { Fatal, isRetryable } from '../../model/failures.ts';
 import { Faults } from '../../model/faults.ts';
 import type { ActorStore, Clock, Committed, Log, Step, StoreReader } from '../../model/ports.ts';
 import { ChangeFeed } from './change-feed.ts';
@@ -14,6 +14,7 @@ import { PostgresWork } from './postgres-work.ts';
 import { Session, type SessionOptions } from './session.ts';
 import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
 import { StoreClock } from './store-clock.ts';
+import { WriteProbe } from './write-probe.ts';
 
 /** Connection timeout of the connection for looks at late statements, milliseconds. */
 const LOOK_CONNECT_MS = 2000;
@@ -64,8 +65,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const nodes = new PostgresNodes(watch.on(pool), session, feed, storeClock, options.node);
     const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
     const description = { engine, location: describeLocation(options) };
+    const probe = new WriteProbe(watch.on(pool), clock, log);
     return new PostgresStore(watch.on(pool), session, {
-      ...{ committer, folding, feed, nodes, description },
+      ...{ committer, folding, feed, nodes, description, probe },
       endConnections: async () => {
         // Statements in progress are looked for until they end.
         await Promise.all([pool.end(), heartbeats.end()]);
@@ -95,6 +97,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
   readonly #feed: ChangeFeed;
   readonly #endConnections: () => Promise<void>;
   readonly #description: { readonly engine: string; readonly location: string };
+  readonly #probe: WriteProbe;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -107,6 +110,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
       readonly nodes: PostgresNodes;
       readonly endConnections: () => Promise<void>;
       readonly description: { readonly engine: string; readonly location: string };
+      readonly probe: WriteProbe;
     },
   ) {
     super(statements, session, made.nodes.clock, () => made.feed.listener?.adopted());
@@ -116,10 +120,16 @@ class PostgresStore extends PostgresWork implements ActorStore {
     this.#endConnections = made.endConnections;
     this.nodes = made.nodes;
     this.#description = made.description;
+    this.#probe = made.probe;
   }
 
   async commit(step: Step): Promise<Committed> {
-    const committed = await this.#committer.commit(step);
+    const committed = await this.#committer.commit(step).catch((error) => {
+      if (isRetryable(error)) this.#probe.failed();
+      throw error;
+    });
+    if (committed.ok) this.#probe.stored();
+    this.#folding.wake();
     const isSettled = committed.ok || committed.reason === 'duplicate';
     if (step.settles !== null && isSettled) this.leases.end(step.settles);
     return committed;
@@ -131,6 +141,10 @@ class PostgresStore extends PostgresWork implements ActorStore {
 
   refusal(): string | undefined {
     return this.#closing && 'The store is closed.';
+  }
+
+  async obstacle(): Promise<string | undefined> {
+    return this.refusal() ?? this.#probe.obstacle();
   }
 
   describe(): { readonly engine: string; readonly location: string } {

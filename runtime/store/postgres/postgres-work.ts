@@ -15,6 +15,12 @@ import type { Session } from './session.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 import { effectKey } from './steps-as-arrays.ts';
 
+/**
+ * A condition that is true, and lets the transaction end without waiting for the disk or a standby. A lease that a crash
+ * of the server loses is one that this node still knows.
+ */
+const UNFLUSHED = `(SELECT set_config('synchronous_commit', 'off', true)) = 'off'`;
+
 export class PostgresWork extends PostgresReads {
   protected readonly session: Session;
 
@@ -41,7 +47,7 @@ export class PostgresWork extends PostgresReads {
     const rows = await this.write<EffectRow & { key: Buffer }>(
       partition === undefined ? 'lease' : 'lease-queue',
       `UPDATE effects SET lease = $1 WHERE key IN (
-          SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2
+          SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2 AND ${UNFLUSHED}
           ORDER BY due, key LIMIT $3 FOR UPDATE SKIP LOCKED
         ) RETURNING key, ${EFFECT_COLUMNS}`,
       [this.session.token, now, limit, ...(partition === undefined ? [] : [Buffer.from(partition)])],
