@@ -6,8 +6,11 @@
 import { describeFailure, type StoreNodes } from '@sealwright/runtime/core';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 
-/** Milliseconds between two attempts to acquire a lease that another node has. */
+/** Milliseconds after which the number of nodes is polled, or after a failure the lease is tried again. */
 const RETRY_MS = 1000;
+
+/** Polls that find the same number of nodes after which a lease that another node has is tried again. */
+const MAX_POLLS = 10;
 
 export class Singletons {
   readonly #cancels = new Map<string, () => void>();
@@ -58,8 +61,9 @@ export class Singletons {
   }
 
   async #attempt(name: string, nodes: StoreNodes, start: () => Promise<void> | void): Promise<void> {
-    const { clock, log } = this.runtime;
+    const { log } = this.runtime;
     if (this.#stopped) return;
+    let { count } = nodes;
     try {
       if (!this.#held.has(name) && (await nodes.acquire(name))) {
         this.#held.add(name);
@@ -70,16 +74,19 @@ export class Singletons {
         return;
       }
     } catch (error) {
+      count = 0;
       log.warn('A component could not be started; this is tried again.', {
         Lease: name,
         ...describeFailure(error),
       });
     }
-    this.#cancels.set(
-      name,
-      clock.after(RETRY_MS, () => {
-        this.#attempts.set(name, this.#attempt(name, nodes, start));
-      }),
-    );
+    const poll = (polls: number) => {
+      const cancel = this.runtime.clock.after(RETRY_MS, () => {
+        if (nodes.count === count && polls < MAX_POLLS) poll(polls + 1);
+        else this.#attempts.set(name, this.#attempt(name, nodes, start));
+      });
+      this.#cancels.set(name, cancel);
+    };
+    poll(1);
   }
 }

@@ -9,7 +9,7 @@ import { postgres } from '@sealwright/runtime/postgres';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
-import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { type Cluster, type Pooler, startCluster, startPooler } from '../postgres/cluster.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';
 import { pendingWorkContract } from './pending-work.ts';
 import { publicContract } from './public.ts';
@@ -17,15 +17,20 @@ import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
 let cluster: Cluster | undefined;
+let pooler: Pooler | undefined;
 let schemas = 0;
 
 test.before(async (t) => {
   cluster = await startCluster(t as ExecutionContext);
+  pooler = cluster && (await startPooler(cluster));
 });
-test.after.always(() => cluster?.remove());
+test.after.always(async () => {
+  await pooler?.remove();
+  await cluster?.remove();
+});
 
 /** Returns a function that opens a new schema as a node. */
-function newSchema({ url }: Cluster) {
+function newSchema({ url }: Pick<Cluster, 'url'>) {
   schemas += 1;
   const schema = `contract_${schemas}`;
   return (node = 'one') =>
@@ -40,9 +45,9 @@ function newSchema({ url }: Cluster) {
     });
 }
 
-async function openStore(t: ExecutionContext) {
-  if (cluster === undefined) return undefined;
-  const open = newSchema(cluster);
+async function openStore(t: ExecutionContext, place: Pick<Cluster, 'url'> | undefined = cluster) {
+  if (place === undefined) return undefined;
+  const open = newSchema(place);
   let store = await open();
   t.teardown(() => store.close());
   return {
@@ -56,6 +61,7 @@ async function openStore(t: ExecutionContext) {
 }
 
 storeContract('PostgreSQL store', openStore);
+storeContract('PostgreSQL store behind a pooler', (t) => openStore(t, pooler));
 runtimeContract('PostgreSQL store', openStore);
 pendingWorkContract('PostgreSQL store', openStore);
 publicContract(

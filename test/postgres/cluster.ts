@@ -104,9 +104,10 @@ export async function startCluster(t: ExecutionContext): Promise<Cluster | undef
  * Starts a server; undefined where PostgreSQL is not installed.
  * @param given.settings of the server, as `name=value`
  * @param given.standbyOf a running server that the new one follows
+ * @param given.port a free one by default
  */
 export async function startServer(
-  given: { readonly settings?: readonly string[]; readonly standbyOf?: Cluster } = {},
+  given: { readonly settings?: readonly string[]; readonly standbyOf?: Cluster; readonly port?: number } = {},
 ): Promise<Cluster | undefined> {
   const bin = programs();
   if (bin === undefined) return undefined;
@@ -121,7 +122,7 @@ export async function startServer(
     run('initdb', ['-D', data, '-U', 'sealwright', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
   else
     run('pg_basebackup', ['-D', data, '-d', given.standbyOf.url, '-R', '-X', 'stream', '-c', 'fast', '-N']);
-  const port = await freePort();
+  const port = given.port ?? (await freePort());
   const url = `postgres://sealwright@127.0.0.1:${port}/postgres`;
   let ended: Promise<unknown> = Promise.resolve();
   let pid: number | undefined;
@@ -132,7 +133,7 @@ export async function startServer(
         '-c',
         `unix_socket_directories=${folder}`,
         '-c',
-        'max_connections=200',
+        'max_connections=400',
         '-c',
         'shared_buffers=64MB',
       ],
@@ -197,7 +198,14 @@ export async function startPooler(
       '[databases]',
       `postgres = host=127.0.0.1 port=${server.port} user=sealwright dbname=postgres`,
       ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'auth_type = any'],
-      ...['unix_socket_dir =', 'pool_mode = transaction', 'default_pool_size = 4', ...lines, ''],
+      ...[
+        'unix_socket_dir =',
+        'pool_mode = transaction',
+        'default_pool_size = 4',
+        'max_client_conn = 1000',
+        ...lines,
+        '',
+      ],
     ].join('\n'),
   );
   const { uid } = statSync(server.sockets);

@@ -2,9 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { freshFolder, run } from '../commands/program.ts';
@@ -109,6 +111,83 @@ test.serial(
       [url('localhost', 'verify-full', 'missing'), /names the file ".*missing\.pem" as sslrootcert: ENOENT/],
     ] as const)
       await t.throwsAsync(open(t, refused, 'tls', 'three'), { message }, refused);
+  },
+);
+
+/** Fail-overs of the next test; each takes some five seconds. */
+const FAIL_OVERS = Number(process.env['SEALWRIGHT_FAIL_OVERS'] ?? 1);
+
+/** Commits wait for this standby from now on. */
+async function followSynchronously(primary: Cluster, port?: number): Promise<Cluster> {
+  const standby = await startServer({ standbyOf: primary, ...(port !== undefined && { port }) });
+  const client = new pg.Client({ connectionString: primary.url });
+  await client.connect();
+  await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await client.query('SELECT pg_reload_conf()');
+  const state = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
+  await reached(async () => (await client.query(state)).rowCount === 1);
+  await client.end();
+  if (standby === undefined) throw new Error('The standby did not start.');
+  return standby;
+}
+
+test.serial(
+  'each acknowledged step is there once after its server was killed and the standby took over',
+  async (t) => {
+    let primary = await startServer();
+    if (primary === undefined) {
+      t.pass('the engine is not installed');
+      return;
+    }
+    let standby = await followSynchronously(primary);
+    t.teardown(() => Promise.all([primary?.remove(), standby.remove()]));
+    const url = `postgres://sealwright@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`;
+    const stores = [await open(t, url, 'taken', 'one'), await open(t, url, 'taken', 'two')];
+    let isOver = false;
+    let acknowledged = 0;
+    let found = 0;
+    /** Commits step after step of one actor; one without an answer is sent again until it is known to be stored. */
+    const write = async (store: ActorStore, id: string): Promise<number> => {
+      const actor = { kind: 'k', id };
+      for (let revision = 0; ; ) {
+        const committed = await store
+          .commit(stepOf(actor, revision, { counters: { c: 1 } }))
+          .catch(() => undefined);
+        if (committed?.ok === false) {
+          t.is(committed.reason, 'stale');
+          found += 1;
+        }
+        if (committed === undefined) await sleep(5);
+        else revision += 1;
+        if (committed?.ok) acknowledged += 1;
+        if (isOver && committed !== undefined) return revision;
+      }
+    };
+    const writers = [0, 1, 2, 3].map((at) => write(stores[at % 2] as ActorStore, `w${at}`));
+    for (let round = 1; round <= FAIL_OVERS; round++) {
+      const before = acknowledged;
+      await reached(() => acknowledged > before + 50);
+      await primary.kill();
+      await standby.promote();
+      const promoted = performance.now();
+      const last = acknowledged;
+      await reached(() => acknowledged > last);
+      t.log(
+        `fail-over ${round}: a step was stored ${Math.round(performance.now() - promoted)} ms after the promotion`,
+      );
+      const { port }: Cluster = primary;
+      await primary.remove();
+      primary = standby;
+      standby = await followSynchronously(primary, port);
+    }
+    isOver = true;
+    const revisions = await Promise.all(writers);
+    t.log(`${acknowledged} steps acknowledged, ${found} stored without an answer`);
+    const direct = await open(t, primary.url, 'taken', 'three');
+    for (const [at, revision] of revisions.entries())
+      t.is((await direct.load({ kind: 'k', id: `w${at}` }))?.revision, revision);
+    t.deepEqual(await direct.counters(''), { c: revisions.reduce((sum, revision) => sum + revision, 0) });
+    await Promise.all(stores.map((store) => store.close()));
   },
 );
 

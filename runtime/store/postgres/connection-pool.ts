@@ -165,6 +165,8 @@ export function openPoolOver(options: PoolOptions): pg.Pool {
     max: size,
     // Limits also the wait for a connection of the pool.
     connectionTimeoutMillis: Math.max(connectTimeoutMs, perHost),
+    // Longer than the pauses of an idle node, which would connect anew for each statement.
+    idleTimeoutMillis: 30_000,
     Client: clientClass(route, options),
     verify: (client, done) => {
       verify(client, options.schema).then(() => done(), done);
