@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Log } from '@sealwright/runtime';
 import { type Clock, describeFailure, systemIds } from '@sealwright/runtime/core';
 import { storageLayout } from '../actors/shared/storage-layout.ts';
@@ -15,7 +15,7 @@ import type { RunningService, Serve, ServiceInfo, StartOptions } from '../servic
 import { type Settings, type Warning, warningLine } from '../settings.ts';
 import { type BannerInfo, banner, browserUrl } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import type { Terminal } from './terminal.ts';
+import { programFile, type Terminal } from './terminal.ts';
 
 /** Time beyond the shutdown timeout after which the process ends anyway, milliseconds. */
 const STOP_GRACE_MS = 10_000;
@@ -246,10 +246,6 @@ async function otherPorts({ batch, portal }: Settings): Promise<string> {
 function startCommand(): string {
   if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
   return `node ${programFile()} serve`;
-}
-
-function programFile(): string {
-  return relative(process.cwd(), process.argv[1] ?? 'dist/main.js');
 }
 
 async function freePort(host: string, taken: number, not: ReadonlySet<number>): Promise<number | undefined> {

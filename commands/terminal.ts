@@ -1,5 +1,6 @@
 /** The process in which a command runs, as the command uses it. */
 
+import { relative } from 'node:path';
 import type { Clock, Ids } from '@sealwright/runtime/core';
 import { escapeControls } from '../logging.ts';
 
@@ -23,6 +24,11 @@ export interface CommandContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Path of this program, for commands that people copy into a terminal; it holds for a clone, npx and a global installation. */
+export function programFile(): string {
+  return relative(process.cwd(), process.argv[1] ?? 'dist/main.js');
 }
 
 /** Paints a text when the terminal takes colours. */

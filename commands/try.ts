@@ -14,7 +14,7 @@ import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { findService, localApiKey, NoService, reachable } from './local-service.ts';
-import { type CommandContext, painter } from './terminal.ts';
+import { type CommandContext, painter, programFile } from './terminal.ts';
 import { readOwnTrust } from './verify/own-trust.ts';
 
 /** Time for one step of the service, such as a mail or a signature, milliseconds. */
@@ -50,7 +50,7 @@ export async function tryCommand(
   } catch (error) {
     if (!(error instanceof NoService)) throw error;
     terminal.err(
-      `No service answers at ${error.url}: it ${error.message}. Start it in another terminal: npm start\n`,
+      `No service answers at ${error.url}: it ${error.message}. Start it in another terminal: node ${programFile()} serve\n`,
     );
     return EXIT.unavailable;
   }

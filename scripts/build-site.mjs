@@ -20,6 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { Marked } from 'marked';
 import { apiReference } from './site/api-reference.mjs';
+import { postmanCollection } from './site/postman.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const out = resolve(process.argv[2] ?? 'dist-site');
@@ -58,7 +59,10 @@ const copied = new Set();
 const pages = [
   ...sources.map(readPage),
   ...(await Promise.all(
-    apis.map(async (api) => ({ ...api, html: await apiReference(api.document, built) })),
+    apis.map(async (api) => ({
+      ...api,
+      html: await apiReference(api.document, built, posix.basename(api.target, '.html')),
+    })),
   )),
 ];
 const index = pages.find(({ target }) => target === 'docs/README.html');
@@ -69,7 +73,11 @@ for (const file of copied) copy(file);
 for (const file of ['style.css', 'page.js']) cpSync(join(ROOT, 'scripts', 'site', file), join(out, file));
 await writeSearch();
 write('llms.txt', llms());
-for (const { target, document } of apis) write(target.replace('.html', '.json'), JSON.stringify(document));
+for (const { target, document } of apis) {
+  write(target.replace('.html', '.json'), JSON.stringify(document));
+  const collection = postmanCollection(document, posix.basename(target, '.html'));
+  write(target.replace('.html', '.postman_collection.json'), JSON.stringify(collection, null, 1));
+}
 console.log(`${pages.length} pages in ${out}`);
 
 function readPage(source) {

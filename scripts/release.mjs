@@ -8,7 +8,7 @@
  * --key        signs the provenance statement (a DSSE envelope)
  * --image      builds the image with podman, buildah or docker
  *
- * The folder has three tarballs, a bill of materials (CycloneDX), a provenance statement (in-toto, SLSA) and SHA256SUMS. The same commit gives the same
+ * The folder has four tarballs (program, two packages, client), a bill of materials (CycloneDX), a provenance statement (in-toto, SLSA) and SHA256SUMS. The same commit gives the same
  * bytes. exit 0: all is there; 1: a step failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';

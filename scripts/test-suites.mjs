@@ -42,7 +42,7 @@ const LONG = [
   'http/portal/account/branded-mails*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
-  'commands/{actors,backup,decrypt,doctor,health,program,store-copy,verify-history,verify/*}*',
+  'commands/{actors,backup,decrypt,doctor,health,mcp,program,store-copy,verify-history,verify/*}*',
   'runtime/{crash/{kill,*-long},examples,packed}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
   'project/{layout,release}',

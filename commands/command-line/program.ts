@@ -23,7 +23,15 @@ import { runService, serviceManager } from '../serve.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CommandLine, SETTINGS_HELP } from './command-line.ts';
 import { addDecrypt, addExtend, addVerify } from './file-commands.ts';
-import { addActors, addCheckConfig, addDoctor, addHealth, addServe, addTry } from './service-commands.ts';
+import {
+  addActors,
+  addCheckConfig,
+  addDoctor,
+  addHealth,
+  addMcp,
+  addServe,
+  addTry,
+} from './service-commands.ts';
 import { addBackup, addJobs, addKeys, addStore, addVerifyHistory } from './store-commands.ts';
 
 /**
@@ -179,6 +187,7 @@ function addCommands(line: CommandLine): void {
   addCheckConfig(line);
   addVerify(line);
   addTry(line);
+  addMcp(line, packageVersion());
   addExtend(line);
   addDecrypt(line);
   addDoctor(line);

@@ -31,6 +31,19 @@ export function addTry(line: CommandLine): void {
   );
 }
 
+export function addMcp(line: CommandLine, version: string): void {
+  const text =
+    'serve the usual operations as tools for an assistant (Model Context Protocol, standard input and output)';
+  addConfiguredCommand(line.program, 'mcp', text)
+    .option('--folder <folder>', 'the only folder whose files it reads and writes', '.')
+    .action(
+      line.configured(async ({ settings }, options: { folder: string }) => {
+        const { mcp } = await import('../mcp/mcp.ts');
+        return mcp(settings, options, version, line);
+      }),
+    );
+}
+
 export function addDoctor(line: CommandLine): void {
   const text = 'check everything that the service needs, and print each fault with its cause and remedy';
   addConfiguredCommand(line.program, 'doctor', text)

@@ -139,7 +139,7 @@ export const ZONES = {
       logging: 'all',
       service: 'all',
       bench: 'all',
-      clients: 'types',
+      clients: 'all',
     },
     packages: ['commander'],
     builtins: true,

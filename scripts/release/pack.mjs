@@ -38,7 +38,7 @@ export function packAll(folder) {
     const staged = join(work, 'sealwright');
     mkdirSync(staged);
     stageProgram(staged, packages);
-    return [pack(staged, folder), ...packages];
+    return [pack(staged, folder), ...packages, packClient(join(work, 'client'), folder)];
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -71,6 +71,48 @@ function stageProgram(staged, packages) {
     mkdirSync(place, { recursive: true });
     run(staged, 'tar', 'xzf', packages[at], '-C', place, '--strip-components=1', '--no-same-owner');
   }
+}
+
+/** The client of `clients/typescript/`: what it is compiled to, with its types and those of the operations. */
+function packClient(staged, folder) {
+  mkdirSync(staged);
+  const source = join(ROOT, 'clients', 'typescript');
+  const flags = [
+    '--ignoreConfig',
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--allowImportingTsExtensions',
+    '--strict',
+  ];
+  const target = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node', '--outDir', staged];
+  run(
+    ROOT,
+    process.execPath,
+    'node_modules/typescript/bin/tsc',
+    ...flags,
+    ...target,
+    join(source, 'client.ts'),
+  );
+  for (const name of ['client.js', 'idempotency-keys.js'])
+    cpSync(join(ROOT, 'dist', 'clients', 'typescript', name), join(staged, name));
+  for (const name of ['portal.d.ts', 'batch.d.ts']) cpSync(join(source, name), join(staged, name));
+  cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
+  const readme = readFileSync(join(ROOT, 'clients', 'README.md'), 'utf8')
+    .replaceAll('./typescript/client.ts', '@sealwright/client')
+    .replaceAll(/\.\/typescript\/(portal|batch)\.d\.ts/g, '@sealwright/client/$1');
+  writeFileSync(join(staged, 'README.md'), readme);
+  const { version, license, engines } = readJson(ROOT, 'package.json');
+  const members = {
+    ...{ name: '@sealwright/client', version, license, engines, type: 'module' },
+    description: 'Typed client of the HTTP APIs of sealwright, on fetch alone.',
+    exports: {
+      '.': './client.js',
+      './portal': { types: './portal.d.ts' },
+      './batch': { types: './batch.d.ts' },
+    },
+  };
+  writeFileSync(join(staged, 'package.json'), `${JSON.stringify(members, null, 2)}\n`);
+  return pack(staged, folder);
 }
 
 /** Licences of what is copied or bundled into dist/, without the packages that npm installs with their own texts. */

@@ -1,7 +1,7 @@
 /** The reference of an API as one page, from its OpenAPI document, with the views of the running service. */
 
-/** Returns the HTML. `built` imports a module of the build. */
-export async function apiReference({ info, tags, paths, components }, built) {
+/** Returns the HTML. `built` imports a module of the build; `name` is that of the page. */
+export async function apiReference({ info, tags, paths, components }, built, name) {
   const { schemaView, richText } = await built('http/core/openapi/schema-view.js');
   const view = (schema) => schemaView(schema).text;
   const words = (text) => richText(text).text;
@@ -27,6 +27,7 @@ export async function apiReference({ info, tags, paths, components }, built) {
   return [
     `<h1>${info.title} <small>${info.version}</small></h1>`,
     `<p>${words(info.description)}</p>`,
+    `<p>For programs: <a href="${name}.json">OpenAPI document</a>, <a href="${name}.postman_collection.json">collection for Postman</a>.</p>`,
     ...sections.flat(),
     heading(2, 'schemas', 'Schemas'),
     ...schemas,
@@ -34,7 +35,7 @@ export async function apiReference({ info, tags, paths, components }, built) {
 
   function operationView({
     operationId,
-    name,
+    name: called,
     summary,
     description,
     parameters = [],
@@ -49,7 +50,7 @@ export async function apiReference({ info, tags, paths, components }, built) {
       ([status, response]) => `<li><code>${status}</code> ${answerView(response)}</li>`,
     );
     return [
-      heading(3, operationId, `<code>${name}</code>`),
+      heading(3, operationId, `<code>${called}</code>`),
       `<p>${words(summary)}</p>`,
       description === undefined ? '' : `<p>${words(description)}</p>`,
       inputs.length === 0 ? '' : `<h4>Parameters</h4><ul>${inputs.join('\n')}</ul>`,

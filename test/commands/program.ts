@@ -28,8 +28,9 @@ export function start(
   cwd: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Run {
-  return startScript(MAIN, cwd, words, env);
+  return startCommand(process.execPath, cwd, [MAIN, ...words], env, stdin);
 }
 
 /** Starts the program on a terminal, as a person does (script, of bsdutils). */
@@ -58,13 +59,15 @@ export function startCommand(
   cwd: string,
   words: readonly string[],
   env: Readonly<Record<string, string>>,
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Run {
   const { PATH = '' } = process.env;
   const child = spawn(command, words, {
     cwd,
     env: { PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  if (stdin === 'ignore') child.stdin.end();
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => {

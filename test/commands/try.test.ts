@@ -14,7 +14,7 @@ test('try makes a document, signs it with the code of the mail, verifies it, and
   ];
   const early = await run(cwd, ['try', ...words]);
   t.is(early.code, 3);
-  t.regex(early.err, /Start it in another terminal: npm start/);
+  t.regex(early.err, /Start it in another terminal: node \S*dist\/main\.js serve\n/);
 
   const program = start(cwd, ['serve', ...words]);
   t.teardown(() => program.child.kill('SIGKILL'));

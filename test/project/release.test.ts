@@ -2,6 +2,8 @@
 import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -51,11 +53,19 @@ async function copySources(folder: string): Promise<void> {
   );
 }
 
+const NOBODY = 65534;
+const AS_NOBODY =
+  process.getuid?.() === 0 ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+
 const sha256 = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 test('a build in another folder gives the same tarballs, and the release says what they are', async (t) => {
-  t.timeout(300_000, 'a copy of everything, and a build');
+  t.timeout(600_000, 'a copy of everything, and a build');
   const work = folderFor(t);
+  const here = join(work, 'here');
+  mkdirSync(here);
+  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(here)}))`;
+  await runIn('.', process.execPath, '-e', pack);
   const copy = join(work, 'a copy');
   mkdirSync(copy);
   await copySources(copy);
@@ -68,6 +78,7 @@ test('a build in another folder gives the same tarballs, and the release says wh
     `sealwright-${version}.cdx.json`,
     `sealwright-${version}.intoto.json`,
     `sealwright-${version}.tgz`,
+    `sealwright-client-${version}.tgz`,
     `sealwright-runtime-${version}.tgz`,
     `sealwright-signatures-${version}.tgz`,
   ];
@@ -76,10 +87,6 @@ test('a build in another folder gives the same tarballs, and the release says wh
   t.is(printed, [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join(''));
   t.is(readFileSync(join(out, 'SHA256SUMS'), 'utf8'), printed);
 
-  const here = join(work, 'here');
-  mkdirSync(here);
-  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(here)}))`;
-  await runIn('.', process.execPath, '-e', pack);
   for (const name of readdirSync(here)) t.is(sums.get(name), sha256(join(here, name)), name);
 
   const { payload, payloadType, signatures } = JSON.parse(readFileSync(join(out, names[1] ?? ''), 'utf8'));
@@ -126,6 +133,12 @@ test('the packed program has all that it needs, with the licences of what is in 
     mkdirSync(dirname(join(installed, 'node_modules', name)), { recursive: true });
     symlinkSync(realpathSync(join('node_modules', name)), join(installed, 'node_modules', name));
   }
+  if (process.getuid?.() === 0) {
+    // A user that may write nothing but its own folder, as in an image with a read-only root.
+    chmodSync(work, 0o755);
+    mkdirSync(join(work, 'documents'));
+    chownSync(join(work, 'documents'), NOBODY, NOBODY);
+  }
   const licences = readFileSync(join(installed, 'THIRD-PARTY-LICENCES.txt'), 'utf8');
   for (const words of [
     /^@fontsource-variable\/inter 5.* OFL-1\.1$/m,
@@ -134,10 +147,12 @@ test('the packed program has all that it needs, with the licences of what is in 
   ])
     t.regex(licences, words);
   const cwd = join(work, 'documents');
-  mkdirSync(cwd);
+  mkdirSync(cwd, { recursive: true });
   const main = join(installed, 'dist/main.js');
   const ports = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
-  const service = startCommand(process.execPath, cwd, [main, 'serve', '--Runtime:Shards=2', ...ports], {});
+  const serve = [process.execPath, main, 'serve', '--Runtime:Shards=2', ...ports];
+  const [program = '', ...words] = [...AS_NOBODY, ...serve];
+  const service = startCommand(program, cwd, words, {});
   t.teardown(() => service.child.kill('SIGKILL'));
   await service.says(/\[INF\] Ready/);
   writeFileSync(join(cwd, 'data/input/hello.txt'), 'Hello');
@@ -145,4 +160,37 @@ test('the packed program has all that it needs, with the licences of what is in 
   t.regex(await runIn(cwd, process.execPath, main, 'try'), /is good: 1 signature/);
   service.child.kill('SIGTERM');
   t.is(await service.ended, 0);
+});
+
+test('the packed client has its types, and calls a service', async (t) => {
+  const work = folderFor(t);
+  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(work)}))`;
+  await runIn('.', process.execPath, '-e', pack);
+  const place = join(work, 'node_modules', '@sealwright', 'client');
+  mkdirSync(place, { recursive: true });
+  await runIn(work, 'tar', 'xzf', `sealwright-client-${version}.tgz`, '-C', place, '--strip-components=1');
+  symlinkSync(realpathSync('node_modules/@types'), join(work, 'node_modules', '@types'));
+  const program = (operation: string) =>
+    `import { Client } from '@sealwright/client';
+import type { PortalOperations } from '@sealwright/client/portal';
+const portal = new Client<PortalOperations>({ url: 'http://127.0.0.1:1', retries: 0, fetch: async (url) => Response.json({ url: String(url) }) });
+console.log(await portal.call('${operation}', { params: { id: 'a b' } }));
+`;
+  writeFileSync(join(work, 'package.json'), '{"type":"module"}');
+  const tsc = join(realpathSync('node_modules'), 'typescript/bin/tsc');
+  const flags = [
+    '--ignoreConfig',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+  ];
+  writeFileSync(join(work, 'good.ts'), program('GET /api/documents/{id}'));
+  await runIn(work, process.execPath, tsc, ...flags, 'good.ts');
+  t.regex(await runIn(work, process.execPath, 'good.js'), /api\/documents\/a%20b/);
+  writeFileSync(join(work, 'wrong.ts'), program('GET /api/document/{id}'));
+  await t.throwsAsync(runIn(work, process.execPath, tsc, ...flags, 'wrong.ts'));
 });

@@ -72,3 +72,23 @@ test('llms.txt lists every page once', (t) => {
   const written = pages().filter((name) => !name.endsWith('/index.html'));
   t.deepEqual(listed.toSorted(), written.toSorted());
 });
+
+test('the collections for Postman have every operation, with its key and without unknown variables', (t) => {
+  for (const name of ['batch', 'portal']) {
+    const { paths } = JSON.parse(readFileSync(join(site, `api/${name}.json`), 'utf8'));
+    const { item, auth, variable } = JSON.parse(
+      readFileSync(join(site, `api/${name}.postman_collection.json`), 'utf8'),
+    );
+    const requests = (item as { item: { name: string; request: { url: { raw: string } } }[] }[]).flatMap(
+      (folder) => folder.item,
+    );
+    const operations = Object.entries(paths as object).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    t.deepEqual(requests.map((one) => one.name).toSorted(), operations.toSorted());
+    const known = variable.map(({ key }: { key: string }) => `{{${key}}}`);
+    t.true(known.includes(auth.apikey[1].value));
+    for (const { request } of requests)
+      for (const [used] of request.url.raw.matchAll(/\{\{.*?\}\}/g)) t.true(known.includes(used), used);
+  }
+});

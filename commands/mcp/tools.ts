@@ -1,0 +1,245 @@
+/**
+ * The usual operations of both services as tools for language models.
+ *
+ * Files are named by paths in one folder. Nothing outside of it is read, and nothing in it is overwritten.
+ *
+ * Source: docs/how-to.md, "Use it from an assistant"; docs/decisions/0269-tools-for-assistants.md.
+ */
+import { openAsBlob, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
+import type { Client } from '../../clients/typescript/client.ts';
+import type { PortalOperations } from '../../clients/typescript/portal.d.ts';
+
+export interface Services {
+  /** Rejects when the service cannot be had. */
+  batch(): Promise<Client<BatchOperations>>;
+  portal(): Promise<Client<PortalOperations>>;
+  /** Folder of all files. */
+  readonly folder: string;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required: readonly string[];
+    readonly additionalProperties: false;
+  };
+  /** For hosts that ask the person before something is changed. */
+  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean };
+  run(input: Input, services: Services): Promise<unknown>;
+}
+
+const text = (description: string, more: object = {}) => ({ type: 'string', description, ...more });
+const FILE = text('Path of the file, in the folder of this server');
+const TARGET = text('Path of a new file, in the folder of this server');
+const DOCUMENT = text('Id of the document');
+const JOB = text('Id of the job');
+
+type Kind = 'reads' | 'adds' | 'ends';
+
+function tool(
+  name: string,
+  kind: Kind,
+  description: string,
+  properties: Readonly<Record<string, object>>,
+  required: readonly string[],
+  run: Tool['run'],
+): Tool {
+  return {
+    name,
+    description,
+    inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    annotations: { readOnlyHint: kind === 'reads', destructiveHint: kind === 'ends' },
+    run,
+  };
+}
+
+export const TOOLS: readonly Tool[] = [
+  tool(
+    'sign_file',
+    'adds',
+    'Signs a file with the certificate of the service: PDF as PAdES, XML as XAdES, others as CAdES. Returns the job; wait for it with get_job.',
+    { path: FILE, profile: text('Name of the signing profile; without it the default one') },
+    ['path'],
+    async ({ path, profile }, services) => {
+      const query = { wait: 20, ...(profile !== undefined && { profile: String(profile) }) };
+      return (await services.batch()).call('POST /api/files', {
+        query,
+        body: await formOf(services, path),
+      });
+    },
+  ),
+  tool(
+    'get_job',
+    'reads',
+    'Shows a job with its status and history.',
+    { id: JOB },
+    ['id'],
+    async ({ id }, services) =>
+      (await services.batch()).call('GET /api/jobs/{id}', { params: { id: String(id) } }),
+  ),
+  tool(
+    'save_signed_file',
+    'adds',
+    'Saves the signed file of a completed job.',
+    { id: JOB, path: TARGET },
+    ['id', 'path'],
+    async ({ id, path }, services) => {
+      const batch = await services.batch();
+      return save(services, path, () =>
+        batch.response('GET /api/jobs/{id}/output', { params: { id: String(id) } }),
+      );
+    },
+  ),
+  tool(
+    'validate_file',
+    'reads',
+    'Validates the signatures of a file: verdict, signers, times and what was changed later.',
+    { path: FILE },
+    ['path'],
+    async ({ path }, services) =>
+      (await services.batch()).call('POST /api/validate', {
+        body: await formOf(services, path),
+        headers: { accept: 'application/json' },
+      }),
+  ),
+  tool(
+    'send_document',
+    'adds',
+    'Sends a file to people for their signature. Each gets an e-mail with a link. Equal steps sign at the same time, others one after the other.',
+    {
+      path: FILE,
+      name: text('Name of the document, for people'),
+      message: text('Text of the e-mails'),
+      participants: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: {
+            name: text('Name of the person'),
+            email: text('E-mail address of the person'),
+            step: { type: 'integer', minimum: 1, description: 'Place in the order' },
+          },
+          required: ['name', 'email'],
+          additionalProperties: false,
+        },
+      },
+    },
+    ['path', 'name', 'participants'],
+    async ({ path, name, message, participants }, services) => {
+      const portal = await services.portal();
+      const upload = await portal.call('POST /api/uploads', { body: await formOf(services, path) });
+      const people = participants as readonly { name: string; email: string; step?: number }[];
+      return portal.call('POST /api/documents', {
+        body: {
+          files: [
+            { id: upload.id, name: upload.name, contentType: upload.contentType, displayName: String(name) },
+          ],
+          ...(message !== undefined && { description: String(message) }),
+          flowActions: people.map(({ step = 1, ...user }) => ({
+            step,
+            user,
+            allowElectronicSignature: true,
+          })),
+        },
+      });
+    },
+  ),
+  tool(
+    'get_document',
+    'reads',
+    'Shows a document: status, participants, who has signed.',
+    { id: DOCUMENT },
+    ['id'],
+    async ({ id }, services) =>
+      (await services.portal()).call('GET /api/documents/{id}', { params: { id: String(id) } }),
+  ),
+  tool(
+    'list_documents',
+    'reads',
+    'Lists documents, newest first, 20 at a time.',
+    {
+      status: text('Only with this status', {
+        enum: ['Pending', 'Refused', 'Concluded', 'Canceled', 'Expired'],
+      }),
+      search: text('Only with these letters in the name'),
+      cursor: text('nextCursor of the page before'),
+    },
+    [],
+    async ({ status, search, cursor }, services) =>
+      (await services.portal()).call('GET /api/documents', {
+        query: {
+          limit: 20,
+          ...(status !== undefined && { status: status as 'Pending' }),
+          ...(search !== undefined && { q: String(search) }),
+          ...(cursor !== undefined && { cursor: String(cursor) }),
+        },
+      }),
+  ),
+  tool(
+    'remind_participant',
+    'adds',
+    'Sends the e-mail to a participant again.',
+    { id: DOCUMENT, flowActionId: text('Id of the flow action of the participant, of get_document') },
+    ['id', 'flowActionId'],
+    async ({ id, flowActionId }, services) =>
+      (await services.portal()).call('POST /api/notifications/flow-action-reminder', {
+        body: { documentId: String(id), flowActionId: String(flowActionId) },
+      }),
+  ),
+  tool(
+    'cancel_document',
+    'ends',
+    'Cancels a document: nobody can sign it any more, and the participants are told.',
+    { id: DOCUMENT, reason: text('Reason, which participants read') },
+    ['id', 'reason'],
+    async ({ id, reason }, services) =>
+      (await services.portal()).call('POST /api/documents/{id}/cancellation', {
+        params: { id: String(id) },
+        body: { reason: String(reason) },
+      }),
+  ),
+  tool(
+    'save_document',
+    'adds',
+    'Saves the signed file of a document.',
+    { id: DOCUMENT, path: TARGET },
+    ['id', 'path'],
+    async ({ id, path }, services) => {
+      const portal = await services.portal();
+      const query = { type: 'Signatures' } as const;
+      return save(services, path, () =>
+        portal.response('GET /api/documents/{id}/content', { params: { id: String(id) }, query }),
+      );
+    },
+  ),
+];
+
+/** A form with the file; it is read while it is sent. */
+async function formOf({ folder }: Services, path: unknown): Promise<FormData> {
+  const file = inFolder(folder, realpathSync(resolve(folder, String(path))), path);
+  const form = new FormData();
+  form.set('file', await openAsBlob(file), basename(file));
+  return form;
+}
+
+async function save({ folder }: Services, path: unknown, ask: () => Promise<Response>) {
+  const wanted = resolve(folder, String(path));
+  const target = inFolder(folder, join(realpathSync(dirname(wanted)), basename(wanted)), path);
+  const bytes = Buffer.from(await (await ask()).arrayBuffer());
+  writeFileSync(target, bytes, { flag: 'wx', mode: 0o600 });
+  return { saved: target, bytes: bytes.length };
+}
+
+/** @throws {Error} for a path that leads out of the folder, also by a link */
+function inFolder(folder: string, real: string, path: unknown): string {
+  if (real.startsWith(`${realpathSync(folder)}${sep}`)) return real;
+  throw new Error(`${path} is not in ${folder}. Files of this server are in that folder alone.`);
+}
