@@ -127,6 +127,8 @@ export class ShardedHost implements ActorHost {
   readonly #shards: Shard[] = [];
   readonly #losses: Supervisor;
   readonly #lossesByActor = new Supervisor(MAX_LOSSES_BY_ACTOR);
+  /** True once a thread has loaded the module: then it can be loaded, and a thread that fails is replaced. */
+  #hasLoaded = false;
   /** All running threads, including those that still load. */
   readonly #threads = new Set<ShardThread>();
   #spare: ShardThread | undefined;
@@ -281,9 +283,12 @@ export class ShardedHost implements ActorHost {
     try {
       await thread.loaded;
     } catch (error) {
-      this.#replace(shard, thread, error instanceof Error ? error.message : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      if (this.#hasLoaded) this.#replace(shard, thread, why);
+      else this.#giveUp(shard, why, `The module for the threads cannot be loaded: ${why}`);
       return;
     }
+    this.#hasLoaded = true;
     if (this.#closed) return;
     const { calls } = shard;
     shard.thread = thread;
@@ -317,7 +322,7 @@ export class ShardedHost implements ActorHost {
   #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
     const { log, clock } = this;
-    const { onLost, onReplaced } = this.options;
+    const { onReplaced } = this.options;
     const actor = thread.computing;
     this.#threads.delete(thread);
     shard.thread = undefined;
@@ -334,8 +339,7 @@ export class ShardedHost implements ActorHost {
     });
     onReplaced?.();
     if (this.#losses.recordFailure(String(shard.index), clock.elapsed()) === 'stop') {
-      shard.calls.drop(lost(why));
-      onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
+      this.#giveUp(shard, why, `Shard ${shard.index} lost its thread again and again: ${why}`);
       return;
     }
     const next = this.#spare ?? this.#newThread();
@@ -345,6 +349,12 @@ export class ShardedHost implements ActorHost {
       if (blamed) this.#stopShard(shard, actor, why);
     });
     void this.#assignShard(shard, next, vacated);
+  }
+
+  #giveUp({ calls }: Shard, why: string, fault: string): void {
+    if (this.#closed) return;
+    calls.drop(lost(why));
+    this.options.onLost(fault);
   }
 
   /** Before any other message, the next thread stops an actor that has crashed too many threads. */

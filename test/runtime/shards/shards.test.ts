@@ -421,14 +421,20 @@ const BROKEN_MODULES = {
 };
 
 for (const [module, why] of Object.entries(BROKEN_MODULES))
-  test.serial(`a shard that repeatedly loses its thread reports a fatal failure: ${module}`, async (t) => {
-    const { runtime, lost } = await startShards(t, {
-      parts: `data:text/javascript,${module}`,
-      losses: { restarts: 2 },
-    });
-    const creation = runtime.system.create(address(1), {}).catch(() => {});
+  test.serial(`a module that no thread can load is a fatal failure at once: ${module}`, async (t) => {
+    const { runtime, lost, complaints } = await startShards(t, { parts: `data:text/javascript,${module}` });
+    const creation = t.throwsAsync(runtime.system.create(address(1), {}), { code: 'shard.lost' });
     await reached(() => lost.length > 0);
-    t.regex(lost[0] ?? '', /lost its thread again and again: /);
+    t.regex(lost[0] ?? '', /^The module for the threads cannot be loaded: /);
     t.regex(lost[0] ?? '', why);
-    void creation;
+    t.deepEqual(complaints, [], 'no thread is replaced');
+    await creation;
   });
+
+test.serial('a shard that repeatedly loses its thread reports a fatal failure', async (t) => {
+  const { runtime, lost } = await startShards(t, { losses: { restarts: 1 } });
+  await runtime.system.create(address(1), {});
+  for (let round = 0; round < 2; round += 1) await runtime.crashShard?.(0);
+  await reached(() => lost.length > 0);
+  t.regex(lost[0] ?? '', /^Shard 0 lost its thread again and again: It was told to\./);
+});
