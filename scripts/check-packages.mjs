@@ -147,7 +147,8 @@ async function checkCommands(tarball, nodes) {
     writeFileSync(join(folder, 'root.pem'), certificates(authority.trust.anchors));
     writeFileSync(join(folder, 'a.txt'), 'any file');
     const env = { ...process.env, PATH: `${nodes}${delimiter}${process.env.PATH}` };
-    const npx = (...words) => promisify(execFile)('npx', ['-y', `file:${tarball}`, ...words], { cwd: folder, env });
+    const npx = (...words) =>
+      promisify(execFile)('npx', ['-y', `file:${tarball}`, ...words], { cwd: folder, env });
     const trust = ['--trust', 'root.pem', '--allow-private'];
     await npx('sign', 'a.txt', '--key', 'key.pem', '--certificate', 'certificate.pem');
     await npx('extend', 'a.txt.p7m', '--timestamp-url', authority.timestampUrl, ...trust);
