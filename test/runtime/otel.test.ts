@@ -1,86 +1,47 @@
 /** Traces by OpenTelemetry. */
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
-import {
-  type AttributeValue,
-  type Context,
-  context,
-  propagation,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import { type AttributeValue, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type CreateOptions, createRuntime, defineActor, defineEffect, tell } from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
 import { openTelemetry } from '@sealwright/runtime/otel';
+import { shards } from '@sealwright/runtime/shards';
+import { testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
 import { folderFor } from './folder.ts';
+import { clerk, worker } from './shards/public-module.ts';
 
 /** A span as an exporter receives it. */
 interface Ended {
   readonly name: string;
   readonly parent: string | undefined;
-  readonly own: SpanContext;
+  readonly traceId: string;
+  readonly spanId: string;
   readonly attributes: { readonly [name: string]: AttributeValue | undefined };
-  readonly errors: readonly string[];
+  readonly errors: readonly (AttributeValue | undefined)[];
 }
 
-/** Returns a tracer that keeps ended spans. The interface alone is a package; a program brings an SDK. */
-function recorder(ended: Ended[]): Tracer {
-  const startSpan: Tracer['startSpan'] = (name, { attributes: given = {} } = {}, from = context.active()) => {
-    const before = trace.getSpanContext(from);
-    const own: SpanContext = {
-      traceId: before?.traceId ?? randomBytes(16).toString('hex'),
-      spanId: randomBytes(8).toString('hex'),
-      traceFlags: 1,
-    };
-    const attributes = { ...given };
-    const errors: string[] = [];
-    return {
-      spanContext: () => own,
-      setAttribute(key: string, value: AttributeValue) {
-        attributes[key] = value;
-      },
-      recordException: ({ name: code }: { name: string }) => void errors.push(code),
-      setStatus() {},
-      end: () => void ended.push({ name, parent: before?.spanId, own, attributes, errors }),
-    } as unknown as Span;
-  };
-  return {
-    startSpan,
-    startActiveSpan: (_: string, work: (span: Span) => unknown) => work(startSpan(_)),
-  } as Tracer;
+/** Returns a tracer of the SDK, and what has ended of its spans. */
+function recorder() {
+  const exporter = new InMemorySpanExporter();
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const ended = (): readonly Ended[] =>
+    exporter.getFinishedSpans().map((span) => ({
+      ...span.spanContext(),
+      ...{ name: span.name, parent: span.parentSpanContext?.spanId, attributes: span.attributes },
+      errors: span.events.map(({ attributes }) => attributes?.['exception.type']),
+    }));
+  return { tracer: provider.getTracer('test'), ended, reset: () => exporter.reset() };
 }
 
-test.before(() => {
-  const storage = new AsyncLocalStorage<Context>();
-  context.setGlobalContextManager({
-    active: () => storage.getStore() ?? ROOT_CONTEXT,
-    with: (active, work, self, ...rest) => storage.run(active, () => work.call(self as never, ...rest)),
-    bind: (_, target) => target,
-    enable() {
-      return this;
-    },
-    disable() {
-      return this;
-    },
-  });
-  propagation.setGlobalPropagator({
-    fields: () => ['traceparent'],
-    inject(from, carrier, setter) {
-      const { traceId, spanId } = trace.getSpanContext(from) ?? {};
-      setter.set(carrier, 'traceparent', `00-${traceId}-${spanId}-01`);
-    },
-    extract(from, carrier, getter) {
-      const [, traceId, spanId] = String(getter.get(carrier, 'traceparent') ?? '').split('-');
-      if (traceId === undefined || spanId === undefined) return from;
-      return trace.setSpanContext(from, { traceId, spanId, traceFlags: 1, isRemote: true });
-    },
-  });
-});
+/** Names of spans, each with that of its parent and its errors. */
+function parents(ended: readonly Ended[]): readonly (readonly unknown[])[] {
+  const nameOf = new Map(ended.map(({ spanId, name }) => [spanId, name]));
+  return ended.map(({ name, parent, errors }) => [name, nameOf.get(parent ?? ''), ...errors]).sort();
+}
+
+// The context and the propagator of the process; each test has exporters of its own.
+test.before(() => new NodeTracerProvider().register());
 
 const ledger = defineActor('ledger', {
   version: 1,
@@ -116,109 +77,165 @@ function orderWith(charge: (signal: AbortSignal) => Promise<void>) {
   });
 }
 
-test('one trace leads from a message over an effect that goes on after a restart to the actor that is told', async (t) => {
-  const ended: Ended[] = [];
-  const tracer = recorder(ended);
-  const folder = folderFor(t);
-  const open = (order: ReturnType<typeof orderWith>, more: Partial<CreateOptions> = {}) =>
-    createRuntime({
-      store: lmdb(folder),
-      actors: [order, ledger],
-      tracing: openTelemetry({ tracer }),
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-      ...more,
+test.serial(
+  'one trace leads from a message over an effect that goes on after a restart to the actor that is told',
+  async (t) => {
+    const { tracer, ended, reset } = recorder();
+    const folder = folderFor(t);
+    const open = (order: ReturnType<typeof orderWith>, more: Partial<CreateOptions> = {}) =>
+      createRuntime({
+        store: lmdb(folder),
+        actors: [order, ledger],
+        tracing: openTelemetry({ tracer }),
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        ...more,
+      });
+    let hasBegun = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve;
     });
-  let hasBegun = (): void => {};
-  const begun = new Promise<void>((resolve) => {
-    hasBegun = resolve;
-  });
-  const hanging = orderWith(
-    (signal) =>
-      new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason));
-        hasBegun();
+    const hanging = orderWith(
+      (signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          hasBegun();
+        }),
+    );
+    const first = await open(hanging, { stopGraceMs: 1 });
+    await first.create(ledger, 'all');
+    await first.create(hanging, 'o-1');
+    reset();
+    const request = tracer.startSpan('request');
+    await context.with(trace.setSpan(ROOT_CONTEXT, request), () =>
+      first.send(hanging, 'o-1', { type: 'PAY' }),
+    );
+    request.end();
+    await begun;
+    await first.stop();
+
+    const inside: (string | undefined)[] = [];
+    const order = orderWith(async () => {
+      inside.push(trace.getSpanContext(context.active())?.spanId);
+    });
+    const second = await open(order);
+    await second.waitFor(ledger, 'all', ({ context: { total } }) => total === 1, { timeoutMs: 30_000 });
+    await second.stop();
+
+    t.is(new Set(ended().map(({ traceId }) => traceId)).size, 1, 'there is one trace');
+    t.deepEqual(parents(ended()), [
+      ['effect charge', 'step order'],
+      ['effect charge', 'step order', 'runtime.stopping'],
+      ['message', 'step order'],
+      ['request', undefined],
+      ['send order', 'request'],
+      ['step ledger', 'message'],
+      ['step order', 'effect charge'],
+      ['step order', 'send order'],
+    ]);
+    const effects = ended().filter(({ name }) => name === 'effect charge');
+    t.is(effects[0]?.attributes['effect.key'], effects[1]?.attributes['effect.key']);
+    t.deepEqual(inside, [effects[1]?.spanId], 'the span of the effect is active in its handler');
+  },
+);
+
+test.serial(
+  'messages of two traces to one actor keep their traces, and a deadline begins one of its own',
+  async (t) => {
+    const { tracer, ended } = recorder();
+    const bell = defineActor('bell', {
+      version: 1,
+      machine: setup({
+        types: {} as { context: { rung: number }; events: { type: 'RING' } },
+        delays: { soon: 1 },
+        actions: { count: assign({ rung: ({ context: { rung } }) => rung + 1 }) },
+      }).createMachine({
+        context: { rung: 0 },
+        initial: 'up',
+        on: { RING: { actions: 'count' } },
+        states: { up: { after: { soon: 'down' } }, down: {} },
       }),
-  );
-  const first = await open(hanging, { stopGraceMs: 1 });
-  await first.create(ledger, 'all');
-  await first.create(hanging, 'o-1');
-  ended.length = 0;
-  const request = tracer.startSpan('request');
-  await context.with(trace.setSpan(ROOT_CONTEXT, request), () => first.send(hanging, 'o-1', { type: 'PAY' }));
-  request.end();
-  await begun;
-  await first.stop();
+    });
+    const runtime = await createRuntime({
+      store: lmdb(folderFor(t)),
+      actors: [bell],
+      tracing: openTelemetry({ tracer }),
+    });
+    t.teardown(() => runtime.stop());
+    await runtime.create(bell, 'b');
+    await runtime.waitFor(bell, 'b', ({ state }) => state === 'down', { timeoutMs: 30_000 });
+    await Promise.all([1, 2].map(() => runtime.send(bell, 'b', { type: 'RING' })));
+    t.true((await runtime.send(bell, 'c', { type: 'RING' })).accepted === false);
+    const nameOf = new Map(ended().map(({ spanId, name }) => [spanId, name]));
+    t.deepEqual(
+      ended()
+        .map(({ name, parent, attributes }) => [
+          ...[name, nameOf.get(parent ?? '')],
+          ...[attributes['event.type'], attributes['actor.refusal']].filter((one) => one !== undefined),
+        ])
+        .sort(),
+      [
+        ['create bell', undefined],
+        ['send bell', undefined, 'RING'],
+        ['send bell', undefined, 'RING'],
+        ['send bell', undefined, 'RING', 'unknown-actor'],
+        ['step bell', undefined, 'xstate.after.soon.(machine).up'],
+        ['step bell', 'create bell', 'CREATE'],
+        ['step bell', 'send bell', 'RING'],
+        ['step bell', 'send bell', 'RING'],
+        ['step bell', 'send bell', 'RING', 'unknown-actor'],
+      ],
+    );
+    t.is(new Set(ended().map(({ traceId }) => traceId)).size, 5);
+  },
+);
 
-  const inside: (string | undefined)[] = [];
-  const order = orderWith(async () => {
-    inside.push(trace.getSpanContext(context.active())?.spanId);
-  });
-  const second = await open(order);
-  await second.waitFor(ledger, 'all', ({ context: { total } }) => total === 1, { timeoutMs: 30_000 });
-  await second.stop();
-
-  t.deepEqual(new Set(ended.map(({ own }) => own.traceId)).size, 1, 'there is one trace');
-  const nameOf = new Map(ended.map(({ own, name }) => [own.spanId, name]));
-  t.deepEqual(ended.map(({ name, parent, errors }) => [name, nameOf.get(parent ?? ''), ...errors]).sort(), [
-    ['effect charge', 'step order'],
-    ['effect charge', 'step order', 'runtime.stopping'],
-    ['message', 'step order'],
-    ['request', undefined],
-    ['send order', 'request'],
-    ['step ledger', 'message'],
-    ['step order', 'effect charge'],
-    ['step order', 'send order'],
-  ]);
-  const effects = ended.filter(({ name }) => name === 'effect charge');
-  t.is(effects[0]?.attributes['effect.key'], effects[1]?.attributes['effect.key']);
-  t.deepEqual(inside, [effects[1]?.own.spanId], 'the span of the effect is active in its handler');
-});
-
-test('messages of two traces to one actor keep their traces, and a deadline begins one of its own', async (t) => {
-  const ended: Ended[] = [];
-  const tracer = recorder(ended);
-  const bell = defineActor('bell', {
-    version: 1,
-    machine: setup({
-      types: {} as { context: { rung: number }; events: { type: 'RING' } },
-      delays: { soon: 1 },
-      actions: { count: assign({ rung: ({ context: { rung } }) => rung + 1 }) },
-    }).createMachine({
-      context: { rung: 0 },
-      initial: 'up',
-      on: { RING: { actions: 'count' } },
-      states: { up: { after: { soon: 'down' } }, down: {} },
-    }),
-  });
+test.serial('one trace leads over actors on threads', async (t) => {
+  const { tracer, ended, reset } = recorder();
   const runtime = await createRuntime({
     store: lmdb(folderFor(t)),
-    actors: [bell],
+    actors: [clerk, worker],
     tracing: openTelemetry({ tracer }),
+    shards: shards(2, new URL('./shards/public-module.js', import.meta.url)),
   });
   t.teardown(() => runtime.stop());
-  await runtime.create(bell, 'b');
-  await runtime.waitFor(bell, 'b', ({ state }) => state === 'down', { timeoutMs: 30_000 });
-  await Promise.all([1, 2].map(() => runtime.send(bell, 'b', { type: 'RING' })));
-  t.true((await runtime.send(bell, 'c', { type: 'RING' })).accepted === false);
-  const nameOf = new Map(ended.map(({ own, name }) => [own.spanId, name]));
+  await runtime.create(worker, 'w');
+  await runtime.create(clerk, 'c');
+  reset();
+  const request = tracer.startSpan('request');
+  await context.with(trace.setSpan(ROOT_CONTEXT, request), () => runtime.send(clerk, 'c', { type: 'FILE' }));
+  request.end();
+  await runtime.waitFor(worker, 'w', ({ context: { n } }) => n === 1, { timeoutMs: 60_000 });
+  await runtime.stop();
+  t.is(new Set(ended().map(({ traceId }) => traceId)).size, 1, 'there is one trace');
+  t.deepEqual(parents(ended()), [
+    ['effect work', 'step clerk'],
+    ['effect work', 'step worker'],
+    ['message', 'step clerk'],
+    ['request', undefined],
+    ['send clerk', 'request'],
+    ['step clerk', 'effect work'],
+    ['step clerk', 'send clerk'],
+    ['step worker', 'effect work'],
+    ['step worker', 'message'],
+  ]);
+});
+
+// Last: it takes the propagator from the process.
+test.serial('effects keep no trace where nothing propagates it', async (t) => {
+  propagation.disable();
+  const { runtime, settle, steps } = await testRuntime([clerk, worker], {
+    tracing: openTelemetry({ tracer: recorder().tracer }),
+  });
+  await runtime.create(worker, 'w');
+  await runtime.create(clerk, 'c');
+  await runtime.send(clerk, 'c', { type: 'FILE' });
+  await settle();
   t.deepEqual(
-    ended
-      .map(({ name, parent, attributes }) => [
-        ...[name, nameOf.get(parent ?? '')],
-        ...[attributes['event.type'], attributes['actor.refusal']].filter((one) => one !== undefined),
-      ])
-      .sort(),
+    steps.flatMap(({ effects }) => effects.map(({ effect }) => Object.keys(effect).sort())),
     [
-      ['create bell', undefined],
-      ['send bell', undefined, 'RING'],
-      ['send bell', undefined, 'RING'],
-      ['send bell', undefined, 'RING', 'unknown-actor'],
-      ['step bell', undefined, 'xstate.after.soon.(machine).up'],
-      ['step bell', 'create bell', 'CREATE'],
-      ['step bell', 'send bell', 'RING'],
-      ['step bell', 'send bell', 'RING'],
-      ['step bell', 'send bell', 'RING', 'unknown-actor'],
-    ],
+      ['do', 'n'],
+      ['do', 'event', 'to'],
+      ['do', 'n'],
+    ].map((names) => names.sort()),
   );
-  t.is(new Set(ended.map(({ own }) => own.traceId)).size, 5);
 });
