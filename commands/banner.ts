@@ -11,6 +11,8 @@ export interface BannerInfo extends ServiceInfo {
   readonly version: string;
   readonly environment: string;
   readonly cwd: string;
+  /** `Storage:Root`, absolute. */
+  readonly root: string;
   readonly inputs: readonly { readonly name: string; readonly path: string }[];
   readonly apiKeyHeader: string;
   readonly encryption: boolean;
@@ -164,8 +166,13 @@ function commandsToCopy(facts: BannerInfo, place: Paint): string[] {
   }
   // Makes a document of the portal, and signs it as a person would.
   if (facts.portal !== undefined && facts.program !== undefined)
-    commands.push(`node ${quoted(facts.program)} try`);
+    commands.push([`node ${quoted(facts.program)} try`, ...rootOption(facts, place)].join(' '));
   return commands;
+}
+
+/** A command finds the service by its folder, which is named where it is another than that without options. */
+function rootOption({ root }: BannerInfo, place: Paint): string[] {
+  return place(root) === 'data' ? [] : [quoted(`--Storage:Root=${place(root)}`)];
 }
 
 /** Returns the word, in single quotes if the shell requires it. */

@@ -139,6 +139,7 @@ function bannerInfo(
     version: options.version,
     environment: settings.environment,
     cwd: process.cwd(),
+    root: settings.storage.root,
     inputs: settings.storage.inputs,
     apiKeyHeader: settings.auth.apiKeyHeader,
     encryption: settings.encryption.enabled,

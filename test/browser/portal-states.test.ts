@@ -131,6 +131,13 @@ test.serial('an incomplete link asks for an address, and answers each alike', as
   t.deepEqual(site.done[0]?.given, { emailAddress: 'ana@example.test' });
 });
 
+test.serial('a link opens with the punctuation that mail clients add to it', async (t) => {
+  const site = await startPagesServer(t);
+  for (const tail of ['.', ')', '%3E', '&utm_source=x'])
+    t.is((await fetch(`${site.url}${site.signPath}${tail}`)).status, 200, tail);
+  t.is((await fetch(`${site.url}${site.signPath}x`)).status, 404);
+});
+
 test.serial('pages of approvers do not speak of signing', async (t) => {
   const site = await startPagesServer(t, { action: { type: 'Approver' } });
   const text = async (path: string) => (await fetch(`${site.url}${path}`)).text();

@@ -5,6 +5,7 @@ const FACTS: BannerInfo = {
   version: '1.2.3',
   environment: 'Development',
   cwd: '/srv/app',
+  root: '/srv/app/data',
   batchUrl: 'http://127.0.0.1:8080',
   portal: undefined,
   store: { engine: 'LMDB', location: '/srv/app/data/db' },
@@ -40,7 +41,7 @@ test('the first start shows address, key, folders, the warning and two commands 
 
 test('a start with both services has ten lines, warnings and commands, one of them for the portal', (t) => {
   const secret = (name: string) => ({ path: `/srv/app/data/keys/${name}`, made: 'a1b2' });
-  const said = plain({
+  const both: Partial<BannerInfo> = {
     program: 'dist/main.js',
     logins: { path: '/srv/app/data/keys/login-link' },
     portal: {
@@ -51,7 +52,8 @@ test('a start with both services has ten lines, warnings and commands, one of th
         { organization: 'Sys Admin', application: 'monitor', secret: secret('portal-monitor-secret') },
       ],
     },
-  });
+  };
+  const said = plain(both);
   const lines = said.trim().split('\n');
   t.is(
     lines.findIndex((line) => line.startsWith('  !')),
@@ -64,6 +66,9 @@ test('a start with both services has ten lines, warnings and commands, one of th
     `    echo Hello | curl -H "X-API-Key: $(cat data/keys/api-key)" -F 'file=@-;filename=hello.txt' http://127.0.0.1:8080/api/files`,
     '    node dist/main.js try',
   ]);
+  // The command finds the service of another folder.
+  const elsewhere = plain({ ...both, root: '/srv/my data' });
+  t.true(elsewhere.includes("    node dist/main.js try '--Storage:Root=/srv/my data'\n"), elsewhere);
 });
 
 test('a later start shows the path of the key, and not the key', (t) => {

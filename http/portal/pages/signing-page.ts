@@ -166,7 +166,8 @@ function pageRoute(
     refusals: [],
     failurePage: errorPage(embedded ? 'any' : 'none'),
     async handle({ params: { key }, query, header, caller }) {
-      const ticket = query.ticket ?? '';
+      // Mail clients take the full stop or bracket after a link for a part of it.
+      const ticket = /^[\w-]+/.exec(query.ticket ?? '')?.[0] ?? '';
       const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
       const view =
         isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket, origin) : NOTHING;
