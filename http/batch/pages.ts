@@ -53,7 +53,7 @@ export function pageGroups(mails: boolean): readonly LinkGroup[] {
       name: 'System',
       links: [
         { href: '/actors', text: 'Actors', icon: 'workflow' },
-        { href: '/runtime', text: 'Runtime', icon: 'server' },
+        { href: '/runtime', text: 'Nodes', icon: 'server' },
         { href: '/certificates', text: 'Certificates', icon: 'badge-check' },
         { href: '/system', text: 'System', icon: 'sliders-horizontal' },
         { href: '/scalar/v1', text: 'API', icon: 'code' },

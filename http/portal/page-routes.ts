@@ -124,7 +124,7 @@ export function portalPageRoutes(
     ...widgetRoutes(),
     ...signInRoutes(service.signIn, clock, nodes),
     ...organizationPageRoutes(service, clock),
-    ...applicationPageRoutes(service.administration, service.folders),
+    ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),
     ...userPageRoutes(service.users),
     ...senderRoutes(service, clock),

@@ -127,3 +127,20 @@ export class PortalRefusal extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds;
   }
 }
+
+/** Runs all checks, and refuses with the members at fault of all of them, so that a person corrects them at once. */
+export function checkTogether(checks: readonly (() => unknown)[]): void {
+  const refusals: PortalRefusal[] = [];
+  for (const check of checks) {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof PortalRefusal) || error.errors === undefined) throw error;
+      refusals.push(error);
+    }
+  }
+  const [first] = refusals;
+  if (first === undefined) return;
+  const errors = Object.assign({}, ...refusals.map((refusal) => refusal.errors));
+  throw new PortalRefusal(first.code, first.message, { errors });
+}

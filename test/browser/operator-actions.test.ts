@@ -96,6 +96,11 @@ test.serial('an open page shows changes, and the code of a refusal', async (t) =
   await page.getByRole('link', { name: 'next.txt' }).waitFor();
   t.is(await page.evaluate('document.activeElement.textContent'), 'signed.txt', 'a refresh keeps the focus');
   await page.getByRole('img', { name: /^Jobs by the time of their end: \d+ completed/ }).waitFor();
+  // The navigation counts what failed.
+  const failures = page.getByRole('navigation').getByRole('link', { name: /^Failures/ });
+  t.is(await failures.locator('.count').count(), 0);
+  await service.upload('broken.pdf', 'this is no PDF');
+  await failures.and(page.getByRole('link', { name: 'Failures 1 failed' })).waitFor();
   await page.goto(`${service.url}/jobs/nobody`);
   await toast(page, 'job.not-found').waitFor();
   t.is(await page.locator('main').getAttribute('data-live'), 'false');
@@ -113,6 +118,16 @@ test.serial(
     const { jobId: good } = await service.upload('good.txt', 'hello');
     await service.finished(good);
     await logIn(page, `${service.url}/jobs`, await service.key());
+    // Keys go through the rows; a selection ends with the list that it was made in.
+    await page.getByRole('region', { name: 'Jobs' }).press('j');
+    await page.keyboard.press('j');
+    await page.getByRole('link', { name: 'broken.pdf' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Retry 1 job' }).waitFor();
+    await page.getByLabel('Completed').check();
+    await page.getByRole('button', { name: 'Retry 1 job' }).waitFor({ state: 'hidden' });
+    await page.getByLabel('Completed').uncheck();
+    t.false(await page.getByRole('checkbox', { name: 'Select broken.pdf' }).isChecked());
     await page.getByLabel('Select all of this page').check();
     await page.getByRole('button', { name: 'Retry 2 jobs' }).click();
     await page.getByRole('status').getByText('1 done, 1 refused').waitFor();

@@ -13,7 +13,15 @@ test.serial('a failed job is retried and a finished one downloaded from its page
   const { page } = visited;
   const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
   await service.finished(jobId);
+  const { jobId: alike } = await service.upload('also-broken.pdf', 'this is no PDF');
+  await service.finished(alike);
   await logIn(page, `${service.url}/jobs/${jobId}`, await service.key());
+  await page.getByRole('link', { name: '1 more with this cause' }).waitFor();
+  t.regex((await page.locator('#timeline .clock').first().textContent()) ?? '', /^\d\d:\d\d:\d\d\.\d{3}$/);
+  t.regex(
+    (await page.locator('#timeline .clock').first().getAttribute('title')) ?? '',
+    /(?:UTC|GMT|[A-Z]{3,4})/,
+  );
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.waitForURL((url) => url.pathname !== `/jobs/${jobId}`);
   await page.getByRole('link', { name: jobId }).waitFor();

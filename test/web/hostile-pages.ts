@@ -208,7 +208,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   const values = Object.fromEntries([...names, ...looks].map((name) => [name, HOSTILE]));
   const refused = (action: string, field: string | undefined): AccountNotice => ({
     ...{ kind: 'bad', text: HOSTILE },
-    form: { action, values, field },
+    form: { action, values, faults: field === undefined ? {} : { [field]: HOSTILE } },
   });
   const member = { id: 'm', name: HOSTILE, email: HOSTILE, accessProfile: {} };
   const application = { id: 'a', name: HOSTILE, role: 'Normal', keys: [] } as never;
@@ -234,6 +234,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
         status: undefined,
         offset: 0,
         limit: 20,
+        now: 0,
       },
       notice,
     });
@@ -303,7 +304,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     [
       'refused key',
       applicationPage(page, user, application, {
-        ...{ folders, made: HOSTILE, notice: refused(`${path}/applications/a/keys`, 'expiry') },
+        ...{ folders, now: 0, made: HOSTILE, notice: refused(`${path}/applications/a/keys`, 'expiry') },
       }),
     ],
     ['refused webhook', organization(refused(`${path}/webhooks`, 'url'))],

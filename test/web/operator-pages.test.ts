@@ -1,11 +1,12 @@
 import test from 'ava';
 import { createElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { JobWithHistory } from '../../clients/typescript/batch.d.ts';
+import type { JobWithHistory, Runtime } from '../../clients/typescript/batch.d.ts';
 import { Kept } from '../../web/client/batch/kept.ts';
 import { Chart } from '../../web/components/chart.tsx';
 import { duration } from '../../web/components/time.tsx';
 import { JobView } from '../../web/pages/batch/job-page.tsx';
+import { RuntimeView } from '../../web/pages/batch/runtime.tsx';
 
 test('a kept answer is read again after a minute, for another key, and after a failure', async (t) => {
   let now = 0;
@@ -53,6 +54,7 @@ test('a job that awaits its signer is verified and completed next', (t) => {
     profile: undefined,
     children: none,
     remedy: null,
+    alike: 0,
   };
   const [, course = ''] =
     /<ol class="course-of card"[^>]*>(.*?)<\/ol>/.exec(renderToString(createElement(JobView, { data }))) ??
@@ -73,4 +75,34 @@ test('a duration has no 60 seconds, and the intervals of a chart name their zone
   const lines = [{ name: 'completed', tone: 'good', values: [1] }] as const;
   const chart = renderToString(createElement(Chart, { series, lines, summary: 'Jobs' }));
   t.regex(chart, /<title>from 2026-05-26 15:00:00 UTC: 1 completed<\/title>/);
+});
+
+test('each node is shown with its state, version, load and when it was heard, lost ones first', (t) => {
+  const node = {
+    ...{ version: '1.2.0', isThis: false, startedAt: '2026-05-26T15:42:11.000Z', silentMs: 900 },
+    ...{ leaseMs: 15_000, session: 1, draining: false, leases: ['pipeline'], effectsInFlight: 3 },
+    ...{ lagMs: 1, storeMs: 2 },
+  };
+  const data = {
+    nodes: [
+      { ...node, name: 'a', isThis: true },
+      { ...node, name: 'b', draining: true, version: '1.1.0', effectsInFlight: 1 },
+      { ...node, name: 'c', silentMs: 15_001, leases: [], effectsInFlight: 0 },
+    ],
+    ...{ eventLoopDelay: { p50Ms: 1, p99Ms: 1, maxMs: 1 }, effectsInFlight: 3, eventLoopUtilisation: 0 },
+    pool: { threads: 1, busy: 0, waiting: 0, utilisation: 0, stalled: [] },
+    ...{ store: { engine: 'PostgreSQL', bytes: null }, memory: { residentBytes: 1, heapBytes: 1 } },
+    ...{ shards: [], uptimeSeconds: 1 },
+  } satisfies Runtime;
+  const text = renderToString(createElement(RuntimeView, { data }));
+  const [, body = ''] = /<tbody id="nodes">(.*?)<\/tbody>/.exec(text) ?? [];
+  const rows = [...body.matchAll(/<tr.*?<\/tr>/g)].map(([row]) =>
+    [...row.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '')).slice(0, 5),
+  );
+  t.deepEqual(rows, [
+    ['c', 'Lost', '1.2.0', '0 effects', '15 s ago'],
+    ['a (this one)', 'Running', '1.2.0', '3 effects', '1 s ago'],
+    ['b', 'Draining', '1.1.0', '1 effect', '1 s ago'],
+  ]);
+  t.regex(text, /1 of 3 lost.*2 versions/);
 });

@@ -54,29 +54,20 @@ export function ButtonLink({
   );
 }
 
-/** A labelled text field. The hint and the error are read with it. */
-export function Field({
-  id,
-  label,
-  hint,
-  error,
-  ...input
-}: {
+/** Parts of a field besides its control. Hint and error are read with it. */
+interface Labelled {
   readonly id: string;
-  readonly label: string;
-  readonly hint?: string | undefined;
+  readonly label: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  /** Says what is wrong with the value. */
   readonly error?: string | undefined;
-} & JSX.IntrinsicElements['input']) {
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+}
+
+function Around({ id, label, hint, error, children }: Labelled & { readonly children: ComponentChildren }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        aria-describedby={described || undefined}
-        aria-invalid={error === undefined ? undefined : 'true'}
-        {...input}
-      />
+      {children}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -88,6 +79,119 @@ export function Field({
           {error}
         </p>
       )}
+    </div>
+  );
+}
+
+/** Attributes by which a control refers to its hint and its error. */
+function marks({ id, hint, error }: Labelled) {
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return {
+    id,
+    'aria-describedby': described || undefined,
+    'aria-invalid': error === undefined ? undefined : ('true' as const),
+  };
+}
+
+type Native<Element extends keyof JSX.IntrinsicElements> = Omit<
+  JSX.IntrinsicElements[Element],
+  'id' | 'label' | 'children'
+>;
+
+/** A labelled text field. */
+export function Field({ id, label, hint, error, ...input }: Labelled & Native<'input'>) {
+  const parts = { id, label, hint, error };
+  return (
+    <Around {...parts}>
+      <input {...marks(parts)} {...input} />
+    </Around>
+  );
+}
+
+/** A labelled text field of several lines. */
+export function TextArea({ id, label, hint, error, ...area }: Labelled & Native<'textarea'>) {
+  const parts = { id, label, hint, error };
+  return (
+    <Around {...parts}>
+      <textarea {...marks(parts)} {...area} />
+    </Around>
+  );
+}
+
+/** A labelled choice. @param options value and text of each */
+export function Select({
+  id,
+  label,
+  hint,
+  error,
+  options,
+  value,
+  ...select
+}: Labelled & Native<'select'> & { readonly options: readonly (readonly [value: string, text: string])[] }) {
+  const parts = { id, label, hint, error };
+  return (
+    <Around {...parts}>
+      <select {...marks(parts)} value={value} {...select}>
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Around>
+  );
+}
+
+/** Boxes under one name. */
+export function Boxes({
+  legend,
+  hint,
+  boxes,
+}: {
+  readonly legend: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly boxes: readonly {
+    readonly name: string;
+    readonly text: ComponentChildren;
+    readonly checked: boolean;
+  }[];
+}) {
+  return (
+    <fieldset class="choices">
+      <legend>{legend}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      <div>
+        {boxes.map(({ name, text, checked }) => (
+          <label key={name} class="tick">
+            <input type="checkbox" name={name} value="yes" checked={checked} /> {text}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Says above a form which of its fields are at fault. @param faults id and label of each field, in the order of the page */
+export function FaultSummary({
+  title,
+  faults,
+}: {
+  readonly title: string;
+  readonly faults: readonly (readonly [id: string, label: string])[];
+}) {
+  return (
+    <div class="outcome bad fault-summary" role="group" aria-labelledby="fault-summary">
+      <Icon name="circle-alert" />
+      <div>
+        <strong id="fault-summary">{title}</strong>
+        <ul>
+          {faults.map(([id, label]) => (
+            <li key={id}>
+              <a href={`#${id}`}>{label}</a>
+            </li>
+          ))}
+        </ul>
+      </div>
     </div>
   );
 }

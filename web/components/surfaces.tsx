@@ -34,21 +34,34 @@ export function Card({
   );
 }
 
-/** Title of a page with what belongs to it: its state beside it, its actions at the end. */
+/** Title of a page with what belongs to it: the list before it, its state beside it, its actions at the end. */
 export function PageHead({
   title,
   id,
+  from,
   state,
   children,
 }: {
   readonly title: ComponentChildren;
   readonly id?: string;
+  /** List that the page belongs to. */
+  readonly from?: { readonly href: string; readonly text: string };
   readonly state?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
   return (
     <div class="page-head">
       <div class="row">
+        {from && (
+          <>
+            <a class="small" href={from.href}>
+              {from.text}
+            </a>
+            <span class="muted" aria-hidden="true">
+              /
+            </span>
+          </>
+        )}
         <h1 id={id}>{title}</h1>
         {state}
       </div>
@@ -109,6 +122,7 @@ export function Table({
   rows,
   empty,
   cards = false,
+  actions = false,
 }: {
   readonly id?: string;
   readonly caption: string;
@@ -117,10 +131,12 @@ export function Table({
   readonly empty?: ComponentChildren;
   /** On narrow screens each row is a card, in place of scrolling. */
   readonly cards?: boolean;
+  /** The last column has actions, which stay in view. */
+  readonly actions?: boolean;
 }) {
   return (
     <section
-      class={cards ? 'scroll cards' : 'scroll'}
+      class={['scroll', cards && 'cards', actions && 'with-actions'].filter(Boolean).join(' ')}
       aria-label={caption}
       tabIndex={0}
       aria-busy={rows === undefined ? 'true' : undefined}

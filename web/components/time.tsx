@@ -27,6 +27,9 @@ function formatsOf(locale: string) {
     local: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
     exact: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }),
     day: new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }),
+    clock: new Intl.DateTimeFormat(locale, {
+      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+    }),
   };
 }
 
@@ -63,6 +66,18 @@ export function Time({
           ? utcTime(moment)
           : local.format(moment)}
     </time>
+  );
+}
+
+/** The time of day with milliseconds, for steps that follow each other; the tooltip is as that of `Time`. */
+export function TimeOfDay({ at }: { readonly at: string }) {
+  const mode = useContext(Mode);
+  const { exact, clock } = formatsIn(useContext(Locale));
+  const moment = Date.parse(at);
+  return (
+    <span class="clock" title={`${exact.format(moment)} (${at})`}>
+      {mode === 'utc' ? new Date(moment).toISOString().slice(11, 23) : clock.format(moment)}
+    </span>
   );
 }
 

@@ -22,7 +22,7 @@ import {
   type PageBranding,
   pageBrandingOf,
 } from '../../../machines/portal/branding.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
 import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../shared/contrast.ts';
@@ -137,19 +137,29 @@ type WithoutTime = BrandingMessage extends infer Message
 
 /** Refusals: `InvalidBranding`. */
 function checkedSettings(given: BrandingSettings): BrandingSettings {
-  const redirectOrigins = given.redirectOrigins.map(originOf);
-  if (redirectOrigins.length > MAX_REDIRECT_ORIGINS)
-    throw refused('RedirectOrigins', `At most ${MAX_REDIRECT_ORIGINS} RedirectOrigins are accepted.`);
+  checkTogether([
+    () => primaryColorOf(given.primaryColor),
+    () => colorOf(given.headerColor, 'HeaderColor'),
+    () => redirectOriginsOf(given.redirectOrigins),
+    () => redirectUrlOf(given.redirectUrl),
+  ]);
+  const redirectOrigins = redirectOriginsOf(given.redirectOrigins);
   const mailTexts: Record<string, MailWording> = {};
   for (const kind of BRANDED_MAILS) {
     const wording = given.mailTexts[kind];
     if (wording !== undefined) mailTexts[kind] = checkedWording(wording, kind);
   }
+  const redirectUrl = redirectUrlOf(given.redirectUrl);
+  if (redirectUrl !== null && !redirectOrigins.includes(redirectUrl.origin))
+    throw refused(
+      'RedirectUrl',
+      `The origin ${redirectUrl.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
+    );
   return {
     primaryColor: primaryColorOf(given.primaryColor),
     headerColor: colorOf(given.headerColor, 'HeaderColor'),
     mailTexts,
-    redirectUrl: redirectUrlOf(given.redirectUrl, redirectOrigins),
+    redirectUrl: redirectUrl?.href ?? null,
     redirectOrigins,
   };
 }
@@ -185,10 +195,12 @@ function checkedWording({ subject, introduction }: MailWording, kind: BrandedMai
     if (fault !== undefined) throw refused(name, `The ${name} of the mail ${kind} ${fault}.`);
     return clean(text);
   };
-  return {
-    subject: checked(subject, 'Subject', plainLine),
-    introduction: checked(introduction, 'Introduction', plainText),
+  const plain = {
+    subject: () => checked(subject, 'Subject', plainLine),
+    introduction: () => checked(introduction, 'Introduction', plainText),
   };
+  checkTogether([plain.subject, plain.introduction]);
+  return { subject: plain.subject(), introduction: plain.introduction() };
 }
 
 function originOf(given: string): string {
@@ -202,17 +214,18 @@ function originOf(given: string): string {
   return url.origin;
 }
 
-function redirectUrlOf(given: string | null, origins: readonly string[]): string | null {
+function redirectOriginsOf(given: readonly string[]): readonly string[] {
+  if (given.length > MAX_REDIRECT_ORIGINS)
+    throw refused('RedirectOrigins', `At most ${MAX_REDIRECT_ORIGINS} RedirectOrigins are accepted.`);
+  return given.map(originOf);
+}
+
+function redirectUrlOf(given: string | null): URL | null {
   if (given === null || given.trim() === '') return null;
   const url = URL.canParse(given) && given.length <= MAX_REDIRECT_URL ? new URL(given) : undefined;
   if (url === undefined || !isSafe(url) || url.username !== '' || url.password !== '')
     throw refused('RedirectUrl', 'The RedirectUrl must be an https address.');
-  if (!origins.includes(url.origin))
-    throw refused(
-      'RedirectUrl',
-      `The origin ${url.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
-    );
-  return url.href;
+  return url;
 }
 
 /** Https; http of the same machine alone, for development. */

@@ -29,7 +29,7 @@ import {
   type UserView,
 } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type Membership,
   portalUserMachine,
@@ -121,6 +121,11 @@ export class UserDirectory {
   async member(organization: OrganizationId, userId: string): Promise<MemberView | undefined> {
     const user = await this.#read(userId);
     return user && memberOf(user, organization);
+  }
+
+  /** Refusals: `BadRequest` with each member at fault. */
+  check(given: UserProfile): void {
+    checked(given);
   }
 
   /** Adds a user; an existing e-mail address is kept. */
@@ -261,19 +266,23 @@ function checked(given: UserProfile): UserProfile {
     email: visibleText(given.email).trim(),
     phone: trimmed(given.phone),
   };
-  for (const [member, text] of Object.entries(profile)) {
-    if (text !== null && (text.length > MAX_USER_TEXT || /[\p{Cc}\p{Surrogate}]/u.test(text))) {
-      throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
-    }
-  }
-  if (!isMailAddress(profile.email)) {
-    const sentence = 'The Email field must be an e-mail address.';
-    throw new PortalRefusal('BadRequest', sentence, { errors: { Email: [sentence] } });
-  }
+  checkTogether([
+    ...Object.entries(profile).map(([member, text]) => () => {
+      if (text !== null && (text.length > MAX_USER_TEXT || /[\p{Cc}\p{Surrogate}]/u.test(text)))
+        throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
+    }),
+    () => {
+      if (!isMailAddress(profile.email)) throw badMember('Email', 'must be an e-mail address');
+    },
+  ]);
   return profile;
 }
 
 function tooLong(member: string): PortalRefusal {
-  const sentence = `The ${member} field must have at most ${MAX_USER_TEXT} characters and no control character.`;
+  return badMember(member, `must have at most ${MAX_USER_TEXT} characters and no control character`);
+}
+
+function badMember(member: string, what: string): PortalRefusal {
+  const sentence = `The ${member} field ${what}.`;
   return new PortalRefusal('BadRequest', sentence, { errors: { [member]: [sentence] } });
 }

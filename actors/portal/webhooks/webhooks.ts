@@ -23,7 +23,11 @@ import {
   type WebhookView,
 } from '../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import {
+  checkTogether,
+  PortalRefusal,
+  type PortalRefusalCode,
+} from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
@@ -273,13 +277,22 @@ export class WebhookRegistry {
     const { fromOperator = false, kept } = more;
     const secretBox = this.#secretBox;
     const allowPrivate = this.#allowPrivate || fromOperator;
-    if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
-    if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
     const needsToken = authType !== 'NoAuth';
-    if (needsToken && !token && !kept?.token) throw badField('Token', 'is required');
-    if (needsToken && token && !isHeaderText(token)) throw badField('Token', 'cannot be sent in a header');
-    if (secret && parseWebhookSecret(secret) === undefined)
-      throw badField('Secret', 'must be whsec_ followed by the Base64 of 24 to 64 bytes');
+    checkTogether([
+      () => {
+        if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
+      },
+      () => {
+        if (needsToken && !token && !kept?.token) throw badField('Token', 'is required');
+        if (needsToken && token && !isHeaderText(token))
+          throw badField('Token', 'cannot be sent in a header');
+      },
+      () => {
+        if (secret && parseWebhookSecret(secret) === undefined)
+          throw badField('Secret', 'must be whsec_ followed by the Base64 of 24 to 64 bytes');
+      },
+    ]);
+    if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
     return {
       url,
       authType,

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §0 ("Authentication" 3 and 4); docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   type Administration,
@@ -24,7 +25,7 @@ import {
   applicationsPage,
   FOLDER_FIELD,
   type KeyFolders,
-} from '../../../web/pages/portal/applications-view.ts';
+} from '../../../web/pages/portal/applications-view.tsx';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationId, folderId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
@@ -98,7 +99,11 @@ const keyForm = z.looseObject({
   expiry: formText,
 });
 
-export function applicationPageRoutes(administration: Administration, folders: Folders): readonly AnyRoute[] {
+export function applicationPageRoutes(
+  administration: Administration,
+  folders: Folders,
+  clock: Pick<Clock, 'now'>,
+): readonly AnyRoute[] {
   const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
     const { organization } = user.tenant;
     const { applications } = await administration.organization(organization.id);
@@ -123,7 +128,10 @@ export function applicationPageRoutes(administration: Administration, folders: F
         const found = applications.find((application) => application.id === wanted);
         if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
         const offered = await keyFolders(folders, user.tenant, found);
-        return accountReply(200, applicationPage(page, user, found, { ...more, folders: offered }));
+        return accountReply(
+          200,
+          applicationPage(page, user, found, { ...more, folders: offered, now: clock.now() }),
+        );
       },
       (notice) => showAll(page, user, notice),
     );

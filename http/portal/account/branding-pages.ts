@@ -9,7 +9,7 @@ import {
   MAX_SUBJECT,
 } from '../../../contracts/portal/branding.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
-import { brandingPage } from '../../../web/pages/portal/branding-view.ts';
+import { brandingPage } from '../../../web/pages/portal/branding-view.tsx';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

@@ -11,7 +11,7 @@ import { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
 import { EVENT_TYPES, WEBHOOK_AUTH_TYPES, type WebhookInput } from '../../../contracts/portal/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
-import { organizationPage } from '../../../web/pages/portal/organization-view.ts';
+import { organizationPage } from '../../../web/pages/portal/organization-view.tsx';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -36,7 +36,7 @@ export type OrganizationPages = Pick<PortalService, 'administration' | 'webhooks
 
 export function organizationPageRoutes(
   { administration, webhooks, mails }: OrganizationPages,
-  clock: Pick<Clock, 'elapsed' | 'after'>,
+  clock: Pick<Clock, 'elapsed' | 'after' | 'now'>,
 ): readonly AnyRoute[] {
   const tests = createRateLimiter(TESTS, clock);
   const limited = (user: SignedInUser) => {
@@ -63,6 +63,7 @@ export function organizationPageRoutes(
       organization: await administration.organization(tenant.organization.id),
       webhooks: await webhooks.list(tenant),
       deliveries: await webhooks.deliveries(tenant, place),
+      now: clock.now(),
     };
     return accountReply(200, organizationPage(page, user, { ...data, ...place, notice }));
   };
@@ -183,8 +184,9 @@ export function organizationPageRoutes(
       async handle({ page, user, body }) {
         const embedOrigins = originsIn(body.origins);
         if (embedOrigins === undefined) {
-          const form = { action: `${PATH}/origins`, values: body, field: 'origins' };
-          const notice = { kind: 'bad', text: page.texts.errors.originsInvalid, form } as const;
+          const text = page.texts.errors.originsInvalid;
+          const form = { action: `${PATH}/origins`, values: body, faults: { origins: text } };
+          const notice = { kind: 'bad', text, form } as const;
           return { ...(await show(page, user, { notice })), status: 422 };
         }
         const { tenant } = user;

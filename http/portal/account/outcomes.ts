@@ -31,7 +31,10 @@ export interface SentForm {
   readonly action: string;
   /** By field; without secrets. */
   readonly values: Readonly<Record<string, string>>;
-  /** Code of a refusal, or member that one names → field at fault, and what to say if not the text of the refusal. */
+  /**
+   * Code of a refusal, or member that one names → field at fault, and what to say if not the text of the refusal. In the
+   * order of the form.
+   */
   readonly faults?: Readonly<Record<string, readonly [field: string, text?: string]>>;
 }
 
@@ -53,12 +56,11 @@ export async function orNotice(
 function refusalNotice({ texts }: AccountPage, refusal: PortalRefusal, sent: SentForm | undefined) {
   const text = refusalText(texts, refusal);
   if (sent === undefined) return { kind: 'bad', text } as const;
-  const { action, values, faults = {} } = sent;
-  const named = [refusal.code, ...Object.keys(refusal.errors ?? {})].find((name) =>
-    Object.hasOwn(faults, name),
-  );
-  const [field, own] = (named === undefined ? undefined : faults[named]) ?? [];
-  return { kind: 'bad', text: own ?? text, form: { action, values, field } } as const;
+  const { action, values, faults: known = {} } = sent;
+  const named = new Set([refusal.code, ...Object.keys(refusal.errors ?? {})]);
+  const found = Object.entries(known).filter(([name]) => named.has(name));
+  const faults = Object.fromEntries(found.map(([, [field, own]]) => [field, own ?? text]));
+  return { kind: 'bad', text, form: { action, values, faults } } as const;
 }
 
 function refusalText({ errors }: Texts['account'], { code, message }: PortalRefusal): string {

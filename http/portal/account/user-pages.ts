@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { callerName, type SignedInUser, type UserDirectory } from '../../../actors/portal/api.ts';
 import type { MemberView } from '../../../contracts/portal/users.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage, RefusedForm } from '../../../web/pages/portal/account-frame.ts';
-import { usersPage } from '../../../web/pages/portal/users-view.ts';
+import { usersPage } from '../../../web/pages/portal/users-view.tsx';
 import type { PageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
@@ -48,13 +48,17 @@ export function userPageRoutes(users: UserDirectory): readonly AnyRoute[] {
           faults: { Name: ['name', texts.faults.name], Email: ['email', texts.faults.email] },
         } as const;
         if (body.email.trim().toLowerCase() === user.email.toLowerCase())
-          return notYourself(page, user, { action: PATH, values: body, field: 'email' });
+          return notYourself(page, user, {
+            ...{ action: PATH, values: body },
+            faults: { email: texts.errors.yourself },
+          });
         return orNotice(
           page,
           async () => {
             const { tenant } = user;
             const profile = { name: body.name, email: body.email, identifier: null, phone: null };
             const access = accessOf(body.role);
+            checkTogether([() => requireName(body.name), () => users.check(profile)]);
             await users.add(tenant.organization.id, profile, access, callerName(tenant));
             return doneReply(page, PATH, 'userAdded');
           },
@@ -103,6 +107,11 @@ export function userPageRoutes(users: UserDirectory): readonly AnyRoute[] {
       },
     }),
   ];
+}
+
+/** A list of people needs names; programs may register people without one. */
+function requireName(name: string): void {
+  if (name.trim() === '') throw new PortalRefusal('BadRequest', undefined, { errors: { Name: [] } });
 }
 
 /** Refusals: `UserNotFound`. */

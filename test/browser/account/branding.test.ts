@@ -59,11 +59,11 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   const color = page.getByLabel('Color of buttons');
   await color.fill('#ffd700');
   await page.getByLabel('Origins to which').fill('https://app.example.org');
-  await page.locator('#redirect-url').fill('https://app.example.org/done');
+  await page.locator('#redirectUrl').fill('https://app.example.org/done');
   await page.keyboard.press('Enter');
   await page.getByText(/The shade #[0-9a-f]{6} can be used/).waitFor();
   t.is(await page.evaluate('document.activeElement?.id'), 'primaryColor');
-  t.is(await page.locator('#redirect-url').inputValue(), 'https://app.example.org/done');
+  t.is(await page.locator('#redirectUrl').inputValue(), 'https://app.example.org/done');
   await looksGood(t, page, 'refused');
   await color.fill('#7a1f5c');
   await page.keyboard.press('Enter');
@@ -112,7 +112,7 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
     await looksGood(t, page, title);
     await page.locator('#primaryColor').fill('#ffd700');
     await page.keyboard.press('Enter');
-    const fault = page.locator('#fault-primaryColor');
+    const fault = page.locator('#primaryColor-error');
     await fault.filter({ hasText: /#[0-9a-f]{6}/ }).waitFor();
     t.notRegex((await fault.textContent()) ?? '', /contrast|PrimaryColor|shade/, language);
   }

@@ -93,7 +93,7 @@ test.serial('an administrator edits the embedding origins, which then apply to f
   const save = page.getByRole('region', { name: 'Embedding' }).getByRole('button', { name: 'Save' });
   await origins.fill('https://app.example.org\nnot an origin');
   await save.press('Enter');
-  await page.locator('#fault-origins', { hasText: 'Each line must be an origin' }).waitFor();
+  await page.locator('#origins-error', { hasText: 'Each line must be an origin' }).waitFor();
   t.is(await page.evaluate('document.activeElement.id'), 'origins');
   t.is(await origins.inputValue(), 'https://app.example.org\nnot an origin');
   await assertAccessible(t, page, 'refused origins');

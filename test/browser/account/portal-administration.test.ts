@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register } from '../../http/portal/account/users.ts';
-import { assertAccessible } from '../axe.ts';
+import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
 
 test.after.always(() => closeBrowser());
@@ -217,4 +217,17 @@ test.serial('a refused form keeps its entries, and the focus is in the field at 
   await page.getByText('You cannot change or remove yourself').waitFor();
   t.is(await page.evaluate('document.activeElement?.id'), 'email');
   await looksGood(t, page, 'refused user');
+
+  // Every field at fault at once; the summary leads to them.
+  await page.getByLabel('Name').fill('');
+  await page.getByLabel('E-mail address').fill('eva');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  const summary = page.getByRole('group', { name: 'Please correct the marked entries:' });
+  await summary.getByRole('link', { name: 'Name' }).waitFor();
+  t.is(await page.evaluate('document.activeElement?.id'), 'name');
+  await page.getByText('Enter an e-mail address').waitFor();
+  await summary.getByRole('link', { name: 'E-mail address' }).press('Enter');
+  await page.locator('#email:focus').waitFor();
+  await assertAccessibleInThemes(t, page, 'two fields at fault');
+  t.is(await page.locator('button.main, .button.main').count(), 1, 'one primary action');
 });

@@ -105,6 +105,19 @@ export function toast(code: string, text: string): void {
   delay(good ? TOAST_MS : ERROR_TOAST_MS, () => shown.remove());
 }
 
+/** Copies the command that prints what a path answers. */
+export async function copyCommand(path: string): Promise<void> {
+  const address = `${location.origin}${path}`.replaceAll("'", '%27');
+  const command = `curl -H "X-API-Key: $SEALWRIGHT_KEY" '${address}'`;
+  try {
+    await navigator.clipboard.writeText(command);
+    toast('ok', 'The command is copied.');
+  } catch {
+    // Browsers give no clipboard to pages without HTTPS.
+    toast('ok', command);
+  }
+}
+
 /**
  * Runs the action of a button, once at a time, and shows its result; `done` builds the text for success. Resolves
  * with true on success.

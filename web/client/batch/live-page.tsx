@@ -9,6 +9,8 @@ import { StateOf } from '../../components/surfaces.tsx';
 import { Clock, Mode, type TimeMode } from '../../components/time.tsx';
 import { delay, requireElement, setText } from '../dom.ts';
 import { type ApiProblem, getJson, problemOf, setVersion, toast } from './api.ts';
+import { showCounts } from './counts.ts';
+import { startListKeys } from './list-keys.ts';
 import { startSearch } from './search.tsx';
 import { keepTimeMode, serverNow, timeMode } from './times.ts';
 
@@ -84,6 +86,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
   async function refresh({ shared = false } = {}): Promise<void> {
     stopWaiting();
     setVersion(shared ? version : '');
+    void showCounts();
     current += 1;
     const mine = current;
     let goesOn = true;
@@ -151,6 +154,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
     delay(SECOND_MS, tick);
   };
   startSearch();
+  startListKeys();
   // The caller has the result first.
   void Promise.resolve().then(() => {
     draw();

@@ -23,15 +23,11 @@ export function ActorView({ data, actions }: View<ActorData, ActorActions>) {
   const isStuck = actor !== undefined && (actor.stopped !== null || actor.trouble !== null);
   return (
     <>
-      <p class="small">
-        <a
-          id="back"
-          href={actor === undefined ? '/actors' : `/actors?${new URLSearchParams({ kind: actor.kind })}`}
-        >
-          All actors
-        </a>
-      </p>
       <PageHead
+        from={{
+          href: actor === undefined ? '/actors' : `/actors?${new URLSearchParams({ kind: actor.kind })}`,
+          text: 'Actors',
+        }}
         id="name"
         title={actor === undefined ? 'Actor' : `${actor.kind} ${actor.id}`}
         state={actor && <State of={actor.stopped === null ? actor.state : 'Given up'} />}

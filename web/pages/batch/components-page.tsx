@@ -1,11 +1,20 @@
 /** Every component in every state, for those who build pages; `/components` of the operator pages. */
 import type { ComponentChildren } from 'preact';
 import { Chart, Spark } from '../../components/chart.tsx';
-import { Button, ButtonLink, Field } from '../../components/controls.tsx';
+import {
+  Boxes,
+  Button,
+  ButtonLink,
+  FaultSummary,
+  Field,
+  Select,
+  TextArea,
+} from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ICONS, type IconName } from '../../components/icons.ts';
 import { Chips, DialogButton, Tabs, ToastButton } from '../../components/interactive.tsx';
 import { Island } from '../../components/island.tsx';
+import { SelectionBar } from '../../components/selection.tsx';
 import {
   Avatar,
   Badge,
@@ -19,7 +28,7 @@ import {
   Table,
   Tile,
 } from '../../components/surfaces.tsx';
-import { Time } from '../../components/time.tsx';
+import { Clock, Mode, Time, TimeOfDay } from '../../components/time.tsx';
 
 const TOKENS = ['page', 'surface', 'sunken', 'brand', 'brand-soft', 'good', 'warn', 'bad', 'info'];
 
@@ -61,9 +70,40 @@ export function ComponentsPage() {
         />
         <Field id="off-field" label="Country" value="Portugal" disabled />
         <Field id="code-field" class="code" label="Code" inputMode="numeric" maxLength={6} value="419" />
+        <Select
+          id="choice-field"
+          label="Role"
+          value="sender"
+          options={[
+            ['sender', 'Sender'],
+            ['administrator', 'Administrator'],
+          ]}
+        />
+        <TextArea id="text-field" label="Message" rows={2} value={'Please sign\nthis week.'} />
+        <Field id="file-field" label="Logo" type="file" />
+        <Boxes
+          legend="Scopes"
+          hint="None selected: all."
+          boxes={[
+            { name: 'read', text: 'read', checked: true },
+            { name: 'sign', text: 'sign', checked: false },
+          ]}
+        />
         <label class="tick">
           <input type="checkbox" checked /> Remember this
         </label>
+      </Part>
+      <Part title="A refused form">
+        <FaultSummary title="Please correct the marked entries:" faults={[['wrong-field', 'E-mail']]} />
+      </Part>
+      <Part title="Title of a page">
+        <PageHead
+          from={{ href: '#title', text: 'Jobs' }}
+          title={<span>invoice-88213.pdf</span>}
+          state={<Badge tone="bad">Failed</Badge>}
+        >
+          <Button icon="copy">Copy as curl</Button>
+        </PageHead>
       </Part>
       <Part title="Badges and chips">
         <p class="ways">
@@ -107,12 +147,38 @@ export function ComponentsPage() {
             },
           ]}
         />
+        <SelectionBar
+          label="Selected documents"
+          text="2 selected"
+          clear="Clear the selection"
+          onClear={() => {}}
+        >
+          <Button icon="bell">Remind</Button>
+        </SelectionBar>
         <Table caption="Documents, none" heads={['Document', 'State']} rows={[]} empty="No document fits." />
         <Table caption="Documents, loading" heads={['Document', 'State']} rows={undefined} />
         <Facts
           pairs={[
             ['Profile', 'contracts'],
             ['Created', <Time at="2026-05-26T15:42:11.123Z" />],
+          ]}
+        />
+      </Part>
+      <Part title="Times">
+        <Facts
+          pairs={[
+            ...(['relative', 'local', 'utc'] as const).map(
+              (mode) =>
+                [
+                  mode,
+                  <Mode.Provider value={mode}>
+                    <Clock.Provider value={Date.parse('2026-05-26T15:42:31.000Z')}>
+                      <Time at="2026-05-26T15:42:11.123Z" />, <TimeOfDay at="2026-05-26T15:42:11.123Z" />
+                    </Clock.Provider>
+                  </Mode.Provider>,
+                ] as const,
+            ),
+            ['absent', <Time at={null} />],
           ]}
         />
       </Part>

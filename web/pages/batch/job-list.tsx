@@ -126,6 +126,7 @@ export function JobListView({
         />
       </Card>
       <Paging list={list} actions={actions} />
+      <p class="muted small">In the table, j and k go from row to row, and x selects. The key / searches.</p>
       <JobSelection selection={selection} actions={actions} />
     </>
   );

@@ -3,7 +3,7 @@ import type { BatchOperations, JobList, JobWithHistory } from '../../../clients/
 import { Button, ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
-import { shortDuration, Time } from '../../components/time.tsx';
+import { shortDuration, Time, TimeOfDay } from '../../components/time.tsx';
 import { ActorLink, JobLink, State, type View } from './parts.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
@@ -15,11 +15,14 @@ export interface JobData {
   readonly children: JobList;
   /** Of its error code. Null: not known, or it has none. */
   readonly remedy: string | null;
+  /** Other failed jobs with the same code. */
+  readonly alike: number;
 }
 
 export interface JobActions {
   retry(button: HTMLButtonElement): void;
   cancel(button: HTMLButtonElement): void;
+  copy(): void;
 }
 
 export function JobView({ data, actions }: View<JobData, JobActions>) {
@@ -27,12 +30,18 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
   const isWaiting = job?.status === 'Queued' || job?.status === 'AwaitingSigner';
   return (
     <>
-      <p class="small">
-        <a href="/jobs">All jobs</a>
-      </p>
-      <PageHead title={job?.fileName ?? 'Job'} state={job && <State of={job.status} />}>
+      <PageHead
+        from={{ href: '/jobs', text: 'Jobs' }}
+        title={job?.fileName ?? 'Job'}
+        state={job && <State of={job.status} />}
+      >
         {job !== undefined && job.outputFileName !== null && (
-          <ButtonLink icon="download" href={`/api/jobs/${encodeURIComponent(job.id)}/output`} download>
+          <ButtonLink
+            rank="main"
+            icon="download"
+            href={`/api/jobs/${encodeURIComponent(job.id)}/output`}
+            download
+          >
             Download
           </ButtonLink>
         )}
@@ -63,25 +72,38 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
               {data?.remedy} {job.errorCode !== null && <a href="/failures">{job.errorCode}</a>}
             </div>
           </div>
+          {data !== undefined && data.alike > 0 && (
+            <a class="small" href="/failures">
+              {data.alike} more with this cause
+            </a>
+          )}
         </div>
       )}
       {job === undefined ? <Skeleton lines={2} label="The job is being loaded." /> : <Course job={job} />}
       <div class="columns halves">
-        <Card title="What happened" label="History">
-          <ol class="timeline body" id="timeline">
+        <Card
+          title="What happened"
+          label="History"
+          aside={
+            <Button id="copy" rank="quiet" icon="copy" onClick={() => actions?.copy()}>
+              Copy as curl
+            </Button>
+          }
+        >
+          <ol class="steps-of" id="timeline">
             {job?.history.map(({ id: line, timestamp, status, message }, at) => {
               const next = job.history[at + 1]?.timestamp;
               return (
                 <li key={line}>
-                  <Time at={timestamp} /> <State of={status} />{' '}
-                  {next !== undefined && (
-                    <span class="muted small">
-                      {' '}
-                      for {shortDuration(Date.parse(next) - Date.parse(timestamp))}
-                    </span>
-                  )}
-                  <br />
-                  {message}
+                  <TimeOfDay at={timestamp} />
+                  <div class="grow">
+                    <State of={status} /> {message}
+                    <div class="muted small">
+                      <Time at={timestamp} />
+                      {next !== undefined &&
+                        `, for ${shortDuration(Date.parse(next) - Date.parse(timestamp))}`}
+                    </div>
+                  </div>
                 </li>
               );
             })}
@@ -128,20 +150,19 @@ function Course({ job }: { readonly job: JobWithHistory }) {
             aria-current={isCurrent ? 'step' : undefined}
           >
             <Icon name={isBad ? 'x' : isCurrent ? 'clock' : 'check'} size="s" />
-            <span>
-              {status}
-              {next !== undefined && (
-                <span class="muted">
-                  {' '}
-                  {shortDuration(Date.parse(next.timestamp) - Date.parse(timestamp))}
-                </span>
-              )}
-            </span>
+            {status}
+            {next !== undefined && (
+              <span class="muted small">
+                {' '}
+                {shortDuration(Date.parse(next.timestamp) - Date.parse(timestamp))}
+              </span>
+            )}
           </li>
         );
       })}
       {coming.map((status) => (
         <li key={status} class="coming">
+          <Icon name="ellipsis" size="s" />
           <span class="unseen">to come: </span>
           {status}
         </li>
@@ -156,6 +177,7 @@ function factsOf({ job, children }: JobData): Pairs {
     value === null ? [] : ([[name, code(value)]] as const);
   return [
     ['Id', code(job.id)],
+    ['Profile', job.profileName],
     ['Format', job.format],
     ['Source', job.folder === null ? job.source : `${job.source} (folder ${job.folder})`],
     ['Created', <Time at={job.createdAt} />],

@@ -92,8 +92,8 @@ export const OPERATOR_PAGES: readonly OperatorPage[] = [
   {
     path: '/runtime',
     script: 'runtime-page',
-    title: 'Runtime',
-    summary: 'Threads, pool, store and memory.',
+    title: 'Nodes',
+    summary: 'The nodes on the store, and the threads, pool, store and memory of the one that answers.',
     description: 'Shows the data of `GET /api/runtime`.',
     main: () => <RuntimeView />,
   },

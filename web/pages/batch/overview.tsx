@@ -49,9 +49,11 @@ export function OverviewView({
   actions,
 }: View<OverviewData, OverviewActions> & { readonly range?: Range }) {
   const state = data && (data.state.paused ? 'Paused' : data.state.held ? 'Held' : 'Running');
+  const busy =
+    data && ` · ${data.state.jobsInFlight} of ${counted(data.state.maxConcurrency, 'slot', 'slots')}`;
   return (
     <>
-      <PageHead title="Overview" state={state && <State of={state} />}>
+      <PageHead title="Overview" state={state && <State of={state}>{busy}</State>}>
         <label>
           <span class="unseen">Time range</span>
           <select
@@ -124,13 +126,13 @@ function Tiles({ range, data }: { readonly range: Range; readonly data: Overview
   if (data === undefined) {
     return (
       <div class="tiles" aria-busy="true">
-        {['Completed', 'Failed', 'Queued', 'In flight', 'Awaiting a remote signer'].map((name) => (
+        {['Completed', 'Failed', 'Queued', 'Signing', 'Awaiting a remote signer'].map((name) => (
           <Tile name={name} figure={loading} note={loading} />
         ))}
       </div>
     );
   }
-  const { state, statistics, series, queued, awaiting } = data;
+  const { statistics, series, queued, awaiting } = data;
   const { completed, failed, canceled, encrypted, perStage } = statistics;
   const { p50Ms, p95Ms } = perStage.sign;
   const ended = completed + failed + canceled;
@@ -140,7 +142,10 @@ function Tiles({ range, data }: { readonly range: Range; readonly data: Overview
       href: '/jobs?status=Completed',
       name: `Completed, ${short}`,
       figure: number(completed),
-      note: ended === 0 ? 'none ended' : `${((100 * completed) / ended).toFixed(1)} % of ended`,
+      note:
+        ended === 0
+          ? 'none ended'
+          : `${((100 * completed) / ended).toFixed(1)} % of ended, ${statistics.throughputPerMinute} / min now`,
       children: <Spark values={series.completed} tone="good" />,
     },
     {
@@ -165,18 +170,10 @@ function Tiles({ range, data }: { readonly range: Range; readonly data: Overview
       children: <Spark values={series.signMs} tone="info" />,
     },
     {
-      href: '/jobs?status=Processing&status=Verifying',
-      name: 'In flight',
-      figure: `${state.jobsInFlight} / ${state.maxConcurrency}`,
-      note: 'slots busy',
-    },
-    { href: '/jobs?status=AwaitingSigner', name: 'Awaiting a remote signer', figure: number(awaiting) },
-    { href: '/jobs?status=Canceled', name: `Canceled, ${short}`, figure: number(canceled) },
-    {
-      href: '/jobs?status=Completed',
-      name: `Encrypted, ${short}`,
-      figure: number(encrypted),
-      note: `${statistics.throughputPerMinute} / min now`,
+      href: '/jobs?status=AwaitingSigner',
+      name: 'Awaiting a remote signer',
+      figure: number(awaiting),
+      note: `${number(canceled)} canceled, ${number(encrypted)} encrypted in ${short}`,
     },
   ];
   return (

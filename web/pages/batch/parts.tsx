@@ -41,6 +41,8 @@ const TONES: { readonly [state: string]: Tone } = {
   Pending: 'warn',
   Failed: 'bad',
   Stopped: 'bad',
+  Lost: 'bad',
+  Draining: 'warn',
   Missing: 'bad',
   Unhealthy: 'bad',
   Degraded: 'warn',
@@ -53,9 +55,15 @@ const TONES: { readonly [state: string]: Tone } = {
   Initializing: 'warn',
 };
 
-export function State({ of }: { readonly of: string }) {
+/** @param children more about the state */
+export function State({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) {
   const tone = TONES[of];
-  return <Badge {...(tone !== undefined && { tone })}>{of}</Badge>;
+  return (
+    <Badge {...(tone !== undefined && { tone })}>
+      {of}
+      {children}
+    </Badge>
+  );
 }
 
 export function JobLink({ id, children }: { readonly id: string; readonly children: ComponentChildren }) {

@@ -1,9 +1,9 @@
 /** `/runtime`: the nodes on the store, and the threads, pool, store and memory of the one that answers. */
 import type { Runtime } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
-import { Badge, Card, PageHead, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
+import { Badge, Card, PageHead, Progress, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
 import { duration, Time } from '../../components/time.tsx';
-import { Trouble, type View } from './parts.tsx';
+import { counted, State, Trouble, type View } from './parts.tsx';
 
 const MEGABYTE = 1_000_000;
 
@@ -12,10 +12,12 @@ export interface RuntimeActions {
 }
 
 export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
+  const own = data?.nodes.find(({ isThis }) => isThis);
   return (
     <>
-      <PageHead title="Runtime" />
+      <PageHead title="Nodes" state={data && <NodesState nodes={data.nodes} />} />
       {data !== undefined && data.nodes.length > 0 && <Nodes nodes={data.nodes} actions={actions} />}
+      <h2>{own === undefined ? 'This node' : `This node: ${own.name}`}</h2>
       <div class="tiles" id="figures">
         {(data === undefined ? FIGURES_LOADING : figuresOf(data)).map(([name, figure]) => (
           <Tile key={name} name={name} figure={figure} />
@@ -49,7 +51,22 @@ export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
   );
 }
 
-/** Each node with its share of the work. One that was silent for longer than its leases last is lost. */
+/** Counts the nodes, and says when one is lost or when their versions differ. A store of its own has one node. */
+function NodesState({ nodes }: { readonly nodes: Runtime['nodes'] }) {
+  const lost = nodes.filter(isLost).length;
+  const versions = new Set(nodes.map(({ version }) => version)).size;
+  if (nodes.length === 0) return <Badge>1 node with its own store</Badge>;
+  return (
+    <>
+      <Badge tone={lost > 0 ? 'bad' : 'good'}>
+        {lost > 0 ? `${lost} of ${nodes.length} lost` : `${counted(nodes.length, 'node', 'nodes')} heard`}
+      </Badge>
+      {versions > 1 && <Badge tone="warn">{versions} versions</Badge>}
+    </>
+  );
+}
+
+/** Each node with its share of the work, lost ones first. One that was silent for longer than its leases last is lost. */
 function Nodes({
   nodes,
   actions,
@@ -57,24 +74,21 @@ function Nodes({
   readonly nodes: Runtime['nodes'];
   readonly actions: RuntimeActions | undefined;
 }) {
-  const lost = nodes.filter(isLost).length;
+  const effects = nodes.reduce((total, node) => total + node.effectsInFlight, 0);
+  const inOrder = [...nodes].sort(
+    (a, b) => Number(isLost(b)) - Number(isLost(a)) || (a.name < b.name ? -1 : 1),
+  );
   return (
-    <Card
-      title="Nodes on the store"
-      aside={
-        <Badge tone={lost > 0 ? 'bad' : 'good'}>
-          {lost > 0 ? `${lost} of ${nodes.length} lost` : `${nodes.length} heard`}
-        </Badge>
-      }
-    >
+    <Card title="Nodes on the store">
       <Table
         id="nodes"
         caption="Nodes"
         heads={[
-          ...['Node', 'Version', 'Started', 'Last heard', 'Leases'],
-          ...['Effects', 'Behind by', 'Store read', 'Action'],
+          ...['Node', 'State', 'Version', 'Load', 'Last heard', 'Started'],
+          ...['Leases', 'Behind by', 'Store read', 'Action'],
         ]}
-        rows={nodes.map((node) => nodeRow(node, actions))}
+        rows={inOrder.map((node) => nodeRow(node, effects, actions))}
+        actions
       />
     </Card>
   );
@@ -102,22 +116,32 @@ function figuresOf({ pool, store, memory, effectsInFlight, eventLoopDelay, ...pr
   ] as const;
 }
 
-function nodeRow(node: Runtime['nodes'][number], actions: RuntimeActions | undefined): TableRow {
-  const { name: own, silentMs } = node;
+/** @param effects in progress on all nodes */
+function nodeRow(
+  node: Runtime['nodes'][number],
+  effects: number,
+  actions: RuntimeActions | undefined,
+): TableRow {
+  const { name: own, silentMs, effectsInFlight, leases } = node;
   const heard = `${duration(silentMs / 1000)} ago`;
+  const load = counted(effectsInFlight, 'effect', 'effects');
   return {
     key: own,
     cells: [
       node.isThis ? `${own} (this one)` : own,
+      <State of={isLost(node) ? 'Lost' : node.draining ? 'Draining' : 'Running'} />,
       node.version,
+      <>
+        {load}
+        <Progress done={effectsInFlight} of={effects} label={`${load} of ${effects} in progress on ${own}`} />
+      </>,
+      isLost(node) ? <Trouble>{heard}</Trouble> : heard,
       <Time at={node.startedAt} />,
-      isLost(node) ? <Trouble>{`${heard}: lost`}</Trouble> : heard,
-      node.leases.join(', '),
-      node.effectsInFlight,
+      leases.length === 0 ? 'none' : leases.join(', '),
       milliseconds(node.lagMs),
       milliseconds(node.storeMs),
       node.draining ? (
-        'drains'
+        ''
       ) : (
         <Button
           id={`drain-${own}`}

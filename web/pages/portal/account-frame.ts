@@ -131,6 +131,7 @@ export function accountPage(
       newDocument: {
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,
+        isMain: !page.path.startsWith('/organization'),
       },
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
@@ -163,7 +164,7 @@ export function languages({ words, address }: Pick<AccountPage, 'words' | 'addre
   return html`<nav class="languages" aria-label="${words.languages}">\n${links}</nav>`;
 }
 
-/** Result of the last form: above the page, or beside the field at fault. */
+/** Result of the last form: above the page, or beside the fields at fault. */
 export interface AccountNotice {
   readonly kind: 'good' | 'bad';
   readonly text: string;
@@ -176,12 +177,12 @@ export interface RefusedForm {
   readonly action: string;
   /** By field; without secrets. */
   readonly values: Readonly<Record<string, string>>;
-  /** The field at fault. Undefined: the refusal is not about one field. */
-  readonly field: string | undefined;
+  /** Says by field what is wrong with it, in the order of the form. Empty: the refusal is not about its fields. */
+  readonly faults: Readonly<Record<string, string>>;
 }
 
 export function noticePart(notice: AccountNotice | undefined): Html {
-  if (notice === undefined || notice.form?.field !== undefined) return html``;
+  if (notice === undefined) return html``;
   const attributes = notice.kind === 'bad' ? html`role="alert" tabindex="-1" autofocus` : html`role="status"`;
   return html`<p class="outcome ${notice.kind}" ${attributes}>${notice.text}</p>\n`;
 }
@@ -195,12 +196,6 @@ export function sureForm(
 ): Html {
   const button = form(page, user, action, html`<button type="submit" class="bad">${labels.sure}</button>`);
   return html`<details class="sure"><summary>${labels.ask}</summary>\n${button}</details>`;
-}
-
-/** A time in UTC, to the minute. */
-export function utcTime(at: number): Html {
-  const text = new Date(at).toISOString();
-  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
 /**

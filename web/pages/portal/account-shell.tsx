@@ -21,7 +21,8 @@ export function accountShell({
   readonly organization: string;
   readonly branding: PageBranding | undefined;
   readonly groups: readonly LinkGroup[];
-  readonly newDocument: { readonly href: string; readonly text: string };
+  /** `isMain`: the page has no primary action of its own. */
+  readonly newDocument: { readonly href: string; readonly text: string; readonly isMain: boolean };
   /** Undefined: the content has its own. */
   readonly title: string | undefined;
   /** Below the links. */
@@ -42,7 +43,7 @@ export function accountShell({
             <bdi>{organization}</bdi>
           </p>
         )}
-        <ButtonLink href={newDocument.href} rank="main" icon="plus">
+        <ButtonLink href={newDocument.href} {...(newDocument.isMain && { rank: 'main' })} icon="plus">
           <span class="label">{newDocument.text}</span>
         </ButtonLink>
         <Navigation groups={groups} menu={texts.menu} label={texts.navigation}>

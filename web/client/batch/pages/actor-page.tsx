@@ -1,7 +1,7 @@
 /** `/actors/{kind}/{id}`: one actor with the picture of its machine, its timers and its effects. */
 import type { Actor, ActorChart } from '../../../../clients/typescript/batch.d.ts';
 import { type ActorData, ActorView } from '../../../pages/batch/actor-page.tsx';
-import { getJson, getShared, post, runAction, toast } from '../api.ts';
+import { copyCommand, getJson, getShared, post, runAction } from '../api.ts';
 import { promptReason } from '../dialogs.tsx';
 import { startPage } from '../live-page.tsx';
 
@@ -26,17 +26,7 @@ const actions = {
     );
     live.refresh();
   },
-  async copy() {
-    const address = `${location.origin}${path}`.replaceAll("'", '%27');
-    const command = `curl -H "X-API-Key: $SEALWRIGHT_KEY" '${address}'`;
-    try {
-      await navigator.clipboard.writeText(command);
-      toast('ok', 'The command is copied.');
-    } catch {
-      // Browsers give no clipboard to pages without HTTPS.
-      toast('ok', command);
-    }
-  },
+  copy: () => copyCommand(path),
   /** At first the current state is in view, also where the picture is wider than the screen. */
   shown(place: HTMLElement | null) {
     const current = place?.querySelector('.current')?.getBoundingClientRect();

@@ -23,9 +23,16 @@ let running: string | undefined;
 
 class JobListAddress extends ListAddress {
   override filter(form: HTMLFormElement, later: boolean): void {
+    const before = this.query.toString();
     super.filter(form, later);
+    if (this.query.toString() !== before) this.selectNone();
     const id = this.query.get('fileName') ?? '';
     if (!later && ID.test(id)) location.assign(`/jobs/${id}`);
+  }
+
+  override clear(): void {
+    this.selectNone();
+    super.clear();
   }
 
   async whole(action: Action): Promise<void> {
@@ -45,6 +52,7 @@ class JobListAddress extends ListAddress {
     live.draw();
   }
 
+  /** Also when the list becomes another one: an action applies to no job that the person does not see chosen. */
   selectNone(): void {
     if (running !== undefined) return;
     ids.clear();

@@ -7,7 +7,7 @@ import type {
   Retry,
 } from '../../../../clients/typescript/batch.d.ts';
 import { type JobData, JobView } from '../../../pages/batch/job-page.tsx';
-import { getJson, getShared, post, runAction } from '../api.ts';
+import { copyCommand, getJson, getShared, post, runAction } from '../api.ts';
 import { promptReason } from '../dialogs.tsx';
 import { startPage } from '../live-page.tsx';
 
@@ -24,16 +24,18 @@ async function load(): Promise<JobData> {
   ]);
   document.title = `${job.fileName} - sealwright`;
   const profile = profiles.find(({ name }) => name === job.profileName);
-  const remedy = job.errorCode === null ? null : await remedyOf(job.errorCode);
-  return { job, profile, children, remedy };
+  const group = job.errorCode === null ? undefined : await groupOf(job.errorCode);
+  const alike = group === undefined || job.status !== 'Failed' ? 0 : group.count - 1;
+  return { job, profile, children, remedy: group?.remedy ?? null, alike };
 }
 
-async function remedyOf(errorCode: string): Promise<string | null> {
+async function groupOf(errorCode: string): Promise<Failures['groups'][number] | undefined> {
   const { groups } = await getShared<Failures>('/api/failures');
-  return groups.find((group) => group.errorCode === errorCode)?.remedy ?? null;
+  return groups.find((group) => group.errorCode === errorCode);
 }
 
 const actions = {
+  copy: () => copyCommand(path),
   async cancel(button: HTMLButtonElement) {
     const reason = await promptReason('Cancel this job?', 'Cancel the job');
     if (reason === undefined) return;

@@ -1,0 +1,126 @@
+/** Forms of the pages of administrators: they work without a script, carry the token of the session, and keep what was entered. */
+import type { ComponentChildren } from 'preact';
+import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { Button, FaultSummary } from '../../components/controls.tsx';
+import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from './account-frame.ts';
+
+/** A page of an administrator: its texts, and for whom it is. */
+export interface Viewed {
+  readonly page: AccountPage;
+  readonly user: SignedInUser;
+}
+
+/** The service checks all fields at once and in the language of the page, so the browser checks none. */
+export function AccountForm({
+  of: { page, user },
+  action,
+  encType,
+  children,
+}: {
+  readonly of: {
+    readonly page: Pick<AccountPage, 'culture'>;
+    readonly user: Pick<SignedInUser, 'formToken'>;
+  };
+  readonly action: string;
+  readonly encType?: 'multipart/form-data';
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <form method="post" action={addressFrom(page, action)} encType={encType} noValidate>
+      <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
+      {children}
+    </form>
+  );
+}
+
+/** A button that asks once more, without a script. */
+export function Sure({
+  of,
+  action,
+  ask,
+  sure,
+}: {
+  readonly of: Viewed;
+  readonly action: string;
+  readonly ask: string;
+  readonly sure: string;
+}) {
+  return (
+    <details class="sure">
+      <summary class="button">{ask}</summary>
+      <AccountForm of={of} action={action}>
+        <Button type="submit" rank="bad" icon="trash-2">
+          {sure}
+        </Button>
+      </AccountForm>
+    </details>
+  );
+}
+
+/**
+ * Result of the last form. Of a refused one: which fields are at fault.
+ * @param labels of the fields that can be at fault; @param end of the ids of the fields
+ */
+export function Notice({
+  page,
+  notice,
+  labels = {},
+  end = '',
+}: {
+  readonly page: AccountPage;
+  readonly notice: AccountNotice | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly end?: string | undefined;
+}) {
+  if (notice === undefined) return null;
+  const faults = Object.keys(notice.form?.faults ?? {});
+  if (faults.length > 0)
+    return (
+      <FaultSummary
+        title={page.texts.errors.correct}
+        faults={faults.map((name) => [`${name}${end}`, labels[name] ?? name] as const)}
+      />
+    );
+  const { kind, text } = notice;
+  return kind === 'bad' ? (
+    // biome-ignore lint/a11y/noAutofocus: the person has sent the form, and this is its result.
+    <p class="outcome bad" role="alert" tabIndex={-1} autoFocus>
+      {text}
+    </p>
+  ) : (
+    <p class="outcome good" role="status">
+      {text}
+    </p>
+  );
+}
+
+/** Content of a form: its data, or again what was entered when it was refused. */
+export interface Entries {
+  readonly isRefused: boolean;
+  /** Properties of a control. The first one at fault has the focus. @param otherwise value of a form that was not refused */
+  of(name: string, otherwise?: string): Entry;
+  checked(name: string, otherwise?: boolean): boolean;
+}
+
+interface Entry {
+  readonly value: string;
+  readonly name: string;
+  readonly error?: string | undefined;
+  readonly autoFocus?: boolean;
+}
+
+/** @param action path to which the form posts */
+export function entriesOf(notice: AccountNotice | undefined, action: string): Entries {
+  const refused = notice?.form?.action === action ? notice.form : undefined;
+  const [first] = Object.keys(refused?.faults ?? {});
+  const value = (name: string, otherwise: string) =>
+    refused === undefined ? otherwise : (refused.values[name] ?? '');
+  return {
+    isRefused: refused !== undefined,
+    of: (name, otherwise = '') => ({
+      ...{ value: value(name, otherwise), name, error: refused?.faults[name] },
+      ...(name === first && { autoFocus: true }),
+    }),
+    checked: (name, otherwise = false) => value(name, otherwise ? 'yes' : '') !== '',
+  };
+}

@@ -1,0 +1,129 @@
+/** Page of the users of an organization. */
+
+import type { SignedInUser } from '../../../actors/portal/api.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import type { MemberView } from '../../../contracts/portal/users.ts';
+import { roleOf, USER_ROLES, type UserRole } from '../../../machines/portal/portal-user.ts';
+import { Button, Field, Select } from '../../components/controls.tsx';
+import { Avatar, Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
+import { AccountForm, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
+import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
+import { Pages } from './pages-of-list.tsx';
+import { filled } from './texts.ts';
+
+const PATH = '/organization/users';
+
+export function usersPage(
+  page: AccountPage,
+  user: SignedInUser,
+  members: Page<MemberView>,
+  place: { readonly offset: number; readonly limit: number; readonly notice?: AccountNotice | undefined },
+): string {
+  const { users: texts } = page.texts;
+  const { notice } = place;
+  const entries = entriesOf(notice, PATH);
+  const of = { page, user };
+  return accountPage(page, user, {
+    title: texts.title,
+    hasHeading: true,
+    main: (
+      <>
+        <PageHead title={texts.title} />
+        <Notice page={page} notice={notice} labels={{ name: texts.name, email: texts.email }} />
+        <p class="muted">{texts.text}</p>
+        <Card title={texts.title} aside={<Badge>{members.totalCount}</Badge>}>
+          <Table
+            caption={texts.title}
+            heads={[texts.name, texts.role, texts.actions]}
+            rows={members.items.map((member) => userRow(of, member))}
+            actions
+          />
+        </Card>
+        <Pages page={page} path={PATH} place={place} totalCount={members.totalCount} />
+        <Card label={texts.add} title={texts.add}>
+          <div class="body">
+            <AccountForm of={of} action={PATH}>
+              <div class="fields">
+                <Field
+                  id="name"
+                  label={texts.name}
+                  required
+                  maxLength={255}
+                  autoComplete="off"
+                  {...entries.of('name')}
+                />
+                <Field
+                  id="email"
+                  label={texts.email}
+                  type="email"
+                  required
+                  maxLength={255}
+                  spellcheck={false}
+                  autoComplete="off"
+                  {...entries.of('email')}
+                />
+                <Select
+                  id="role"
+                  label={texts.role}
+                  options={roleOptions(page)}
+                  {...entries.of('role', 'sender')}
+                />
+              </div>
+              <Button type="submit" rank="main" icon="plus">
+                {texts.add}
+              </Button>
+            </AccountForm>
+          </div>
+        </Card>
+      </>
+    ),
+  });
+}
+
+function userRow(of: Viewed, member: MemberView) {
+  const { page, user } = of;
+  const { users: texts, navigation } = page.texts;
+  const { id, name, email } = member;
+  const role = roleOf(member.accessProfile);
+  const isOwn = id === user.id;
+  const path = `${PATH}/${id}`;
+  const who = (
+    <div class="row">
+      <Avatar name={name} />
+      <div class="grow">
+        <bdi>{name}</bdi> {isOwn && <span class="muted">({texts.you})</span>}
+        <div class="muted small">{email}</div>
+      </div>
+    </div>
+  );
+  if (isOwn)
+    return {
+      key: id,
+      cells: [who, <Badge>{role === undefined ? texts.noRole : navigation.roles[role]}</Badge>, ''],
+    };
+  return {
+    key: id,
+    cells: [
+      who,
+      <AccountForm of={of} action={`${path}/role`}>
+        <div class="row">
+          <select name="role" aria-label={filled(texts.roleOf, { name })} value={role ?? 'none'}>
+            {roleOptions(page, role === undefined).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+          <Button type="submit">{texts.change}</Button>
+        </div>
+      </AccountForm>,
+      <Sure of={of} action={`${path}/removal`} ask={texts.remove} sure={texts.removeSure} />,
+    ],
+  };
+}
+
+/** @param none true for people without a role, who keep it until one is chosen */
+function roleOptions({ texts }: AccountPage, none = false): readonly (readonly [string, string])[] {
+  const options = USER_ROLES.map((role: UserRole) => [role, texts.navigation.roles[role]] as const);
+  return none ? [['none', texts.users.noRole], ...options] : options;
+}
