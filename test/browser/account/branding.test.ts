@@ -62,7 +62,7 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   await page.locator('#redirectUrl').fill('https://app.example.org/done');
   await page.keyboard.press('Enter');
   await page.getByText(/The shade #[0-9a-f]{6} can be used/).waitFor();
-  t.is(await page.evaluate('document.activeElement?.id'), 'primaryColor');
+  await page.locator('#primaryColor:focus').waitFor();
   t.is(await page.locator('#redirectUrl').inputValue(), 'https://app.example.org/done');
   await looksGood(t, page, 'refused');
   await color.fill('#7a1f5c');

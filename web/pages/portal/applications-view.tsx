@@ -42,13 +42,16 @@ export function applicationsPage(
                   <bdi>{name}</bdi>
                 </strong>,
                 <Badge>{texts.roles[role]}</Badge>,
-                <a
-                  class="button"
-                  href={addressFrom(page, `${PATH}/${id}`)}
-                  aria-label={filled(texts.keysOf, { name })}
-                >
-                  {texts.keys} <Badge>{keys.length}</Badge>
-                </a>,
+                <div class="row">
+                  <a
+                    class="button"
+                    href={addressFrom(page, `${PATH}/${id}`)}
+                    aria-label={filled(texts.keysOf, { name })}
+                  >
+                    {texts.keys}
+                  </a>
+                  <Badge>{keys.length}</Badge>
+                </div>,
               ],
             }))}
             actions
