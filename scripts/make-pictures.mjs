@@ -16,10 +16,11 @@ import { chromium } from 'playwright-core';
 import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
 import { LANGUAGES } from '../dist/contracts/portal/words.js';
 import { NO_BRANDING } from '../dist/machines/portal/branding.js';
+import { startProgram } from '../dist/test/actors/portal/service.js';
 import { logIn, openSigning } from '../dist/test/browser/browser.js';
 import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
-import { Service } from '../dist/test/service/service.js';
+import { mailedLink, register } from '../dist/test/http/portal/account/users.js';
 
 const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -117,9 +118,16 @@ try {
     ...Object.fromEntries(
       Object.entries(service.pages).map(([name, path]) => [`operator-${name}`, service.url + path]),
     ),
+    ...Object.fromEntries(
+      Object.entries(service.administration).map(([name, path]) => [
+        `administration-${name}`,
+        service.portal + path,
+      ]),
+    ),
   };
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
   try {
+    const administrator = await signedIn(browser, service.link);
     for (const [device, options] of Object.entries(DEVICES))
       for (const theme of THEMES)
         for (const [name, address] of Object.entries(pages)) {
@@ -129,6 +137,7 @@ try {
             colorScheme: theme,
             locale: 'en-US',
             reducedMotion: 'reduce',
+            ...(name.startsWith('administration-') && { storageState: administrator }),
           });
           const page = await context.newPage();
           if (name.startsWith('operator-')) await logIn(page, service.url, service.key);
@@ -155,9 +164,8 @@ try {
 
 /** A service with jobs in each state, and the pages of its operator. */
 async function operatorService() {
-  const root = mkdtempSync(join(tmpdir(), 'pictures-'));
-  ends.unshift(() => rmSync(root, { recursive: true, force: true }));
-  const one = await Service.start(session, { root, settings: { 'Portal:Enabled': true } });
+  const portal = await startProgram(session);
+  const { service: one } = portal;
   let id = '';
   for (const name of ['broken.pdf', 'invoice.txt', 'order.txt']) {
     ({ jobId: id } = await one.upload(name, 'this is no PDF'));
@@ -176,7 +184,26 @@ async function operatorService() {
     'job-missing': '/jobs/none',
     ...Object.fromEntries(paths.map((path) => [path, `/${path}`])),
   };
-  return { url: one.url, key: await one.key(), pages };
+  await register(portal, 'ana@example.org', { administrator: true }, 'Ana Lima');
+  await register(portal, 'sam@example.org', { operator: true }, 'Sam Reis');
+  const administration = {
+    ...{ settings: '/organization', users: '/organization/users', branding: '/organization/branding' },
+    applications: '/organization/applications',
+  };
+  const link = await mailedLink(portal, 'ana@example.org');
+  return { url: one.url, key: await one.key(), pages, portal: portal.url, administration, link };
+}
+
+/** Cookies of an administrator who followed the mailed link. */
+async function signedIn(browser, link) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  await page.getByRole('button').last().click();
+  await page.locator('.account-main').waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
 }
 
 /** Every mail in every language; a mail of an organization without logo and colours. */

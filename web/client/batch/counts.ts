@@ -4,13 +4,22 @@ import type {
   PortalWebhookOrganizations,
   WebhookDeliveryList,
 } from '../../../clients/typescript/batch.d.ts';
-import { createElement, findElement } from '../dom.ts';
+import { createElement, currentTime, findElement } from '../dom.ts';
 import { getServed, getShared } from './api.ts';
 
 const short = new Intl.NumberFormat('en-GB', { notation: 'compact' });
 
-/** Reads them as of the version that the page shows; see `setVersion`. Earlier ones stay where they cannot be read. */
-export async function showCounts(): Promise<void> {
+/** Shortest time between two reads, milliseconds: a busy service changes each second. */
+const PAUSE_MS = 5000;
+let readAt = Number.NEGATIVE_INFINITY;
+
+/**
+ * Reads them as of the version that the page shows; see `setVersion`. Earlier ones stay where they cannot be read.
+ * @param isPaced false: after an action, for example
+ */
+export async function showCounts(isPaced: boolean): Promise<void> {
+  if (isPaced && currentTime() - readAt < PAUSE_MS) return;
+  readAt = currentTime();
   try {
     const [{ kinds = [] }, calls, portal] = await Promise.all([
       getShared<ActorPage>('/api/actors'),

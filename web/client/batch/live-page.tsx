@@ -86,7 +86,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
   async function refresh({ shared = false } = {}): Promise<void> {
     stopWaiting();
     setVersion(shared ? version : '');
-    void showCounts();
+    void showCounts(shared);
     current += 1;
     const mine = current;
     let goesOn = true;

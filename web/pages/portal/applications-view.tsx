@@ -30,8 +30,14 @@ export function applicationsPage(
       <>
         <PageHead title={texts.title} />
         <Notice page={page} notice={notice} labels={{ name: texts.name }} />
-        <p class="muted">{texts.text}</p>
-        <Card title={texts.title} aside={<Badge>{applications.length}</Badge>}>
+        <Card
+          aside={
+            <>
+              <p class="muted">{texts.text}</p>
+              <Badge>{applications.length}</Badge>
+            </>
+          }
+        >
           <Table
             caption={texts.title}
             heads={[texts.name, texts.role, texts.keys]}

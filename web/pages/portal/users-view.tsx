@@ -30,8 +30,14 @@ export function usersPage(
       <>
         <PageHead title={texts.title} />
         <Notice page={page} notice={notice} labels={{ name: texts.name, email: texts.email }} />
-        <p class="muted">{texts.text}</p>
-        <Card title={texts.title} aside={<Badge>{members.totalCount}</Badge>}>
+        <Card
+          aside={
+            <>
+              <p class="muted">{texts.text}</p>
+              <Badge>{members.totalCount}</Badge>
+            </>
+          }
+        >
           <Table
             caption={texts.title}
             heads={[texts.name, texts.role, texts.actions]}

@@ -5,5 +5,5 @@ import { showCounts } from '../counts.ts';
 import { startSearch } from '../search.tsx';
 
 startSearch();
-void showCounts();
+void showCounts(false);
 hydrateIslands({ chips: Chips, dialog: DialogButton, tabs: Tabs, toast: ToastButton });

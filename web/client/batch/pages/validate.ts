@@ -3,4 +3,4 @@ import { showCounts } from '../counts.ts';
 import { startSearch } from '../search.tsx';
 
 startSearch();
-void showCounts();
+void showCounts(false);
