@@ -590,9 +590,7 @@ test.serial('refused forms keep what was entered, and mark the field at fault', 
   t.true(edited.html.includes(`value="${hook}/2"`));
   t.true(edited.html.includes('name="eventDocumentSigned" value="yes" checked'));
   t.true(
-    edited.html.includes(
-      'id="url" type="url" required maxlength="2000" spellcheck="false" value name="url"',
-    ),
+    edited.html.includes('id="url" type="url" required maxlength="2000" spellcheck="false" value name="url"'),
   );
   await browser.submit(`${known}/removal`);
 
