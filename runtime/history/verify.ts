@@ -315,8 +315,10 @@ class Verification {
     const [extra] = await this.#store.journal(address, { after: journalLength, limit: 1 });
     if (extra === undefined) return;
     const now = await this.#store.load(address);
-    if (now !== undefined && now.journalLength < extra.id)
-      throw new Broken(`${nameOf(address)} line ${extra.id}`, 'The line was inserted behind the last one.');
+    const number = journalLength + 1;
+    // A line of another number stands where the next one belongs, and is shown there.
+    if (now !== undefined && (extra.id !== number || now.journalLength < number))
+      throw new Broken(`${nameOf(address)} line ${number}`, 'The line was inserted behind the last one.');
   }
 
   async #checkpoint(entry: string, checkpoint: Checkpoint, last: Checkpoint | undefined): Promise<void> {

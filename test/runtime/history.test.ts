@@ -224,6 +224,11 @@ test('lines that were removed, inserted or stripped of their hash offline are re
     await afterEdit(t, (tables) => put(tables, 'a', 4, { ...line(tables, 'a', 3), id: 4 })),
     'thing/a line 4: The line was inserted behind the last one.',
   );
+  t.is(
+    await afterEdit(t, (tables) => put(tables, 'a', 4, line(tables, 'a', 2))),
+    'thing/a line 4: The line was inserted behind the last one.',
+    'with the number of another line',
+  );
   const strip = (tables: Tables) => {
     const { hash: _, ...bare } = line(tables, 'a', 2);
     put(tables, 'a', 2, bare);
