@@ -58,9 +58,11 @@ test('ready is 503 with the reason while the disk of the database is full, it is
   };
   const becomes = async (status: number, why: RegExp) => {
     const begun = performance.now();
-    await reached(async () => (await ready()).status === status);
+    await reached(async () => {
+      const now = await ready();
+      return now.status === status && why.test(now.why);
+    });
     t.log(`${status} after ${Math.round(performance.now() - begun)} ms`);
-    t.regex((await ready()).why, why);
   };
   const stored = /^reachable/;
   await becomes(200, stored);
@@ -81,4 +83,5 @@ test('ready is 503 with the reason while the disk of the database is full, it is
   await becomes(503, /too many connections for role/);
   await admin.query('ALTER ROLE app CONNECTION LIMIT -1');
   await becomes(200, stored);
+  t.pass();
 });
