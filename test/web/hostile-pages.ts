@@ -11,15 +11,15 @@ import { loginPage } from '../../web/pages/batch/login.tsx';
 import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
 import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
 import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
-import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.ts';
-import { brandingPage } from '../../web/pages/portal/branding-view.ts';
+import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
+import { brandingPage } from '../../web/pages/portal/branding-view.tsx';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
-import { organizationPage } from '../../web/pages/portal/organization-view.ts';
+import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
 import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
 import { signingPage } from '../../web/pages/portal/signing-view.tsx';
 import { pageTexts } from '../../web/pages/portal/texts.ts';
-import { usersPage } from '../../web/pages/portal/users-view.ts';
+import { usersPage } from '../../web/pages/portal/users-view.tsx';
 import { validationPage } from '../../web/pages/portal/validation-view.tsx';
 
 /** Ends a text, an attribute in either quotes, and an element. */
