@@ -12,8 +12,9 @@ import { type FontProgram, type Ink, openTypeProgram } from './font-program.ts';
 import type { GlyphNames } from './glyph-names.ts';
 import { type1Program } from './type1-program.ts';
 
-/** Most bytes of all font programs of a document that are measured. */
+/** Most bytes of all font programs of a document that are measured, and most of these. */
 const MAX_BYTES = 32 << 20;
+const MAX_PROGRAMS = 300;
 
 /** @returns the ink of a code; undefined when it cannot be told */
 export function glyphInk(
@@ -71,7 +72,7 @@ function programOf(pdf: PdfDocument, slice: ByteSlice | undefined, kind: string)
   if (known.programs.has(number)) return known.programs.get(number);
   const file = pdf.stream(slice);
   known.bytes += file?.length ?? 0;
-  const isRead = file !== undefined && known.bytes <= MAX_BYTES;
+  const isRead = file !== undefined && known.bytes <= MAX_BYTES && known.programs.size < MAX_PROGRAMS;
   const program = !isRead ? undefined : kind === 'FontFile' ? type1Program(file) : openTypeProgram(file);
   known.programs.set(number, program);
   return program;

@@ -4,10 +4,10 @@ import { glyphKey } from './glyph-names.ts';
 
 const FILE_KEY = 55_665;
 const GLYPH_KEY = 4330;
-/** Most glyphs and subroutines, nested calls, and operators of one glyph. */
+/** Most glyphs and subroutines, nested calls, and operators of all glyphs of a font. */
 const MAX_GLYPHS = 4096;
 const MAX_CALLS = 10;
-const MAX_STEPS = 20_000;
+const MAX_STEPS = 1_000_000;
 
 /** Returns undefined for a program that is none, is scaled in another way than by thousandths, or names a glyph twice. */
 export function type1Program(file: Buffer): FontProgram | undefined {
@@ -47,15 +47,20 @@ export function type1Program(file: Buffer): FontProgram | undefined {
   if (glyphs === undefined || glyphs.size === 0 || routines === undefined) return undefined;
   const known = new Map<string, Ink | undefined>();
   const names = [...glyphs.keys()];
-  const plain = (): Ink | undefined =>
-    together(names.map((name) => inkOf(name)).filter((ink): ink is Ink | undefined => ink !== 'accented'));
-  const inkOf = (name: string): Ink | 'accented' | undefined => {
-    const reader = new GlyphReader(glyphs, routines);
+  const work = { steps: MAX_STEPS };
+  let simple: { readonly ink: Ink | undefined } | undefined;
+  const plain = (): Ink | undefined => {
+    simple ??= { ink: together(names.flatMap((name) => inkOf(name))) };
+    return simple.ink;
+  };
+  /** Of a glyph that is not made of others; none for the rest. */
+  const inkOf = (name: string): readonly (Ink | undefined)[] => {
+    const reader = new GlyphReader(glyphs, routines, work);
     const ink = reader.ink(name);
-    return reader.accentAt === undefined ? ink : 'accented';
+    return reader.accentAt === undefined ? [ink] : [];
   };
   const measured = (name: string): Ink | undefined => {
-    if (!known.has(name)) known.set(name, new GlyphReader(glyphs, routines).ink(name, plain));
+    if (!known.has(name)) known.set(name, new GlyphReader(glyphs, routines, work).ink(name, plain));
     return known.get(name);
   };
   const named = (key: string): Ink | undefined => {
@@ -100,13 +105,18 @@ class GlyphReader {
   #pushed: number[] = [];
   #x = 0;
   #y = 0;
-  #steps = 0;
+  readonly #work: { steps: number };
   #isKnown = true;
   #hasInk = false;
   /** Place of the accent of a letter that is made of two other glyphs. */
   accentAt: readonly [number, number] | undefined;
 
-  constructor(glyphs: ReadonlyMap<string, Buffer>, routines: ReadonlyMap<string, Buffer>) {
+  constructor(
+    glyphs: ReadonlyMap<string, Buffer>,
+    routines: ReadonlyMap<string, Buffer>,
+    work: { steps: number },
+  ) {
+    this.#work = work;
     this.#glyphs = glyphs;
     this.#routines = routines;
   }
@@ -136,7 +146,7 @@ class GlyphReader {
 
   #run(bytes: Buffer, depth: number): boolean {
     for (let at = 0; at < bytes.length; ) {
-      if (++this.#steps > MAX_STEPS || depth > MAX_CALLS) this.#isKnown = false;
+      if (--this.#work.steps < 0 || depth > MAX_CALLS) this.#isKnown = false;
       if (!this.#isKnown) return false;
       const byte = bytes.readUInt8(at++);
       const more = at < bytes.length ? bytes.readUInt8(at) : 0;
