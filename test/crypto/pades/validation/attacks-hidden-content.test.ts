@@ -4,6 +4,7 @@
  * nothing on the same page.
  */
 import test from 'ava';
+import { type1Program } from '#crypto/pades/painting/type1-program.js';
 import { TextFont } from '#crypto/pdf/fonts/shown-text.js';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import { CONTENT, contract, FREE, PAGE, reportOn, signed, TEXT_FIELD } from './attack-files.ts';
@@ -143,8 +144,8 @@ const shift = (key: number, plain: Buffer): Buffer => {
   );
 };
 
-/** A Type 1 font whose digit one is a box at this height, in thousandths. */
-function type1(bottom: number): Buffer {
+/** A Type 1 font whose digit one is a box at this height, in thousandths, with more glyphs of so many operators each. */
+function type1(bottom: number, more = 0, operators = 0): Buffer {
   const number = (value: number): number[] =>
     Math.abs(value) <= 107 ? [value + 139] : [255, ...Buffer.from(Int32Array.of(value).buffer).reverse()];
   const box = [
@@ -164,9 +165,20 @@ function type1(bottom: number): Buffer {
     14,
   ];
   const packed = (code: readonly number[]): Buffer => shift(4330, Buffer.from([0, 0, 0, 0, ...code]));
+  // 0 hmoveto, again and again.
+  const long = [
+    ...number(0),
+    ...number(600),
+    13,
+    ...Array(operators / 2)
+      .fill([139, 22])
+      .flat(),
+    14,
+  ];
   const glyphs = [
     ['.notdef', [...number(0), ...number(600), 13, 14]],
     ['one', box],
+    ...Array.from({ length: more }, (_, at) => [`g${at}`, long] as const),
   ] as const;
   const body = Buffer.concat([
     Buffer.from(
@@ -261,6 +273,11 @@ test('a field that hides a signed text fails, whatever the font of the text says
   ] as const) {
     t.is(verdict(withProgram(key, make(2300)), BLANK), FAILED, key);
   }
+});
+
+test('a Type 1 font is measured up to a million operators', (t) => {
+  t.not(type1Program(type1(100, 40, 19_000))?.whole(), undefined);
+  t.is(type1Program(type1(100, 60, 19_000))?.whole(), undefined);
 });
 
 test('a field may lie on spaces and on a line of dots in an embedded font', (t) => {
