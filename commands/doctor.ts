@@ -7,8 +7,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeFailure, type Ids } from '@sealwright/runtime';
-import { hostsWithoutTls } from '@sealwright/runtime/core';
 import { assertSound, folderOwner } from '@sealwright/runtime/lmdb';
+import { hostsWithoutTls } from '@sealwright/runtime/postgres-parts';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';

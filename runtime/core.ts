@@ -1,6 +1,6 @@
 /**
  * The public names of the runtime that need neither actors nor a store: clocks, ids, failures, fault points,
- * processes, addresses. Threads without actors load only these.
+ * processes. Threads without actors load only these.
  */
 
 export { machineTime, systemClock, threadClock } from './model/clock.ts';
@@ -9,4 +9,3 @@ export { declareFaultPoints, Faults } from './model/faults.ts';
 export { ownMark, type ProcessMark, runs, systemIds } from './model/ids.ts';
 export { LeaseDeadline } from './model/lease-deadline.ts';
 export type { Clock, Ids, Json, Log, LogProperties, Millis, StoreNodes } from './model/ports.ts';
-export { hostsWithoutTls, parsePostgresUrl } from './store/postgres/connection-url.ts';

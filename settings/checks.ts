@@ -4,7 +4,8 @@
  * Source: docs/batch-values.md §1 row 3, §5 (`Storage:Inputs`).
  */
 import { join, relative, sep } from 'node:path';
-import { describeFailure, hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/core';
+import { describeFailure } from '@sealwright/runtime/core';
+import { hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/postgres-parts';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';

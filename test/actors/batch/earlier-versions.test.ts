@@ -8,6 +8,7 @@ import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { MAIL_STATUSES } from '../../../contracts/deliveries.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
+import { GENERATION_EXPIRED, generationMachine } from '../../../machines/portal/generation.ts';
 import { mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
 import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
@@ -61,6 +62,11 @@ const upload = {
 };
 const participant = { documentId: 'd', flowActionId: 'f', userId: 'u' };
 
+const generation = {
+  ...{ organization: { id: 'o', name: 'Acme' }, createdBy: draft.createdBy, createdAt: 5, template: null },
+  ...{ data: { name: 'people.csv', blob: upload.blob }, total: 1, folderId: null, type: null, wanted: {} },
+};
+
 /** A started certificate signature. */
 const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: null, marks: [] };
 
@@ -100,6 +106,17 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     { version: 1, state, context: draft, puts: [], becomes: { ...draft, calls: [] } },
     { version: 2, state, context: { ...draft, calls: [] }, puts: [] },
   ]),
+  generation: declared(generationMachine)
+    .states.filter((state) => state !== GENERATION_EXPIRED)
+    .flatMap((state) => [
+      { version: 1, state, context: generation, puts: [] },
+      {
+        version: 1,
+        state,
+        context: { ...generation, source: { id: 't', version: 1, uploads: [] } },
+        puts: [['generations-of-template', 'o', 't', 5, 'id'] as const],
+      },
+    ]),
   upload: declared(uploadMachine)
     .states.filter((state) => state !== UPLOAD_EXPIRED)
     .flatMap((state) => [
