@@ -7,7 +7,7 @@
  * `Portal:SealProfile` and `Level`.
  */
 import {
-  formatOfParameter,
+  formatsOfParameter,
   MAX_LINES,
   overrideName,
   PARAMETER_NAMES,
@@ -322,15 +322,23 @@ function checkAppearance(prefix: string, profile: ProfileSettings, faults: Fault
 }
 
 function checkOverrides(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
-  const { format, method, overrides } = profile;
+  const { format, method, overrides, detached, xades } = profile;
   const places = ['Page', 'Left', 'Top', 'Width', 'Height', 'Lines'];
   for (const name of PARAMETER_NAMES) {
     const index = overrides.indexOf(overrideName(name));
     if (index < 0 || method !== 'Local') continue;
     const key = `${prefix}:Overrides:${index}`;
-    const wanted = formatOfParameter(name);
-    if (wanted !== format)
-      faults.push({ key, rule: `${overrideName(name)} is for the format ${wanted}, not ${format}` });
+    const wanted = formatsOfParameter(name);
+    if (!wanted.includes(format))
+      faults.push({
+        key,
+        rule: `${overrideName(name)} is for the format ${wanted.join(' or ')}, not ${format}`,
+      });
+    else if (name === 'coSign' && (detached || xades.form === 'XmlDsig'))
+      faults.push({
+        key,
+        rule: `CoSign cannot be used with ${detached ? 'Detached' : 'Xades:Form XmlDsig'}`,
+      });
     else if (places.includes(overrideName(name)) && !isAppearanceGiven(profile))
       faults.push({ key, rule: `${overrideName(name)} needs a Pades:Appearance that it changes` });
   }
@@ -389,7 +397,7 @@ function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[
     ['Xades:ElementPath', xades.elementPath !== undefined],
     ['Xades:Place', xades.place !== undefined],
     ['Xades:Form', xades.form === 'XmlDsig'],
-    ['Overrides', overrides.includes('ElementId')],
+    ['Overrides', overrides.includes('ElementId') || overrides.includes('Place')],
   ] as const) {
     if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });
   }

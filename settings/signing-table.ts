@@ -246,7 +246,7 @@ export const PROFILE_KEYS = {
   }),
   'Pades:Appearance:TimeZone': key(timeZone, 'UTC', { says: 'Time zone of `{date}`.' }),
   Overrides: key(list(choice(OVERRIDE_NAMES)), [], {
-    says: `What an upload may set by form fields of these names (\`reason\`, \`page\`, …): ${OVERRIDE_NAMES.map((name) => `\`${name}\``).join(', ')}. Any other is refused.`,
+    says: `What an upload may set by form fields of these names (\`reason\`, \`rsaPadding\`, …). Any other is refused.`,
   }),
   'Xades:Form': key(choice(['Xades', 'XmlDsig']), 'Xades', {
     says: '`XmlDsig`: a plain XML signature without properties and without a prefix, as national invoices demand it; at level `B`. `DigestAlgorithm` stays SHA-256 or more: schemes that demand SHA-1 are not served.',

@@ -10,7 +10,7 @@ import {
   type SignFileRequest,
   type SigningServices,
 } from '@sealwright/signatures';
-import type { JobFormat } from '../../machines/batch/job-context.ts';
+import type { JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
 import type { WorkerProfileRuntime } from './worker-profiles.ts';
 
 /** A signed file that gets another signature in place of being wrapped. */
@@ -19,13 +19,13 @@ export type CoSignedForm = 'Cades' | 'Asic';
 /** Media types of containers of signatures stand in the first member (EN 319 162-1 §A.1). */
 const CONTAINER_TYPE = 'application/vnd.etsi.asic-';
 
-/** Undefined for a file that is signed as content. */
+/** Undefined for a file that is signed as content, and for several files: a container among them is one of the contents. */
 export function coSignedForm(
   path: string,
-  format: JobFormat,
+  { format, files }: { readonly format: JobFormat; readonly files?: readonly UploadedFile[] },
   { choices, form }: Pick<WorkerProfileRuntime, 'choices' | 'form'>,
 ): CoSignedForm | undefined {
-  if (choices.coSign !== true || format === 'Pades') return undefined;
+  if (choices.coSign !== true || format === 'Pades' || files !== undefined) return undefined;
   const head = fileHeader(path);
   const found = formatOfHeader(head);
   if (found === 'Asic') return form.container && head.includes(CONTAINER_TYPE) ? 'Asic' : undefined;

@@ -40,7 +40,7 @@ export async function checkIndependently(
   // PDF and XML keep earlier signatures, as do files that get another one; other CMS covers the whole input.
   const keepsEarlier =
     isExtended ||
-    coSignedForm(stagedPath, format, profile) !== undefined ||
+    coSignedForm(stagedPath, check, profile) !== undefined ||
     (format !== 'Cades' && !isContainer);
   if (keepsEarlier && after.signatures.length > 1) {
     const earlier = await reportOf(isContainer ? 'Asic' : format, stagedPath, undefined, at);

@@ -28,6 +28,8 @@ interface TaskContent {
   readonly password?: string;
   /** The files concatenated in the input. @default one file */
   readonly files?: readonly UploadedFile[];
+  /** Set by the upload in place of the profile. */
+  readonly parameters?: SigningParameters;
 }
 
 /** Location of a job's output. */
@@ -47,8 +49,6 @@ export interface SignTask extends JobTask, OutputPlace, TaskContent {
   readonly originalPath: string;
   readonly format: JobFormat;
   readonly profile: string;
-  /** Set by the upload in place of the profile. */
-  readonly parameters?: SigningParameters;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
 }

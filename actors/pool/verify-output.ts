@@ -57,7 +57,7 @@ export interface OutputCheck {
 export function verifyOutput(check: OutputCheck): void | Promise<void> {
   if (check.operation === 'Extend') return verifyExtended(check);
   if (check.remote) return verifyRemote(check);
-  const signedAlready = coSignedForm(check.stagedPath, check.format, check.profile);
+  const signedAlready = coSignedForm(check.stagedPath, check, check.profile);
   if (signedAlready !== undefined) return verifyCoSigned(check, signedAlready);
   if (isContainer(check) || levelOf(check) !== 'B') return verifyFully(check);
   const signatures = verifyQuickly(check, check.profile.anchors);

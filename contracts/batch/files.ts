@@ -53,6 +53,13 @@ const uploadForm = z.object({
   height: parameter('Height', 'Its height', '60'),
   lines: parameter('Lines', 'Its lines, with the placeholders of the profile', 'Signed by {signer}'),
   elementId: parameter('ElementId', 'Id of the XML element that is signed', 'invoice-7'),
+  place: parameter(
+    'Place',
+    'Path of the XML element that receives the signature of the whole document',
+    '//ext:ExtensionContent',
+  ),
+  rsaPadding: parameter('RsaPadding', 'Padding of RSA signatures: `Pkcs1` or `Pss`', 'Pss'),
+  coSign: parameter('CoSign', 'Whether a signed CMS, XML or ASiC file gets another signature', 'true'),
 });
 
 const accepted = z

@@ -294,6 +294,8 @@ export type JobEffect =
       /** As in `JobInput`. */
       readonly operation?: 'Extend';
       /** As in `JobInput`. */
+      readonly parameters?: SigningParameters;
+      /** As in `JobInput`. */
       readonly files?: readonly UploadedFile[];
       /** Of the output folder, as in `JobInput`. */
       readonly subfolder?: string;

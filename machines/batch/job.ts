@@ -121,6 +121,7 @@ const requestRelease = {
     ...(context.method === 'RemoteSigner' && { remote: true }),
     ...(context.sealedPassword && { sealedPassword: context.sealedPassword }),
     ...(context.operation && { operation: context.operation }),
+    ...(context.parameters && { parameters: context.parameters }),
     ...(context.files && { files: context.files }),
     ...(context.subfolder && { subfolder: context.subfolder }),
   }),

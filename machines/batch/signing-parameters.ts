@@ -16,7 +16,7 @@ export type SigningParameters = { readonly [name in ParameterName]?: string };
 export type ParameterName = keyof typeof RULES;
 
 interface ParameterRule {
-  readonly format: JobFormat;
+  readonly formats: readonly JobFormat[];
   readonly rule: string;
   isMet(text: string): boolean;
 }
@@ -28,29 +28,29 @@ export const MAX_LINES = 10;
 /** Longest text, characters. */
 const MAX_TEXT = 250;
 
-const SHORT: Omit<ParameterRule, 'format'> = {
+const SHORT: Omit<ParameterRule, 'formats'> = {
   rule: `must be at most ${MAX_TEXT} characters without control characters`,
   isMet: (text) => text.length <= MAX_TEXT && !/\p{Cc}/u.test(text),
 };
 const EXTENT_RULE = `must be points from 0 to ${MAX_POINTS}, or a part of the page such as 50%`;
 const EXTENT: ParameterRule = {
-  format: 'Pades',
+  formats: ['Pades'],
   rule: EXTENT_RULE,
   isMet: (text) => parseExtent(text) !== undefined,
 };
 
 const RULES = {
-  reason: { ...SHORT, format: 'Pades' },
-  location: { ...SHORT, format: 'Pades' },
-  contactInfo: { ...SHORT, format: 'Pades' },
-  fieldName: { ...SHORT, format: 'Pades' },
+  reason: { ...SHORT, formats: ['Pades'] },
+  location: { ...SHORT, formats: ['Pades'] },
+  contactInfo: { ...SHORT, formats: ['Pades'] },
+  fieldName: { ...SHORT, formats: ['Pades'] },
   certification: {
-    format: 'Pades',
+    formats: ['Pades'],
     rule: 'must be 1, 2 or 3',
     isMet: (text) => /^[123]$/.test(text),
   },
   page: {
-    format: 'Pades',
+    formats: ['Pades'],
     rule: 'must be a page number, or last',
     isMet: (text) => parsePage(text) !== undefined,
   },
@@ -59,11 +59,22 @@ const RULES = {
   width: EXTENT,
   height: EXTENT,
   lines: {
-    format: 'Pades',
+    formats: ['Pades'],
     rule: `must be at most ${MAX_LINES} lines, with the placeholders of the profile's lines only`,
     isMet: (text) => linesOf(text).length <= MAX_LINES && linesOf(text).every((line) => isLine(line)),
   },
-  elementId: { ...SHORT, format: 'Xades' },
+  elementId: { ...SHORT, formats: ['Xades'] },
+  place: { ...SHORT, formats: ['Xades'] },
+  rsaPadding: {
+    formats: ['Pades', 'Cades', 'Xades'],
+    rule: 'must be Pkcs1 or Pss',
+    isMet: (text) => /^(pkcs1|pss)$/i.test(text),
+  },
+  coSign: {
+    formats: ['Cades', 'Xades'],
+    rule: 'must be true or false',
+    isMet: (text) => /^(true|false)$/i.test(text),
+  },
 } satisfies { readonly [name: string]: ParameterRule };
 
 export const PARAMETER_NAMES = Object.keys(RULES).filter(isParameter);
@@ -78,8 +89,8 @@ export function overrideName<Name extends ParameterName>(name: Name): Capitalize
   return (name.slice(0, 1).toUpperCase() + name.slice(1)) as Capitalize<Name>;
 }
 
-export function formatOfParameter(name: ParameterName): JobFormat {
-  return RULES[name].format;
+export function formatsOfParameter(name: ParameterName): readonly JobFormat[] {
+  return RULES[name].formats;
 }
 
 /** Returns the rule that the text of a field breaks; undefined when it is right. */

@@ -106,6 +106,23 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     { Format: 'Xades', Container: 'AsicE', 'Overrides:0': 'ElementId' },
     'Overrides',
   ],
+  [
+    'uploads that place a signature where whole files are signed',
+    { Format: 'Xades', Container: 'AsicE', 'Overrides:0': 'Place' },
+    'Overrides',
+  ],
+  ['uploads that place a signature in another format', { 'Overrides:0': 'Place' }, 'Overrides:0'],
+  ['uploads with a flag that PDFs do not need', { Format: 'Pades', 'Overrides:0': 'CoSign' }, 'Overrides:0'],
+  [
+    'uploads that add a signature beside the content',
+    { Detached: 'true', 'Overrides:0': 'CoSign' },
+    'Overrides:0',
+  ],
+  [
+    'uploads that add a signature beside a plain one',
+    { Format: 'Xades', 'Xades:Form': 'XmlDsig', 'Overrides:0': 'CoSign' },
+    'Overrides:0',
+  ],
   ['a padding the portal decides', { ...REMOTE, RsaPadding: 'Pss' }, 'RsaPadding'],
   ['uploads that set what the portal decides', { ...REMOTE, 'Overrides:0': 'Reason' }, 'Overrides'],
   ['a padding that is none', { RsaPadding: 'Oaep' }, 'RsaPadding'],

@@ -179,6 +179,7 @@ function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'relea
         subfolder: effect.subfolder ?? '',
         ...passwordOf(effect, secrets),
         ...(effect.operation && { operation: effect.operation }),
+        ...(effect.parameters && { parameters: effect.parameters }),
         ...(effect.files && { files: effect.files }),
         collision: outputCollision,
         at: clock.now(),

@@ -3,7 +3,7 @@ import { accepted, Fatal, isRetryable, Retryable, type StepOutcome } from '@seal
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import {
-  formatOfParameter,
+  formatsOfParameter,
   overrideName,
   PARAMETER_NAMES,
   type SigningParameters,
@@ -278,18 +278,19 @@ function assertExtends(profile: Profile): void {
 
 /** Refusals: `validation.body-invalid` for a parameter that the profile keeps to itself, or that the signature has not. */
 function assertOverridable(
-  { name: profile, overrides = [] }: Profile,
+  settings: Profile,
   {
     parameters = {},
     operation,
   }: { parameters?: SigningParameters | undefined; operation?: 'Extend' | undefined },
-  format: string,
+  format: JobFormat,
 ): void {
+  const { name: profile, overrides = [] } = settings;
   const refuse = (name: string, text: string, rule: string): never => {
     throw new Refusal('validation.body-invalid', text, { errors: { [name]: [rule] } });
   };
   for (const name of PARAMETER_NAMES.filter((one) => parameters[one] !== undefined)) {
-    const wanted = formatOfParameter(name);
+    const wanted = formatsOfParameter(name);
     if (!overrides.includes(name))
       refuse(
         name,
@@ -298,11 +299,24 @@ function assertOverridable(
       );
     if (operation === 'Extend')
       refuse(name, `${name} has no effect on a file that is extended.`, 'is for operation Sign');
-    if (wanted !== format)
+    if (!wanted.includes(format))
       refuse(
         name,
-        `${name} is for the format ${wanted}; this file gets ${format}.`,
-        `is for the format ${wanted}`,
+        `${name} is for the format ${wanted.join(' or ')}; this file gets ${format}.`,
+        `is for the format ${wanted.join(' or ')}`,
       );
   }
+  if (parameters.elementId !== undefined && parameters.place !== undefined)
+    refuse(
+      'place',
+      'An upload sets the element that is signed or the place of the signature, not both.',
+      'cannot be used with elementId',
+    );
+  const keyType = settings.method === 'Local' ? settings.signer?.keyType : undefined;
+  if (parameters.rsaPadding !== undefined && keyType !== undefined && keyType !== 'rsa')
+    refuse(
+      'rsaPadding',
+      `The key of the profile ${profile} has no choice of the padding: it is of the type ${keyType}.`,
+      'is for RSA keys',
+    );
 }

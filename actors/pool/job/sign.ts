@@ -43,7 +43,7 @@ import { type OutputCheck, verifyOutput } from '../verify-output.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
 import { possibleOutput } from './quarantine.ts';
-import { signingRequest } from './signing-request.ts';
+import { profileOfUpload, signingRequest } from './signing-request.ts';
 
 /** Data of a job needed for its release. */
 type ReleaseRequest = Omit<ReleaseTask, 'task'>;
@@ -54,7 +54,7 @@ export function release(
   thread: JobTaskContext,
 ): PoolResults['release'] | Promise<PoolResults['release']> {
   const { profiles, folders, clock } = thread;
-  const profile = profileNamed(thread, order.profile);
+  const profile = profileOfUpload(profileNamed(thread, order.profile), order.parameters);
   const folder = folders.pathOf(order.jobId);
   const signed = join(folder, outputName(order.fileName));
   if (!profile.verify) return publishOutput(order, thread, profile, signed, undefined);
@@ -128,11 +128,12 @@ function passwordFor(
 /** The format of a profile's outputs; a file that was signed already keeps its own. */
 function formOfOutput(
   profile: WorkerProfileRuntime,
-  { operation, format }: Pick<ReleaseTask, 'operation' | 'format'>,
+  task: Pick<ReleaseTask, 'operation' | 'format' | 'files'>,
   staged: string,
 ): OutputFormat {
   const { form } = profile;
-  if (operation === undefined && coSignedForm(staged, format, profile) !== undefined)
+  const { operation } = task;
+  if (operation === undefined && coSignedForm(staged, task, profile) !== undefined)
     return { ...PLAIN_FORM, encrypted: form.encrypted };
   return operation === 'Extend' ? { ...PLAIN_FORM, encrypted: form.encrypted, extended: true } : form;
 }
@@ -208,7 +209,7 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
   const staged = stage(task.originalPath, folder, task.fileName);
   const stageMs = clock.elapsed() - start;
   faults.atSync('pool.sign.staged', task.fileName);
-  const profile = profileNamed(thread, task.profile);
+  const profile = profileOfUpload(profileNamed(thread, task.profile), task.parameters);
   refuseLongNames(task, profile, staged.path);
   const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
   const answer = (file: SignedFile): Signed => {
@@ -218,7 +219,7 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
     return { input, signed, stageMs, signMs, workMs: signMs };
   };
   if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);
-  const signedAlready = coSignedForm(staged.path, task.format, profile);
+  const signedAlready = coSignedForm(staged.path, task, profile);
   if (signedAlready !== undefined)
     return coSign(request, signedAlready, profile.services)
       .then(answer)

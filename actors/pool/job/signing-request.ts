@@ -13,6 +13,7 @@ import {
   linesOf,
   parseExtent,
   parsePage,
+  type SigningParameters,
 } from '../../../machines/batch/signing-parameters.ts';
 import type { AppearanceChoice, SigningChoices } from '../../shared/profiles.ts';
 import { TaskFailure } from '../task-failure.ts';
@@ -39,18 +40,49 @@ export function signingRequest(
     sync: false,
     ...(password !== undefined && { password }),
     ...(format === 'Pades' && { pades: padesForm(task, choices, signer) }),
-    ...(format === 'Xades' && { xades: xadesForm(task, xades) }),
+    ...(format === 'Xades' && xades && { xades }),
     ...(format === 'Cades' && {
       cades: { detached: form.detached, armor: form.saveAsPem ? 'pem' : 'der' } as const,
     }),
   };
 }
 
-function xadesForm({ parameters }: SignTask, xades: XadesFormat = {}): XadesFormat {
-  const { elementId } = parameters ?? {};
-  if (elementId === undefined) return xades;
-  const { elementPath: _path, place: _place, ...kept } = xades;
-  return { ...kept, packaging: 'element', elementId };
+/** The profile with what the upload set for signing, verification and the name of the output. */
+export function profileOfUpload(
+  profile: WorkerProfileRuntime,
+  { rsaPadding, coSign, elementId, place }: SigningParameters = {},
+): WorkerProfileRuntime {
+  if ((rsaPadding ?? coSign ?? elementId ?? place) === undefined) return profile;
+  const { choices } = profile;
+  const coSigns = coSign === undefined ? choices.coSign : isSame(coSign, 'true');
+  const xades = xadesForm(choices.xades, elementId, place);
+  return {
+    ...profile,
+    choices: {
+      ...choices,
+      ...(rsaPadding !== undefined && { padding: isSame(rsaPadding, 'pss') ? 'pss' : 'pkcs1' }),
+      ...(coSigns !== undefined && { coSign: coSigns }),
+      xades: coSigns === undefined ? xades : { ...xades, coSignable: coSigns },
+    },
+  };
+}
+
+function isSame(text: string, word: string): boolean {
+  return text.toLowerCase() === word;
+}
+
+/** Only one of the element that is signed and the place of the signature is used. */
+function xadesForm(
+  xades: XadesFormat = {},
+  elementId: string | undefined,
+  place: string | undefined,
+): XadesFormat {
+  if ((elementId ?? place) === undefined) return xades;
+  const { elementId: _id, elementPath: _path, place: _place, packaging: _, insertion, ...kept } = xades;
+  if (elementId !== undefined)
+    return { ...kept, ...(insertion && { insertion }), packaging: 'element', elementId };
+  // The position beside a signed element is none for the whole document.
+  return { ...kept, ...(insertion?.endsWith('child') && { insertion }), place: place ?? '' };
 }
 
 /** The form of the profile with what the upload set. */

@@ -44,7 +44,7 @@ interface Options {
 async function start(t: ExecutionContext, settings: Settings, root: string): Promise<Options> {
   const service = await Service.start(t, {
     root,
-    faults: 'pool.sign.staged/again.pdf=throw:1',
+    faults: 'pool.sign.staged/again.pdf=throw:1,pool.sign.staged/long.xml=throw:1',
     settings: {
       ...settings,
       'RateLimiting:Enabled': false,
@@ -201,6 +201,11 @@ test.serial(
         ...(await localProfile(root, 2, 'pss', pki().signer('rsa-2048'), {
           Format: 'Cades',
           RsaPadding: 'Pss',
+          'Overrides:0': 'RsaPadding',
+        })),
+        ...(await localProfile(root, 3, 'curve', pki().signer('p-256'), {
+          Format: 'Cades',
+          'Overrides:0': 'RsaPadding',
         })),
       },
       root,
@@ -235,6 +240,22 @@ test.serial(
     }
     const cms = await signed('a.bin', 'content', 'pss');
     t.true((await opensslCms({ signature: cms, ca: pki().rootFile })).ok);
+    const schemeOf = async (path: string) => {
+      const report = await validateFile({ format: 'Cades', path, trust: TRUST(), at: Date.now() });
+      return /rsa-p\w+/.exec(JSON.stringify(report.signatures[0]))?.[0];
+    };
+    t.is(await schemeOf(cms), 'rsa-pss');
+    t.is(await schemeOf(await signed('b.bin', 'content', 'pss', { rsaPadding: 'pkcs1' })), 'rsa-pkcs1');
+    t.is(await schemeOf(await signed('c.bin', 'content', 'pss', { rsaPadding: 'Pss' })), 'rsa-pss');
+    for (const [profileName, rsaPadding, message] of [
+      ['pss', 'Oaep', /must be Pkcs1 or Pss/],
+      ['curve', 'Pss', /is for RSA keys/],
+      ['certify', 'Pkcs1', /is not among the Overrides/],
+    ] as const) {
+      const { status, body } = await upload('d.pdf', samplePdf(), profileName, { rsaPadding });
+      t.deepEqual([status, body.code], [400, 'validation.body-invalid']);
+      t.regex(JSON.stringify(body.errors), message);
+    }
   },
 );
 
@@ -316,6 +337,14 @@ test.serial(
           'Xades:Canonicalization': 'Inclusive',
           VerifyIndependently: true,
         })),
+        ...(await localProfile(root, 4, 'chosen', pki().signer('rsa-2048'), {
+          Format: 'Xades',
+          'Xades:ElementPath': '//ID',
+          'Xades:Insertion': 'After',
+          'Overrides:0': 'Place',
+          'Overrides:1': 'ElementId',
+          'Overrides:2': 'CoSign',
+        })),
       },
       root,
     );
@@ -344,6 +373,34 @@ test.serial(
     const first = await signed('first.xml', INVOICE, 'shared');
     await judge(await signed('second.xml', await readFile(first), 'also'), 2);
 
+    // The first upload is too long to be released in the signing task, and fails once.
+    const long = INVOICE.replace('</Invoice>', `<Note>${'x'.repeat(1_100_000)}</Note></Invoice>`);
+    const chosen = { place: '//ext:UBLExtension/ext:ExtensionContent', coSign: 'true' };
+    const failed = await upload('long.xml', long, 'chosen', chosen);
+    t.is((await service.finished(failed.body.jobId)).status, 'Failed');
+    const { newJobId } = await service.json<{ newJobId: string }>(`/api/jobs/${failed.body.jobId}/retry`, {
+      method: 'POST',
+    });
+    const retried = await service.finished(newJobId);
+    t.is(retried.errorMessage, null);
+    const placed = join(root, 'output', retried.outputFileName ?? '');
+    t.regex(
+      await readFile(placed, 'utf8'),
+      /<ext:ExtensionContent><ds:Signature .*<\/ds:Signature><\/ext:ExtensionContent>/,
+    );
+    await judge(placed, 1);
+    await judge(await signed('chosen.xml', await readFile(placed), 'also'), 2);
+    for (const [fields, message] of [
+      [{ ...chosen, elementId: 'a' }, /"place":\["cannot be used with elementId"\]/],
+      [{ ...chosen, format: 'Cades' }, /"place":\["is for the format Xades"\]/],
+      [{ coSign: 'yes' }, /"coSign":\["must be true or false"\]/],
+      [{ rsaPadding: 'Pss' }, /"rsaPadding":\["is not among the Overrides of the profile chosen"\]/],
+    ] as const) {
+      const { status, body } = await upload('no.xml', INVOICE, 'chosen', fields);
+      t.deepEqual([status, body.code], [400, 'validation.body-invalid']);
+      t.regex(JSON.stringify(body.errors), message);
+    }
+
     const { body } = await upload('again.xml', await readFile(one), 'shared');
     t.is((await service.finished(body.jobId)).errorCode, 'xml.existing-signature');
     const other = await upload('other.xml', '<order/>', 'invoice');
@@ -363,12 +420,16 @@ test.serial(
       t,
       {
         ...(await localProfile(root, 0, 'first', rsa, { Format: 'Cades', PreserveFileExtension: false })),
-        ...(await localProfile(root, 1, 'again', ec, { Format: 'Cades', CoSign: true })),
+        ...(await localProfile(root, 1, 'again', ec, {
+          Format: 'Cades',
+          CoSign: true,
+          'Overrides:0': 'CoSign',
+        })),
         ...(await localProfile(root, 2, 'box', rsa, { Format: 'Xades', Container: 'AsicE' })),
         ...(await localProfile(root, 3, 'box-again', ec, {
           Format: 'Xades',
           Container: 'AsicE',
-          CoSign: true,
+          'Overrides:0': 'CoSign',
         })),
       },
       root,
@@ -387,11 +448,24 @@ test.serial(
     t.is(await readFile(out, 'utf8'), 'content');
     t.is(await count('Cades', await signed('plain.txt', 'content', 'again')), 1);
     t.is(await count('Cades', await signed('wrapped.p7m', await readFile(cms), 'first')), 1);
+    const wrapped = await signed('inner.p7m', await readFile(cms), 'again', { coSign: 'False' });
+    t.is(await count('Cades', wrapped), 1);
 
     const box = await signed('b.txt', 'content', 'box');
-    const both = await signed('b.asice', await readFile(box), 'box-again');
+    t.is(await count('Asic', await signed('c.asice', await readFile(box), 'box-again')), 1);
+    const both = await signed('b.asice', await readFile(box), 'box-again', { coSign: 'true' });
     t.is(both, join(root, 'output', 'b.signed.asice'));
     t.is(await count('Asic', both), 2);
+    const several = new FormData();
+    several.set('coSign', 'true');
+    for (const name of ['d.asice', 'e.txt']) several.append('file', new Blob([await readFile(box)]), name);
+    const pair = await service.json<{ jobId: string }>('/api/files?profile=box-again', {
+      method: 'POST',
+      body: several,
+    });
+    const made = await service.finished(pair.jobId);
+    t.is(made.errorMessage, null, 'a container among others is content');
+    t.is(await count('Asic', join(root, 'output', made.outputFileName ?? '')), 1);
 
     const torn = await readFile(cms);
     torn[torn.indexOf('content')] = 0x43;
