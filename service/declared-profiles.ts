@@ -3,7 +3,8 @@
  * Source: docs/batch-values.md §6.1 and §6.2.
  */
 import { readFileSync } from 'node:fs';
-import { isPicture, type XadesFormat } from '@sealwright/signatures';
+import { describeFailure } from '@sealwright/runtime/core';
+import { assertElementPath, isPicture, type XadesFormat } from '@sealwright/signatures';
 import type { AppearanceChoice, LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
 import { overrideName, PARAMETER_NAMES } from '../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../machines/ids.ts';
@@ -30,7 +31,7 @@ type DeclaredProfile = DeclaredSigner | { readonly method: 'RemoteSigner'; reado
 
 /**
  * Returns the profiles; without any, one named `default`, whose format depends on each file's name.
- * @param faults receives a sentence for each image that cannot be read
+ * @param faults receives a sentence for each image and each location path that cannot be read
  */
 export function declaredProfiles(
   { signing, encryption, remoteSigner }: Settings,
@@ -39,6 +40,7 @@ export function declaredProfiles(
   if (signing.profiles.length > 0)
     return signing.profiles.map((profile, index) => {
       const declared = declaredProfile(profile, index, encryption.enabled, remoteSigner.compareContent);
+      checkPaths(profile, `Signing:Profiles:${index}:Xades`, faults);
       const key = `Signing:Profiles:${index}:Pades:Appearance:ImagePath`;
       return declared.method === 'Local' ? withImage(declared, profile, key, faults) : declared;
     });
@@ -98,6 +100,16 @@ function declaredProfile(
 function formOf({ preserveFileExtension, saveAsPem, detached, container }: ProfileSettings): Form {
   const form = { preserveFileExtension, saveAsPem, detached };
   return container === 'None' ? form : { ...form, container: container === 'AsicS' ? 'S' : 'E' };
+}
+
+function checkPaths({ xades }: ProfileSettings, key: string, faults: string[]): void {
+  for (const [name, path] of Object.entries({ ElementPath: xades.elementPath, Place: xades.place })) {
+    try {
+      if (path !== undefined) assertElementPath(path);
+    } catch (error) {
+      faults.push(`${key}:${name}: ${describeFailure(error).message}`);
+    }
+  }
 }
 
 const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as const;

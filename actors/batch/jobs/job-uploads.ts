@@ -1,5 +1,13 @@
 /** Turns uploads into jobs: plans them by their profile, keeps their files, and finds the job of a repeated one. */
-import { accepted, Fatal, isRetryable, Retryable, type StepOutcome } from '@sealwright/runtime';
+import {
+  accepted,
+  describeFailure,
+  Fatal,
+  isRetryable,
+  Retryable,
+  type StepOutcome,
+} from '@sealwright/runtime';
+import { assertElementPath } from '@sealwright/signatures';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import {
@@ -306,12 +314,18 @@ function assertOverridable(
         `is for the format ${wanted.join(' or ')}`,
       );
   }
-  if (parameters.elementId !== undefined && parameters.place !== undefined)
+  const { elementId, place } = parameters;
+  if (elementId !== undefined && place !== undefined)
     refuse(
       'place',
       'An upload sets the element that is signed or the place of the signature, not both.',
       'cannot be used with elementId',
     );
+  try {
+    if (place !== undefined) assertElementPath(place);
+  } catch (error) {
+    refuse('place', describeFailure(error).message, 'must be a location path');
+  }
   const keyType = settings.method === 'Local' ? settings.signer?.keyType : undefined;
   if (parameters.rsaPadding !== undefined && keyType !== undefined && keyType !== 'rsa')
     refuse(

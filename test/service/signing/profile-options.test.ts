@@ -392,6 +392,7 @@ test.serial(
     await judge(await signed('chosen.xml', await readFile(placed), 'also'), 2);
     for (const [fields, message] of [
       [{ ...chosen, elementId: 'a' }, /"place":\["cannot be used with elementId"\]/],
+      [{ ...chosen, place: '//a[last()]' }, /"place":\["must be a location path"\]/],
       [{ ...chosen, format: 'Cades' }, /"place":\["is for the format Xades"\]/],
       [{ coSign: 'yes' }, /"coSign":\["must be true or false"\]/],
       [{ rsaPadding: 'Pss' }, /"rsaPadding":\["is not among the Overrides of the profile chosen"\]/],
@@ -476,25 +477,36 @@ test.serial(
   },
 );
 
+function faultsOf(members: Settings): readonly string[] {
+  const faults: string[] = [];
+  const settings = profile(0, { Name: 'a', 'Certificate:Pfx:Path': 'a.pfx', ...members });
+  const argv = Object.entries(settings).map(([key, value]) => `--${key}=${value}`);
+  declaredProfiles(accepted({ argv }), faults);
+  return faults;
+}
+
+test('a location path that cannot be read is a fault of the start, with its key', (t) => {
+  for (const name of ['Xades:Place', 'Xades:ElementPath']) {
+    t.deepEqual(faultsOf({ Format: 'Xades', [name]: '//a[1]' }), []);
+    const [fault = '', ...others] = faultsOf({ Format: 'Xades', [name]: '//a[last()]' });
+    t.regex(fault, new RegExp(`^Signing:Profiles:0:${name}: The location path has`));
+    t.deepEqual(others, []);
+  }
+});
+
 test('an image that cannot be drawn is a fault of the start, with its key', async (t) => {
   const root = await temporaryRoot(t);
   const files = { 'good.png': FOUR_COLOURS, 'torn.png': FOUR_COLOURS.subarray(0, 20) };
   for (const [name, content] of Object.entries(files)) await writeFile(join(root, name), content);
-  const faultsOf = (image: string): readonly string[] => {
-    const faults: string[] = [];
-    const members = { Name: 'a', Format: 'Pades', 'Certificate:Pfx:Path': 'a.pfx', ...PLACE };
-    const settings = profile(0, { ...members, 'Pades:Appearance:ImagePath': join(root, image) });
-    const argv = Object.entries(settings).map(([key, value]) => `--${key}=${value}`);
-    declaredProfiles(accepted({ argv }), faults);
-    return faults;
-  };
-  t.deepEqual(faultsOf('good.png'), []);
+  const faultsOfImage = (image: string): readonly string[] =>
+    faultsOf({ Format: 'Pades', ...PLACE, 'Pades:Appearance:ImagePath': join(root, image) });
+  t.deepEqual(faultsOfImage('good.png'), []);
   t.regex(
-    faultsOf('torn.png').join(),
+    faultsOfImage('torn.png').join(),
     /^Signing:Profiles:0:Pades:Appearance:ImagePath: .*torn\.png is no PNG or JPEG/,
   );
   t.regex(
-    faultsOf('none.png').join(),
+    faultsOfImage('none.png').join(),
     /^Signing:Profiles:0:Pades:Appearance:ImagePath: .*can't be read: ENOENT/,
   );
 });
