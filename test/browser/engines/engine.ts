@@ -110,6 +110,16 @@ export class Engine {
     });
   }
 
+  /** Directs the commands to a frame of the page; undefined: to the page itself. */
+  async enter(selector: string | undefined): Promise<void> {
+    const frame = selector === undefined ? undefined : await this.#find(selector);
+    await this.#send('POST /frame', 'WebDriver:SwitchToFrame', {
+      id: frame ?? null,
+      // Marionette only.
+      ...(frame !== undefined && { element: frame[ELEMENT] }),
+    });
+  }
+
   /** Resolves once the page shows a text. */
   async shows(text: string): Promise<void> {
     await this.until(`document.body.innerText.includes(${JSON.stringify(text)})`);

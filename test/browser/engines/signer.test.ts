@@ -4,6 +4,7 @@ import test from 'ava';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import { CODE, clausePdf, startPagesServer } from '../pages-server.ts';
+import { openHost } from '../portal/embedding-host.ts';
 import { Engine, type PointerStep } from './engine.ts';
 import { startFront } from './front.ts';
 
@@ -155,6 +156,37 @@ for (const name of ENGINES) {
     await engine.until(`location.pathname.endsWith('/check') === false`);
     await engine.shows('You signed');
     t.is(await engine.value(`document.querySelector('#electronic')`), null);
+  });
+
+  test.serial(`a frame of another site signs in ${name}, and its parent receives the events`, async (t) => {
+    const origins = ['https://other.example'];
+    const site = await startPagesServer(t, { embedOrigins: origins });
+    const host = await openHost(
+      t,
+      site,
+      `const widget = new SealwrightWidget({ culture: 'en' });
+      for (const type of ['ready', 'documentSigned', 'signed', 'error', 'closed']) widget.on(type, note);
+      widget.render(embedUrl, 'place');`,
+    );
+    const engine = await Engine.start(t, name);
+    if (engine === undefined) return;
+    const heard = `[...document.querySelectorAll('#heard li')].map((one) => JSON.parse(one.textContent).type)`;
+    await engine.open(host);
+    await engine.until(`${heard}.length > 0`);
+    t.deepEqual(await engine.value(heard), ['error'], 'the organization does not list the site');
+    origins[0] = host;
+    await engine.open(host);
+    await engine.enter('#place iframe');
+    await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
+    await engine.until(`document.querySelector('#guide-next')?.disabled === false`);
+    await engine.press('#guide-next');
+    await engine.press('#electronic button[type="submit"]');
+    await engine.shows('You signed the document.');
+    t.is(await engine.value('document.cookie'), '');
+    await engine.enter(undefined);
+    await engine.until(`${heard}.includes('closed')`);
+    t.deepEqual(await engine.value(heard), ['ready', 'documentSigned', 'signed', 'closed']);
+    t.is(site.done.at(-1)?.given['disableNotifications'], true);
   });
 
   test.serial(`a part of the page that ${name} does not get is named`, async (t) => {
