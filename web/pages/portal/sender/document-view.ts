@@ -277,13 +277,15 @@ const MAIL_ENTRIES: ReadonlySet<string> = new Set(['Mailed', 'MailDelivered', 'M
 
 function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
   const { language } = page.words;
-  const items = history.map(({ date, type, message, by }) => {
+  const items = history.map(({ date, type, message, by, userId }) => {
     // The sentences of the journal are in English.
     const text = language === 'en' ? message : texts.page.historyTypes[type];
-    // The sentence names the receiver of a mail, who did nothing.
-    const isTold = language === 'en' && MAIL_ENTRIES.has(type);
-    const who = by === null || isTold ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
-    return html`<li>${timeOf(language, date)} ${text}${who}</li>`;
+    const nobody = userId === null ? texts.page.historyService : page.words.signing.unnamed;
+    // The receiver of a mail did nothing; the English sentence names it.
+    const receiver = language === 'en' || by === null ? '' : filled(texts.page.historyReceiver, { name: by });
+    const who = MAIL_ENTRIES.has(type) ? receiver : (by ?? nobody);
+    const hint = who === '' ? '' : html` <span class="hint"><bdi>${who}</bdi></span>`;
+    return html`<li>${timeOf(language, date)} ${text}${hint}</li>`;
   });
   return html`<h2>${texts.page.history}</h2>
 <ol class="history" role="list">
