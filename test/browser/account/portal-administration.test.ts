@@ -18,6 +18,15 @@ const SIZES = [
   { width: 640, height: 400 },
 ];
 
+/** Evaluates to the controls of rows of which something covers an edge. */
+const COVERED = `[...document.querySelectorAll('td :is(select, button, summary)')].filter((control) => {
+  control.scrollIntoView({ block: 'center' });
+  control.closest('.scroll').scrollLeft = 0;
+  const { left, right, top, bottom } = control.getBoundingClientRect();
+  const isCovered = (x) => document.elementFromPoint(x, (top + bottom) / 2) !== control;
+  return control.checkVisibility() && (isCovered(left + 4) || isCovered(right - 4));
+}).map((control) => control.outerHTML)`;
+
 async function looksGood(t: ExecutionContext, page: Page, what: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -177,6 +186,9 @@ test.serial('the pages have the language of the browser, or the chosen one', asy
   await page.getByRole('button', { name: 'Añadir usuario' }).click();
   await page.getByText('El usuario se ha añadido.').waitFor();
   await looksGood(t, page, 'Spanish');
+  // On a phone nothing covers a control of a row.
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.deepEqual(await page.evaluate(COVERED), []);
 });
 
 test.serial('a refused form keeps its entries, and the focus is in the field at fault', async (t) => {

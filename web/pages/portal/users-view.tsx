@@ -42,6 +42,7 @@ export function usersPage(
             caption={texts.title}
             heads={[texts.name, texts.role, texts.actions]}
             rows={members.items.map((member) => userRow(of, member))}
+            cards
             actions
           />
         </Card>
