@@ -26,15 +26,17 @@ export async function assertAccessible(t: ExecutionContext, page: Page | Frame, 
   t.deepEqual(described, [], what);
 }
 
-/** The same in light and dark colours, and in those that a person has set for high contrast. */
+/** The same in light and dark colours, in both with more contrast, and in those that a person has set for high contrast. */
 export async function assertAccessibleInThemes(t: ExecutionContext, page: Page, what: string): Promise<void> {
   for (const [theme, media] of [
     ['light', { colorScheme: 'light' }],
     ['dark', { colorScheme: 'dark' }],
-    ['high contrast', { colorScheme: 'light', forcedColors: 'active' }],
+    ['dark with more contrast', { colorScheme: 'dark', contrast: 'more' }],
+    ['light with more contrast', { colorScheme: 'light', contrast: 'more' }],
+    ['high contrast', { colorScheme: 'light', contrast: null, forcedColors: 'active' }],
   ] as const) {
     await page.emulateMedia(media);
     await assertAccessible(t, page, `${what}, ${theme}`);
   }
-  await page.emulateMedia({ colorScheme: null, forcedColors: null });
+  await page.emulateMedia({ colorScheme: null, contrast: null, forcedColors: null });
 }

@@ -92,6 +92,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await logIn(page, `${service.url}/components`, await service.key());
     await page.locator('[data-island="toast"][data-live]').waitFor();
     await assertAccessible(t, page, 'components');
+    await page.emulateMedia({ contrast: 'more' });
+    await assertAccessible(t, page, 'components with more contrast');
+    await page.emulateMedia({ contrast: null });
     await page.getByRole('tab', { name: 'Type' }).press('ArrowRight');
     await page.getByRole('tab', { name: 'Draw', selected: true }).and(page.locator(':focus')).waitFor();
     await page.getByRole('tabpanel').getByText('A drawing.').waitFor();

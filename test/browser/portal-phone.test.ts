@@ -138,7 +138,7 @@ const SIZES = [
   [390, 844, { colorScheme: 'light' }],
   [320, 640, { colorScheme: 'dark' }],
   [640, 400, { forcedColors: 'active' }],
-  [1280, 800, { colorScheme: 'dark' }],
+  [1280, 800, { colorScheme: 'dark', contrast: 'more' }],
 ] as const;
 
 for (const [width, height, look] of SIZES) {
