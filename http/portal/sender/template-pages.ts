@@ -29,7 +29,7 @@ import {
   senderFields,
   templatePage,
   templatesPage,
-} from '../../../web/pages/portal/sender/templates-view.ts';
+} from '../../../web/pages/portal/sender/templates-view.tsx';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';

@@ -76,6 +76,8 @@ for (const [what, options] of [
       await page.getByRole('button', { name: 'Save as template' }).press('Enter');
       await page.getByText('The template is saved.').waitFor();
       await looksGood(t, page, 'template');
+      const main = page.locator('.main:is(button, a):visible');
+      t.deepEqual(await main.allTextContents(), ['Send'], 'one primary action');
 
       // A refused form keeps what was typed.
       await page.getByLabel('Name', { exact: true }).fill('Ana');
@@ -107,6 +109,7 @@ for (const [what, options] of [
       // A new version; the older one can still be used.
       await page.getByRole('link', { name: 'All templates' }).press('Enter');
       await looksGood(t, page, 'templates');
+      t.deepEqual(await main.allTextContents(), ['New template']);
       await page.getByRole('link', { name: 'Lease' }).press('Enter');
       await page.getByRole('link', { name: 'Edit the template' }).press('Enter');
       await goTo(page, 'People');

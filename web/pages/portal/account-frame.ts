@@ -131,7 +131,8 @@ export function accountPage(
       newDocument: {
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,
-        isMain: !page.path.startsWith('/organization'),
+        // Pages of templates have a primary action of their own.
+        isMain: !['/organization', '/account/templates'].some((path) => page.path.startsWith(path)),
       },
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
@@ -179,39 +180,4 @@ export interface RefusedForm {
   readonly values: Readonly<Record<string, string>>;
   /** Says by field what is wrong with it, in the order of the form. Empty: the refusal is not about its fields. */
   readonly faults: Readonly<Record<string, string>>;
-}
-
-export function noticePart(notice: AccountNotice | undefined): Html {
-  if (notice === undefined) return html``;
-  const attributes = notice.kind === 'bad' ? html`role="alert" tabindex="-1" autofocus` : html`role="status"`;
-  return html`<p class="outcome ${notice.kind}" ${attributes}>${notice.text}</p>\n`;
-}
-
-/** A button that asks once more, without a script. */
-export function sureForm(
-  page: Pick<AccountPage, 'culture'>,
-  user: Pick<SignedInUser, 'formToken'>,
-  action: string,
-  labels: { readonly ask: string; readonly sure: string },
-): Html {
-  const button = form(page, user, action, html`<button type="submit" class="bad">${labels.sure}</button>`);
-  return html`<details class="sure"><summary>${labels.ask}</summary>\n${button}</details>`;
-}
-
-/**
- * A table that scrolls by itself on narrow screens.
- * @param hasActions true: the last column has actions, which stay in view
- */
-export function accountTable(
-  caption: string,
-  heads: readonly string[],
-  rows: readonly Html[],
-  hasActions = false,
-): Html {
-  const head = heads.map((text) => html`<th scope="col">${text}</th>`);
-  return html`<div class="scroll${hasActions ? ' with-actions' : ''}" role="group" aria-label="${caption}" tabindex="0"><table>
-<thead><tr>${head}</tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`;
 }

@@ -1,0 +1,312 @@
+/** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
+
+import type { CreateDocuments, SignedInUser } from '../../../../actors/portal/api.ts';
+import type { NewField } from '../../../../contracts/portal/flow.ts';
+import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
+import { TEXTS } from '../../../../contracts/texts/texts.ts';
+import { Button, ButtonLink, Field, Select, TextArea } from '../../../components/controls.tsx';
+import { PageHead, Table } from '../../../components/surfaces.tsx';
+import { Notice, Sure } from '../account-form.tsx';
+import {
+  type AccountNotice,
+  type AccountPage,
+  accountPage,
+  addressFrom,
+  FORM_TOKEN,
+} from '../account-frame.ts';
+import { filled, type SenderTexts } from '../texts.ts';
+import { timeText } from './times.ts';
+
+const PATH = '/account/templates';
+
+type Texts = SenderTexts['templates'];
+
+export interface TemplatesPage {
+  readonly q: string;
+  readonly items: readonly TemplateItem[];
+  /** Address of older templates; undefined: there are none. */
+  readonly next: string | undefined;
+  readonly isFirst: boolean;
+  readonly notice: AccountNotice | undefined;
+}
+
+export function templatesPage(page: AccountPage, user: SignedInUser, shown: TemplatesPage): string {
+  const texts = TEXTS[page.words.language].senders;
+  const { list, templates } = texts;
+  const { q, items, next, isFirst, notice } = shown;
+  return accountPage(page, user, {
+    title: templates.title,
+    hasHeading: true,
+    main: (
+      <>
+        <PageHead title={templates.title}>
+          <ButtonLink rank="main" href={addressFrom(page, `${PATH}/new`)}>
+            {templates.create}
+          </ButtonLink>
+        </PageHead>
+        <Notice page={page} notice={notice} />
+        <p>{templates.text}</p>
+        <form method="get" action={PATH} class="filters" role="search">
+          {page.culture !== undefined && <input type="hidden" name="culture" value={page.culture} />}
+          <label>
+            {templates.search} <input name="q" type="search" maxLength={200} value={q} />
+          </label>
+          <Button type="submit">{list.apply}</Button>
+        </form>
+        {items.length === 0 ? (
+          <p>{templates.none}</p>
+        ) : (
+          <div class="card">
+            <Table
+              caption={templates.title}
+              heads={[templates.one, templates.roles, templates.version, list.changed]}
+              rows={items.map((item) => templateRow(page, templates, item))}
+            />
+          </div>
+        )}
+        <p class="ways">
+          {!isFirst && <ButtonLink href={addressFrom(page, PATH)}>{templates.first}</ButtonLink>}
+          {next !== undefined && <ButtonLink href={addressFrom(page, next)}>{templates.next}</ButtonLink>}
+        </p>
+      </>
+    ),
+  });
+}
+
+function templateRow(
+  page: AccountPage,
+  templates: Texts,
+  { id, name, description, roles, version, updateDate }: TemplateItem,
+) {
+  return {
+    key: id,
+    cells: [
+      <>
+        <a href={addressFrom(page, `${PATH}/${id}`)}>
+          <bdi>{name}</bdi>
+        </a>
+        {description !== null && <div class="hint">{description}</div>}
+      </>,
+      roles.map((role) => roleText(templates, role)).join(', '),
+      version,
+      timeText(page.words.language, updateDate),
+    ],
+  };
+}
+
+export interface TemplatePage {
+  /** The version that is used. */
+  readonly template: TemplateItem;
+  /** Newest first. */
+  readonly versions: readonly TemplateItem[];
+  readonly request: CreateDocuments;
+  /** The same for each time the form is sent. */
+  readonly key: string;
+  /** Inputs of a refused form, by name. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly notice: AccountNotice | undefined;
+}
+
+/** Fields that the sender can fill, each name once. */
+export function senderFields({ flowActions }: Pick<CreateDocuments, 'flowActions'>): readonly NewField[] {
+  const fields = flowActions.flatMap((action) => action.fields ?? []);
+  const byName = new Map(fields.map((field) => [field.name.trim(), field]));
+  return [...byName.values()].filter(
+    ({ type, readOnly }) => type !== 'Attachment' && (type !== 'Initials' || readOnly === true),
+  );
+}
+
+/** True when the request makes one document, which can get a title. */
+export function hasOneName({ files, isEnvelope }: Pick<CreateDocuments, 'files' | 'isEnvelope'>): boolean {
+  return files.length === 1 || isEnvelope === true;
+}
+
+export function templatePage(page: AccountPage, user: SignedInUser, shown: TemplatePage): string {
+  const texts = TEXTS[page.words.language].senders;
+  const { templates } = texts;
+  const { template, versions, notice } = shown;
+  const { id, name, description, version } = template;
+  const newest = versions[0]?.version ?? version;
+  return accountPage(page, user, {
+    title: name,
+    hasHeading: true,
+    main: (
+      <>
+        <PageHead title={name} from={{ href: addressFrom(page, PATH), text: templates.back }} />
+        <Notice page={page} notice={notice} />
+        {description !== null && <p>{description}</p>}
+        {version !== newest && (
+          <p class="hint">
+            {filled(templates.notNewest, { version: String(version), newest: String(newest) })}
+          </p>
+        )}
+        <UseForm page={page} user={user} texts={texts} shown={shown} />
+        <h2>{templates.versions}</h2>
+        {/* biome-ignore lint/a11y/noRedundantRoles: without markers it is no list for some screen readers. */}
+        <ol class="rows" role="list">
+          {versions.map((one) => (
+            <li key={one.version}>
+              <a
+                href={addressFrom(page, `${PATH}/${one.id}?version=${one.version}`)}
+                aria-current={one.version === version ? 'true' : undefined}
+              >
+                <bdi>
+                  {filled(templates.versionLine, {
+                    version: String(one.version),
+                    time: timeText(page.words.language, one.updateDate),
+                    name: one.updatedBy.name,
+                  })}
+                </bdi>
+              </a>
+            </li>
+          ))}
+        </ol>
+        <div class="ways">
+          <ButtonLink href={addressFrom(page, `${PATH}/${id}/bulk`)}>{texts.bulk.open}</ButtonLink>
+          <ButtonLink href={addressFrom(page, `${PATH}/${id}/edit`)}>{templates.edit}</ButtonLink>
+          <Sure
+            of={{ page, user }}
+            action={`${PATH}/${id}/removal`}
+            ask={templates.remove}
+            sure={templates.removeSure}
+          />
+        </div>
+      </>
+    ),
+  });
+}
+
+/** The browser checks its fields: a refusal of the service is about the whole form. */
+function UseForm({
+  page,
+  user,
+  texts: { editor, templates },
+  shown: { template, request, key, values },
+}: {
+  readonly page: AccountPage;
+  readonly user: SignedInUser;
+  readonly texts: SenderTexts;
+  readonly shown: TemplatePage;
+}) {
+  const { id, version, roles } = template;
+  const fields = senderFields(request);
+  return (
+    <form method="post" action={addressFrom(page, `${PATH}/${id}/documents`)}>
+      <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
+      <input type="hidden" name="version" value={version} />
+      <input type="hidden" name="key" value={key} />
+      {roles.length > 0 && <h2>{templates.people}</h2>}
+      {roles.map((role, index) => (
+        <fieldset>
+          <legend>
+            <bdi>{roleText(templates, role)}</bdi>
+          </legend>
+          <Field
+            id={`name-${index}`}
+            name={`name-${index}`}
+            label={editor.personName}
+            required
+            maxLength={200}
+            value={values[`name-${index}`]}
+          />
+          <Field
+            id={`email-${index}`}
+            name={`email-${index}`}
+            label={editor.mail}
+            type="email"
+            required
+            maxLength={254}
+            spellcheck={false}
+            value={values[`email-${index}`]}
+          />
+        </fieldset>
+      ))}
+      {fields.length > 0 && (
+        <>
+          <h2>{templates.values}</h2>
+          <p class="hint">{templates.valuesHint}</p>
+        </>
+      )}
+      {fields.map((field, index) => (
+        <ValueField texts={templates} field={field} id={`value-${index}`} values={values} />
+      ))}
+      <h2>{editor.message}</h2>
+      {hasOneName(request) && (
+        <Field
+          id="document-name"
+          name="documentName"
+          label={templates.documentName}
+          maxLength={250}
+          value={values['documentName'] ?? nameOf(request)}
+        />
+      )}
+      <TextArea
+        id="description"
+        name="description"
+        label={editor.messageText}
+        rows={4}
+        maxLength={4000}
+        value={values['description'] ?? request.description ?? ''}
+      />
+      <p class="ways">
+        <Button type="submit" rank="main">
+          {editor.send}
+        </Button>
+      </p>
+    </form>
+  );
+}
+
+function nameOf({ files, isEnvelope, envelopeName }: CreateDocuments): string {
+  return (isEnvelope === true ? envelopeName : files[0]?.displayName) ?? '';
+}
+
+/** An input for a value of the sender. */
+function ValueField({
+  texts: { required },
+  field: { name, label, type, readOnly, value, options, maxLength, minimum, maximum },
+  id,
+  values,
+}: {
+  readonly texts: Texts;
+  readonly field: NewField;
+  readonly id: string;
+  readonly values: Readonly<Record<string, string>>;
+}) {
+  const given = values[id] ?? (value === null || value === undefined ? '' : String(value));
+  const text = <bdi>{label?.trim() || name}</bdi>;
+  if (type === 'Checkbox')
+    return (
+      <p>
+        <label class="tick">
+          <input type="checkbox" name={id} value="true" checked={given === 'true'} /> {text}
+        </label>
+      </p>
+    );
+  // The participant could not fill it.
+  const needed = readOnly === true;
+  const parts = {
+    ...{ id, name: id, required: needed, value: given },
+    label: needed ? (
+      <>
+        {text} <span class="hint">({required})</span>
+      </>
+    ) : (
+      text
+    ),
+  };
+  if (type === 'Choice')
+    return <Select {...parts} options={['', ...(options ?? [])].map((one) => [one, one] as const)} />;
+  if (type === 'Number')
+    return (
+      <Field {...parts} type="number" step="any" min={minimum ?? undefined} max={maximum ?? undefined} />
+    );
+  if (type === 'Date') return <Field {...parts} type="date" />;
+  return <Field {...parts} type="text" maxLength={maxLength ?? 500} />;
+}
+
+/** Name of a role: those that the service gave, such as `Signer 1`, in the language of the page. */
+function roleText({ roleNames }: Texts, role: string): string {
+  const [, type, number] = /^(Signer|Approver) (\d{1,4})$/.exec(role) ?? [];
+  return type === 'Signer' || type === 'Approver' ? `${roleNames[type]} ${number}` : role;
+}
