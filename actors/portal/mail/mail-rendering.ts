@@ -174,9 +174,11 @@ function documentInfo(
 ) {
   const { document, others = [] } = request;
   const { createdBy, description } = document;
+  // A person may have to sign one of them twice.
+  const documents = new Map([request, ...others].map((one) => [one.document.id, one.document]));
   return {
-    document: namesOf([document, ...others.map((one) => one.document)], language),
-    count: others.length === 0 ? null : String(1 + others.length),
+    document: namesOf([...documents.values()], language),
+    count: documents.size === 1 ? null : String(documents.size),
     organization: named(name),
     sender: createdBy.type === 'User' && createdBy.name ? named(createdBy.name) : null,
     description: description && plainText(description),

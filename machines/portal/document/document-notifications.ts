@@ -123,8 +123,12 @@ export function startMails(documents: readonly DocumentContext[]): readonly Mail
   );
 }
 
+/** Without the description, which may be long and is in the mail once. */
 function linkedOf({ document, flowActionId, userId, observerId }: MailRequest): LinkedDocument {
-  return { document, flowActionId, userId, ...(observerId !== undefined && { observerId }) };
+  return {
+    ...{ document: { ...document, description: null }, flowActionId, userId },
+    ...(observerId !== undefined && { observerId }),
+  };
 }
 
 /** Notifies one person who has to act; nothing without an address. */

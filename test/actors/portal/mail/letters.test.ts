@@ -10,10 +10,13 @@ import { type MailRenderingOptions, renderMail } from '../../../../actors/portal
 import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
 import { isMailAddress } from '../../../../actors/portal/shared/mail-address.ts';
 import { LANGUAGES, type Language } from '../../../../contracts/portal/words.ts';
+import type { DocumentId } from '../../../../machines/ids.ts';
+import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
+import { startMails } from '../../../../machines/portal/document/document-notifications.ts';
 import type { MailContent } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
 import { folderFor } from '../../../runtime/folder.ts';
-import { ACTION_1, notice, summary, USER_1 } from '../mailbox.ts';
+import { ACTION_1, DOCUMENT_1, notice, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
 import { PUBLIC_URL, startMailSystem } from './mail-harness.ts';
 import { headersOf, partsOf } from './relay.ts';
@@ -87,6 +90,34 @@ test('a reminder has the content of the first mail', (t) => {
       renderMail(notice('pending', 'a@b.test', { role: 'approve' }), parts(language)),
     );
   }
+});
+
+test('documents of one call are one mail to a person, which counts each once and has their description once', (t) => {
+  const user = { id: USER_1, name: 'Ana', identifier: null, email: 'ana@example.test', phone: null };
+  const action = { type: 'Signer', status: 'Pending', user };
+  const documents = ['Lease', 'Annex'].map((name, at) => ({
+    ...summary({ id: `${DOCUMENT_1.slice(0, -1)}${at}` as DocumentId, name, description: 'The office.' }),
+    ...{ organization: { id: ORGANIZATION_1, name: 'Acme' }, observers: [], version: 1 },
+    // For herself, and for a company.
+    actions: ['a', 'b'].map((end) => ({ ...action, id: `${ACTION_1.slice(0, -1)}${end}` })),
+  })) as unknown as readonly DocumentContext[];
+  const [mail, ...more] = startMails(documents);
+  if (mail === undefined) return t.fail('there is no mail');
+  t.is(more.length, 0);
+  t.deepEqual(
+    mail.others?.map(({ document }) => [document.name, document.description]),
+    [
+      ['Lease', null],
+      ['Annex', null],
+      ['Annex', null],
+    ],
+  );
+  const letter = renderMail(mail, parts('en'));
+  t.is(letter.items?.length, 4, 'each action has a link');
+  t.is(letter.subject, 'Please sign: Lease and Annex');
+  const text = mailBodyText(letter);
+  t.regex(text, /asks you to sign these 2 documents/);
+  t.is(text.split('The office.').length, 2);
 });
 
 test('a mail links to the action it names, and a concluded one without action to the public check page', (t) => {
