@@ -129,7 +129,7 @@ export class SigningPages {
         ticket.application === null &&
         !ticket.expired && {
           visit: await visitOf(runtime.store, directory, links, context, {
-            email: named.user.email,
+            ...{ name: named.user.name, identifier: named.user.identifier, email: named.user.email },
             ...{ ticket, origin, now: runtime.clock.now() },
           }),
         }),

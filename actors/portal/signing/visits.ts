@@ -2,7 +2,7 @@
 import type { ActorStore } from '@sealwright/runtime';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
@@ -16,6 +16,8 @@ type VisitDocument = NonNullable<SigningPageView['visit']>[number];
 
 /** Person with a mailed link. */
 interface Visitor {
+  readonly name: string | null;
+  readonly identifier: string | null;
   readonly email: string;
   readonly ticket: SigningTicket;
   readonly origin: RequestOrigin;
@@ -26,7 +28,7 @@ interface Visitor {
 const PROVEN_MS = 30 * 60_000;
 
 /**
- * Lists the documents of the same call for the address of a mailed link, and after a code from its mailbox what else of the
+ * Lists the documents of the same call for the person of a mailed link, and after a code from the mailbox what else of the
  * organization waits for it: those that are done or can be acted on. Empty for a document alone. Links are good as long
  * as the ticket.
  */
@@ -40,7 +42,8 @@ export async function visitOf(
   const { email, ticket } = visitor;
   const announcing =
     sent.announcedBy === undefined ? sent : (await directory.byId(sent.announcedBy))?.context;
-  const ids = new Set([announcing?.id ?? sent.id, ...(announcing?.announces ?? []), sent.id]);
+  const ofCall = new Set([announcing?.id ?? sent.id, ...(announcing?.announces ?? []), sent.id]);
+  const ids = new Set(ofCall);
   if (isProven(sent, visitor))
     for (const id of await pendingOf(store, sent.organization.id, email, MAX_DOCUMENTS)) ids.add(id);
   const visit: VisitDocument[] = [];
@@ -48,11 +51,7 @@ export async function visitOf(
     const document = await directory.byId(id);
     if (document === undefined || document.context.organization.id !== sent.organization.id) continue;
     const { context } = document;
-    const turns = context.actions.flatMap((action) =>
-      usersOf(action)
-        .filter((user) => user.email !== null && addressKey(user.email) === addressKey(email))
-        .map((user) => ({ flowActionId: action.id, userId: user.id })),
-    );
+    const turns = turnsOf(context, visitor, ofCall.has(id));
     const states = turns.map((turn) => pageState(document, turn));
     const open = turns[states.indexOf('ready')];
     const isDone = states.some(
@@ -68,6 +67,25 @@ export async function visitOf(
     });
   }
   return visit.length > 1 ? visit : [];
+}
+
+/**
+ * The turns of a person in a document. Two people may share a mailbox: identifiers tell them apart, and names, which may be
+ * spelled otherwise in a document of another call.
+ */
+function turnsOf(
+  { actions }: DocumentContext,
+  { name, identifier, email }: Visitor,
+  isOfCall: boolean,
+): readonly Turn[] {
+  const found = actions.flatMap((action) =>
+    usersOf(action)
+      .filter((user) => user.email !== null && addressKey(user.email) === addressKey(email))
+      .filter((user) => !user.identifier || !identifier || user.identifier === identifier)
+      .map((user) => ({ name: user.name, flowActionId: action.id, userId: user.id })),
+  );
+  const own = found.filter((turn) => turn.name === name);
+  return own.length > 0 || isOfCall ? own : found;
 }
 
 /** True in the browser that has just given a code from the mailbox: a link alone may have been passed on. */

@@ -206,3 +206,29 @@ test.serial(
     t.deepEqual(await visit(), sent);
   },
 );
+
+test.serial('a visit leads each of two people with one mailbox to documents of their own', async (t) => {
+  const fixture = await portalFixture(t);
+  const { tenant, portal } = fixture;
+  const files = [await fixture.file('Lease.pdf'), await fixture.file('Annex.pdf')];
+  const flowActions = ['Ana', 'Bruno'].map((name) => ({
+    ...signer(name),
+    user: { name, email: 'both@example.org' },
+  }));
+  const made = await portal.documents.create(tenant, { files, flowActions });
+  await reached(() => fixture.mails.length === 2);
+  const { tickets } = portalKeys(Buffer.alloc(32, 7));
+  const links = new SigningLinks(new Tickets(tickets), systemClock, () => '');
+  for (const name of ['Ana', 'Bruno']) {
+    const mail = fixture.mails.find(({ text }) => text.includes(name));
+    const [, key = '', ticket = ''] = /key\/(\w+)\/sign\?ticket=(\S+)/.exec(mail?.text ?? '') ?? [];
+    const { visit = [] } = await portal.signingPages.page(key, ticket, ORIGIN);
+    t.is(visit.length, 2, name);
+    for (const { href } of visit) {
+      const next = links.parse(new URL(href).searchParams.get('ticket') ?? '');
+      t.true(made.some(({ documentId }) => documentId === next?.documentId));
+      const { flowActions: actions } = await fixture.get(next?.documentId as DocumentId);
+      t.is(actions.find(({ id }) => id === next?.flowActionId)?.user?.name, name);
+    }
+  }
+});
