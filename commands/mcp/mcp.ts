@@ -22,6 +22,7 @@ export async function mcp(
 ): Promise<ExitCode> {
   const services = {
     folder,
+    root: settings.storage.root,
     batch: async () => new Client<BatchOperations>(await batchOptions(settings, env)),
     portal: async () => new Client<PortalOperations>(await portalOptions(settings, env)),
   };

@@ -3,7 +3,6 @@
  *
  * Source: https://modelcontextprotocol.io/specification/2025-06-18.
  */
-import { createInterface } from 'node:readline';
 import type { Services, Tool } from './tools.ts';
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'];
@@ -12,6 +11,7 @@ const UNREADABLE = -32700;
 const NO_REQUEST = -32600;
 const NO_METHOD = -32601;
 const WRONG_PARAMETERS = -32602;
+const OUR_FAULT = -32603;
 
 interface Message {
   readonly jsonrpc?: unknown;
@@ -37,11 +37,11 @@ export async function serveTools(
 ): Promise<void> {
   const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const running = new Set<Promise<void>>();
-  for await (const line of createInterface({ input })) {
+  for await (const line of linesOf(input)) {
     if (line.trim() === '') continue;
     const message = parsed(line);
-    if (message === undefined) {
-      send({ id: null, error: { code: UNREADABLE, message: 'The line is no JSON.' } });
+    if (message instanceof Refusal) {
+      send({ id: null, error: { code: message.code, message: message.message } });
       continue;
     }
     const { id } = message;
@@ -49,7 +49,11 @@ export async function serveTools(
     if (id === undefined) continue;
     const answered = answer(message, tools, services, version).then(
       (result) => send({ id, result }),
-      (error: Error) => send({ id, error: { code: (error as Refusal).code, message: error.message } }),
+      (error: Error) =>
+        send({
+          id,
+          error: { code: error instanceof Refusal ? error.code : OUR_FAULT, message: error.message },
+        }),
     );
     running.add(answered);
     void answered.then(() => running.delete(answered));
@@ -57,12 +61,28 @@ export async function serveTools(
   await Promise.all(running);
 }
 
-function parsed(line: string): Message | undefined {
+/** Ends lines at line feeds alone: texts in JSON may have the line ends of Unicode, at which `readline` ends lines, too. */
+async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+  input.setEncoding('utf8');
+  let begun = '';
+  for await (const chunk of input) {
+    const [first = '', ...others] = String(chunk).split('\n');
+    begun += first;
+    for (const next of others) {
+      yield begun;
+      begun = next;
+    }
+  }
+  yield begun;
+}
+
+function parsed(line: string): Message | Refusal {
   try {
     const value = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? value : {};
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    return new Refusal(NO_REQUEST, 'The line is no message.');
   } catch {
-    return undefined;
+    return new Refusal(UNREADABLE, 'The line is no JSON.');
   }
 }
 

@@ -1,11 +1,12 @@
 /**
  * The usual operations of both services as tools for language models.
  *
- * Files are named by paths in one folder. Nothing outside of it is read, and nothing in it is overwritten.
+ * Files are named by paths in one folder. Nothing outside of it is read, nothing in it is overwritten, and the data of the
+ * service, which has its keys, is no part of it.
  *
  * Source: docs/how-to.md, "Use it from an assistant"; docs/decisions/0269-tools-for-assistants.md.
  */
-import { openAsBlob, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, openAsBlob, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import type { Client } from '../../clients/typescript/client.ts';
@@ -17,6 +18,8 @@ export interface Services {
   portal(): Promise<Client<PortalOperations>>;
   /** Folder of all files. */
   readonly folder: string;
+  /** `Storage:Root`. */
+  readonly root: string;
 }
 
 type Input = Readonly<Record<string, unknown>>;
@@ -223,23 +226,35 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /** A form with the file; it is read while it is sent. */
-async function formOf({ folder }: Services, path: unknown): Promise<FormData> {
-  const file = inFolder(folder, realpathSync(resolve(folder, String(path))), path);
+async function formOf(services: Services, path: unknown): Promise<FormData> {
+  const file = inFolder(services, realpathSync(resolve(services.folder, String(path))), path);
   const form = new FormData();
   form.set('file', await openAsBlob(file), basename(file));
   return form;
 }
 
-async function save({ folder }: Services, path: unknown, ask: () => Promise<Response>) {
-  const wanted = resolve(folder, String(path));
-  const target = inFolder(folder, join(realpathSync(dirname(wanted)), basename(wanted)), path);
+async function save(services: Services, path: unknown, ask: () => Promise<Response>) {
+  const wanted = resolve(services.folder, String(path));
+  const target = inFolder(services, join(realpathSync(dirname(wanted)), basename(wanted)), path);
   const bytes = Buffer.from(await (await ask()).arrayBuffer());
   writeFileSync(target, bytes, { flag: 'wx', mode: 0o600 });
   return { saved: target, bytes: bytes.length };
 }
 
-/** @throws {Error} for a path that leads out of the folder, also by a link */
-function inFolder(folder: string, real: string, path: unknown): string {
-  if (real.startsWith(`${realpathSync(folder)}${sep}`)) return real;
-  throw new Error(`${path} is not in ${folder}. Files of this server are in that folder alone.`);
+/**
+ * @throws {Error} for a path that leads out of the folder, also by a link, or into the data of the service; a folder that is
+ * a part of the data was chosen by the person
+ */
+function inFolder({ folder, root }: Pick<Services, 'folder' | 'root'>, real: string, path: unknown): string {
+  const top = realpathSync(folder);
+  if (!isIn(top, real))
+    throw new Error(`${path} is not in ${folder}. Files of this server are in that folder alone.`);
+  const data = existsSync(root) ? realpathSync(root) : root;
+  if (isIn(data, real) && !isIn(data, top))
+    throw new Error(`${path} is in ${root}, with the data and the keys of the service.`);
+  return real;
+}
+
+function isIn(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}${sep}`);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
+import { APPLICATION_FILE } from '../../service/portal-setup.ts';
 import { freshFolder, start } from './program.ts';
 
 interface Result {
@@ -30,7 +31,7 @@ function host(t: ExecutionContext, cwd: string) {
   });
   const { stdin } = child;
   let last = 0;
-  const ask = (method: string, params: object = {}) => {
+  const ask = (method: string, params: object | null = {}) => {
     last += 1;
     const id = last;
     const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
@@ -91,7 +92,20 @@ test('an assistant signs, sends, follows, cancels and saves through its tools, i
     const refused = await call('sign_file', { path });
     t.true(refused?.isError, path);
   }
+  const secret = join('data', 'keys', APPLICATION_FILE);
+  t.true(existsSync(join(cwd, secret)));
+  for (const refused of [
+    await call('sign_file', { path: secret }),
+    await call('save_signed_file', { id: job.id ?? job.jobId, path: join('data', 'input', 'signed.pdf') }),
+  ])
+    t.regex(refused?.content?.[0]?.text ?? '', /with the data and the keys of the service/);
   t.is((await ask('tools/call', { name: 'sign_file', arguments: {} })).error?.code, -32602);
+  t.deepEqual(
+    (await ask('ping', { text: 'one\u2028two' })).result,
+    {},
+    'a line end of Unicode ends no message',
+  );
+  t.is((await ask('tools/call', null)).error?.code, -32603, 'an error has a code');
   t.is((await ask('resources/list')).error?.code, -32601);
   stdin.end();
   t.is(await ended, 0, 'it ends with its input');
