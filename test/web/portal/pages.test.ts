@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { jsonInHtml } from '../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
@@ -15,8 +16,13 @@ import { brandingRoutes } from '../../../http/portal/routes/organizations.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import {
+  PORTAL_REFUSALS,
+  PortalRefusal,
+  type PortalRefusalCode,
+} from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
+import { bulkPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { counted, pageTexts } from '../../../web/pages/portal/texts.ts';
 import { hideEmail, hideIdentifier } from '../../../web/pages/portal/validation-view.tsx';
@@ -168,6 +174,35 @@ test('a file is offered only while the link is valid for it', (t) => {
     const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
     t.is(html.includes('href="/content?ticket=T"'), !isLinkOver);
   }
+});
+
+test('a frame tells its page that a link is used up when nothing is left to do, not when the link has expired', (t) => {
+  for (const [state, isClosed] of [
+    ['canceled', true],
+    ['ticket-expired', false],
+  ] as const) {
+    const view = { state, document: SHOWN, embedOrigins: ['https://app.example.org'] } as const;
+    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, true), ADDRESSES);
+    t.is(html.includes('"type":"closed"'), isClosed, state);
+  }
+});
+
+test('a refused table is explained in the language of the page, and the service says where it is wrong', (t) => {
+  const page = {
+    ...{ words: pageTexts('es'), texts: TEXTS.es.account, culture: undefined, theme: undefined },
+    ...{ path: '/account/templates/t/bulk', address: '/account/templates/t/bulk' },
+  };
+  const user = {
+    ...{ id: 'u', name: 'Ana', email: 'ana@example.org', role: 'sender', formToken: 'f' },
+    tenant: { organization: { id: 'o', name: 'Org' } },
+  } as unknown as SignedInUser;
+  const template = { id: 't', version: 1, name: 'Lease' } as never;
+  const refusal = new PortalRefusal('InvalidFlowAction', 'Row 3 has no name.');
+  const html = bulkPage(page, user, { template, refusal });
+  t.true(html.includes(TEXTS.es.senders.editor.script.refusals.InvalidFlowAction));
+  t.regex(html, /<div class="hint" lang="en"><bdi>Row 3 has no name\.<\/bdi>/);
+  // A paragraph cannot hold the sentence, and would end before it.
+  t.regex(html, /<div class="outcome bad" id="refusal"/);
 });
 
 test('one person whose turn is next is named, several are listed only', (t) => {

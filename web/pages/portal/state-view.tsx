@@ -139,6 +139,9 @@ function stateEvents({ state, document: shown }: SigningPageView): readonly Fram
   if (shown === undefined) return [];
   const { id } = shown;
   switch (state) {
+    // The link is over, not what its participant has to do.
+    case 'ticket-expired':
+      return [];
     case 'waiting-for-turn':
     case 'processing':
       return [{ type: 'waiting', id }];

@@ -57,10 +57,10 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         <p>{texts.intro}</p>
         <p class="hint">{texts.limits}</p>
         {refusal !== undefined && (
-          <p class="outcome bad" id="refusal" role="alert" tabIndex={-1}>
+          <div class="outcome bad" id="refusal" role="alert" tabIndex={-1}>
             {filled(texts.refused, { name: file?.name ?? '', reason: faultIn(page, refusal) })}
-            <Original page={page} {...refusal} />
-          </p>
+            <Original page={page} code={refusal.code} message={refusal.message} />
+          </div>
         )}
         <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
           <Hidden user={user} template={template} file={undefined} />

@@ -86,8 +86,8 @@ ${historyPart(page, texts, shown)}
 }
 
 /** Place of a picture of the first page. */
-function firstPage({ document: { updateDate }, preview }: SenderDocument): Html {
-  return preview === undefined ? html`` : html`<p id="first-page" data-version="${String(updateDate)}"></p>`;
+function firstPage({ document: { checksumMd5 }, preview }: SenderDocument): Html {
+  return preview === undefined ? html`` : html`<p id="first-page" data-version="${checksumMd5}"></p>`;
 }
 
 /** Folders to choose from; that of the document is among them, although not all are offered. */
