@@ -211,7 +211,9 @@ export class Mails {
   async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly Mail[]> {
     const rows = await this.#runtime.store.rows({ view: 'document-mails', prefix: [id], limit: 1000 });
     const own = rows.filter(({ value }) => value === tenant.organization.id);
-    return this.#views(own.map(({ key }) => String(key[2])));
+    const mails = await this.#views(own.map(({ key }) => String(key[2])));
+    // Of a mail about several documents, this one.
+    return mails.map((mail) => ({ ...mail, documentId: id }));
   }
 
   /** Of all organizations, newest first, for operators. */
