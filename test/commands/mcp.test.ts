@@ -79,7 +79,13 @@ test('an assistant signs, sends, follows, cancels and saves through its tools, i
   });
   const document = await done('get_document', { id });
   t.is(document.status, 'Pending');
-  t.is((await done('list_documents', { status: 'Pending' })).items[0].id, id);
+  const [second] = await done('send_document', { path: 'lease.pdf', name: 'Annex', participants });
+  const { items } = await done('list_documents', { status: 'Pending' });
+  t.deepEqual(
+    items.map((item: { id: string }) => item.id),
+    [second.documentId, id],
+    'newest first',
+  );
   await done('remind_participant', { id, flowActionId: document.flowActions[0].id });
   await done('cancel_document', { id, reason: 'wrong file' });
   t.is((await done('get_document', { id })).status, 'Canceled');
