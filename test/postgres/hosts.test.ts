@@ -1,18 +1,22 @@
 /** Addresses of PostgreSQL: several hosts with fail-over, Unix sockets, TLS, and a pooler of transactions. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { openPool } from '#runtime/store/postgres/connection.js';
+import { transactionsOf } from '#runtime/store/postgres/pooler.js';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { reached } from '../project/waiting.ts';
 import { type Cluster, freePort, startCluster, startPooler, startServer } from './cluster.ts';
+import { startProxy } from './proxy.ts';
 
 let cluster: Cluster | undefined;
 
@@ -111,6 +115,11 @@ test.serial(
       [url('localhost', 'verify-full', 'missing'), /names the file ".*missing\.pem" as sslrootcert: ENOENT/],
     ] as const)
       await t.throwsAsync(open(t, refused, 'tls', 'three'), { message }, refused);
+    const renewed = url('localhost', 'verify-full', 'renewed');
+    copyFileSync(pem('other.pem'), pem('renewed.pem'));
+    await t.throwsAsync(open(t, renewed, 'tls', 'three'), { message: /self-signed certificate/ });
+    copyFileSync(pem('own.pem'), pem('renewed.pem'));
+    t.is((await (await open(t, renewed, 'tls', 'three')).load(A))?.revision, 1);
   },
 );
 
@@ -190,6 +199,118 @@ test.serial(
     await Promise.all(stores.map((store) => store.close()));
   },
 );
+
+/** A message of the protocol: its type, its length and its fields. */
+function message(type: string, ...fields: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(fields);
+  const head = Buffer.alloc(5, type);
+  head.writeInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}
+
+/** The answer of a server to a client that it lets in. */
+const LET_IN = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
+
+/** The message of a server that is shut down. */
+const SHUT_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+for (const [what, answer] of [
+  ['answers nothing once a connection is open', LET_IN],
+  ['is shut down in the moment in which a connection is open', [...LET_IN, SHUT_DOWN]],
+] as const)
+  test.serial(`a store goes on to the next host where one ${what}`, async (t) => {
+    if (cluster === undefined) {
+      t.pass('the engine is not installed');
+      return;
+    }
+    let asked = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        asked += 1;
+        socket.write(Buffer.concat(answer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as { port: number };
+    const hosts = `127.0.0.1:${port},127.0.0.1:${cluster.port}`;
+    const store = await open(t, `postgres://sealwright@${hosts}/postgres`, `next_${answer.length}`);
+    t.true((await store.commit(stepOf(A, 0))).ok);
+    t.true(asked > 0);
+  });
+
+test.serial('a server that has no further connection keeps those that it has given', async (t) => {
+  if (cluster === undefined) {
+    t.pass('the engine is not installed');
+    return;
+  }
+  const admin = new pg.Client({ connectionString: cluster.url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query('CREATE ROLE few LOGIN CONNECTION LIMIT 2');
+  const others = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
+  const url = `postgres://few@127.0.0.1:${cluster.port},${others.join(',')}/postgres`;
+  const pool = openPool({ url, poolSize: 3 }, () => {});
+  t.teardown(() => pool.end());
+  const clients = [await pool.connect(), await pool.connect()];
+  const pids = async () =>
+    (await admin.query("SELECT pid FROM pg_stat_activity WHERE usename = 'few' ORDER BY pid")).rows;
+  const given = await pids();
+  await t.throwsAsync(pool.connect(), { message: /too many connections for role "few"/ });
+  for (const client of clients) client.release();
+  await pool.query('SELECT 1');
+  t.deepEqual(await pids(), given);
+});
+
+test.serial('a connection behind a pooler is as before after a transaction could not begin', async (t) => {
+  if (cluster === undefined) {
+    t.pass('the engine is not installed');
+    return;
+  }
+  const client = new pg.Client({ connectionString: cluster.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  const send = client.query.bind(client);
+  const { query } = transactionsOf(send, ['statement_timeout = no_number']);
+  for (const text of ['SELECT 1', 'BEGIN']) {
+    await t.throwsAsync(query(text), { message: /invalid value for parameter "statement_timeout"/ });
+    t.is((await send('SELECT 1')).rowCount, 1, text);
+  }
+});
+
+test.serial('the limit of a statement behind a pooler is that of its transaction too', async (t) => {
+  if (cluster === undefined) {
+    t.pass('the engine is not installed');
+    return;
+  }
+  const line = await startProxy(cluster.port);
+  t.teardown(() => line.close());
+  for (const marker of ['BEGIN', 'SELECT 7', 'COMMIT']) {
+    const client = new pg.Client({
+      connectionString: `postgres://sealwright@127.0.0.1:${line.port}/postgres`,
+      query_timeout: 60_000,
+    });
+    client.on('error', () => {});
+    await client.connect();
+    const sent: unknown[] = [];
+    const { query } = transactionsOf(
+      ((statement: string | pg.QueryConfig) => {
+        sent.push(statement);
+        return client.query(statement);
+      }) as pg.Client['query'],
+      [],
+    );
+    line.stallNext(marker);
+    const limited = { text: 'SELECT 7', ...{ query_timeout: 200 } };
+    await t.throwsAsync(query(limited), { message: 'Query read timeout' }, marker);
+    t.deepEqual(
+      sent.map((one) => (one as { readonly query_timeout?: number }).query_timeout),
+      sent.map(() => 200),
+    );
+    await client.end();
+  }
+});
 
 for (const lines of [[], ['ignore_startup_parameters = extra_float_digits,statement_timeout,options']]) {
   test.serial(

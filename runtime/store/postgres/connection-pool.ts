@@ -22,6 +22,9 @@ const READ_ONLY = '25006';
 /** SQLSTATE of a server or pooler that refuses parameters of the connection. */
 const PROTOCOL_VIOLATION = '08P01';
 
+/** SQLSTATE of a server that is alive and has no connection left. */
+const TOO_MANY_CONNECTIONS = '53300';
+
 /** SQLSTATEs of named statements that another server process has, or has not. */
 const OTHER_PROCESS = new Set(['42P05', '26000']);
 
@@ -35,9 +38,11 @@ export function library(): typeof pg {
 /** The host that connections of this process to one database use. Pools with the same URL share it. */
 class Route {
   readonly address: PostgresAddress;
-  readonly tls: pg.ClientConfig['ssl'];
-  /** Index of the host that is used, or tried next. */
+  #tls: pg.ClientConfig['ssl'];
+  /** Index of the host that is tried next. */
   at = 0;
+  /** Index of the host that was found last, until it fails. */
+  #found: number | undefined;
   /** Failures so far, after which another attempt makes sense. */
   changes = 0;
   /** True behind a pooler of transactions. */
@@ -46,10 +51,20 @@ class Route {
   constructor(url: string) {
     try {
       this.address = parsePostgresUrl(url);
-      this.tls = tlsOf(this.address);
+      this.#tls = tlsOf(this.address);
     } catch (error) {
       throw new Fatal('store.postgres-options', `The URL of the database ${describeFailure(error).message}.`);
     }
+  }
+
+  /** Read for each connection: certificates are replaced while the program runs. */
+  get tls(): pg.ClientConfig['ssl'] {
+    try {
+      this.#tls = tlsOf(this.address);
+    } catch {
+      // A file is being replaced; the earlier one may do.
+    }
+    return this.#tls;
   }
 
   get host(): PostgresAddress['hosts'][number] {
@@ -60,11 +75,22 @@ class Route {
     return this.address.hosts.length > 1;
   }
 
-  /** Records a failure of the host with index `at`. */
-  leave(at: number): void {
+  /** Records a failure of the host with index `at`. Its connections can be used on while it is alive. */
+  leave(at: number, isAlive = false): void {
     if (!this.hasOtherHosts) return;
     this.changes += 1;
     if (this.at === at) this.at = (at + 1) % this.address.hosts.length;
+    if (this.#found === at && !isAlive) this.#found = undefined;
+  }
+
+  /** Records that the host with index `at` takes writes, unless another one was tried since. */
+  find(at: number): void {
+    if (this.at === at) this.#found = at;
+  }
+
+  /** True for a connection to another host: it may be dead, or lead to a server of the past. */
+  hasLeft(at: number): boolean {
+    return at !== (this.#found ?? this.at);
   }
 
   findPooler(): void {
@@ -148,8 +174,7 @@ export function openPoolOver(options: PoolOptions): pg.Pool {
         try {
           const client = await super.connect();
           const place = PLACES.get(client);
-          if (place === undefined || place.at === route.at) return client;
-          // A connection to a host that is left: it may be dead, or lead to a server of the past.
+          if (place === undefined || !route.hasLeft(place.at)) return client;
           client.release(true);
         } catch (error) {
           const { message } = describeFailure(error);
@@ -169,20 +194,22 @@ export function openPoolOver(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 30_000,
     Client: clientClass(route, options),
     verify: (client, done) => {
-      verify(client, options.schema).then(() => done(), done);
+      verify(client, options.schema, timeoutPerHost(route, options)).then(() => done(), done);
     },
   });
+}
+
+/** Limit of one attempt to connect, and of the first answer afterwards, milliseconds. */
+function timeoutPerHost({ hasOtherHosts, address }: Route, { connectTimeoutMs }: PoolOptions): number {
+  const usual = hasOtherHosts ? CONNECT_TIMEOUT_WITH_OTHERS_MS : CONNECT_TIMEOUT_MS;
+  return Math.min(connectTimeoutMs ?? Number.POSITIVE_INFINITY, address.connectTimeoutMs ?? usual);
 }
 
 function clientClass(route: Route, options: PoolOptions) {
   const { Client } = library();
   const { address } = route;
   const { user, password, database, parameters } = address;
-  const usual = route.hasOtherHosts ? CONNECT_TIMEOUT_WITH_OTHERS_MS : CONNECT_TIMEOUT_MS;
-  const timeout = Math.min(
-    options.connectTimeoutMs ?? Number.POSITIVE_INFINITY,
-    address.connectTimeoutMs ?? usual,
-  );
+  const timeout = timeoutPerHost(route, options);
   const { schema, statementTimeoutMs } = options;
   const search = `-c search_path=${schema}`;
   return class extends Client {
@@ -190,18 +217,23 @@ function clientClass(route: Route, options: PoolOptions) {
 
     constructor() {
       const { host, port } = route.host;
+      const { tls } = route;
       super({
         ...parameters,
         ...options.client,
         ...{ host, port, database, connectionTimeoutMillis: timeout },
         ...(user !== undefined && { user }),
         ...(password !== undefined && { password }),
-        ...(route.tls !== undefined && { ssl: host.startsWith('/') ? false : route.tls }),
+        ...(tls !== undefined && { ssl: host.startsWith('/') ? false : tls }),
         ...(!route.hasPooler && {
           statement_timeout: statementTimeoutMs,
           options: [parameters['options'], options.settings, search].filter(Boolean).join(' '),
         }),
       });
+      // The pool listens to idle connections only. An error of any other, between two statements or right after the
+      // connection is open, would end the process (https://github.com/brianc/node-postgres/issues/2439); the next
+      // statement fails.
+      this.on('error', () => {});
       const pooler = route.hasPooler
         ? transactionsOf(this.query.bind(this), [
             `search_path = ${schema}`,
@@ -221,7 +253,7 @@ function clientClass(route: Route, options: PoolOptions) {
         const { code, message } = describeFailure(error);
         if (code === PROTOCOL_VIOLATION && /startup parameter/.test(message) && !route.hasPooler)
           route.findPooler();
-        else route.leave(this.#at);
+        else route.leave(this.#at, code === TOO_MANY_CONNECTIONS);
         throw error;
       });
       if (callback === undefined) return connected;
@@ -233,12 +265,17 @@ function clientClass(route: Route, options: PoolOptions) {
 }
 
 /** Refuses a server that takes no writes, and a pooler that drops the parameters of connections. */
-async function verify(client: pg.PoolClient, schema: string): Promise<void> {
+async function verify(client: pg.PoolClient, schema: string, timeout: number): Promise<void> {
   const place = PLACES.get(client);
-  const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean; path: string }>(
-    `SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only')::boolean AS is_read_only,
+  const answer = client.query<{ is_standby: boolean; is_read_only: boolean; path: string }>({
+    text: `SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only')::boolean AS is_read_only,
       current_setting('search_path') AS path`,
-  );
+    ...{ query_timeout: timeout },
+  });
+  const { rows } = await answer.catch((error) => {
+    place?.route.leave(place.at);
+    throw error;
+  });
   const [found] = rows;
   if (place === undefined || found === undefined) return;
   const { route, at } = place;
@@ -248,7 +285,10 @@ async function verify(client: pg.PoolClient, schema: string): Promise<void> {
     const what = found.is_standby ? 'a standby' : 'read-only (default_transaction_read_only)';
     throw new Error(`the server at ${host}:${port} is ${what}, which takes no writes`);
   }
-  if (found.path === schema || route.hasPooler) return;
+  if (found.path === schema || route.hasPooler) {
+    route.find(at);
+    return;
+  }
   route.findPooler();
   throw new Error('a pooler drops the parameters of connections');
 }

@@ -74,10 +74,6 @@ export function openPool(
     settings: `-c client_min_messages=warning ${SERVER_SIDE}`,
   });
   pool.on('error', failed);
-  // The pool listens to idle connections only. The error event of a connection in use, between two statements of a
-  // transaction, would end the process (https://github.com/brianc/node-postgres/issues/2439); the next statement on it
-  // fails.
-  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

@@ -31,17 +31,28 @@ export function transactionsOf(send: pg.Client['query'], settings: readonly stri
   ].join('; ');
   /** True in a transaction that the caller has begun. */
   let isOpen = false;
-  const begin = async (text: string) => {
+  const begin = async (statement: pg.QueryConfig) => {
     Object.assign(backend, NONE);
     // Several statements in one text have a list of results, which the types do not know.
-    const results: unknown = await send(`${text}; ${prelude}`);
+    const results: unknown = await send({ ...statement, text: `${statement.text}; ${prelude}` });
     const last: pg.QueryResult<Backend> | undefined = Array.isArray(results) ? results.at(-1) : undefined;
     Object.assign(backend, last?.rows[0]);
   };
-  const run = async (statement: pg.QueryConfig): Promise<unknown> => {
+  /** Takes back what fails. Without an answer of the server the caller drops the connection, and the transaction ends. */
+  const undoing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { readonly severity?: string }).severity === 'ERROR')
+        await send('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  };
+  const run = async (statement: pg.QueryConfig & { readonly query_timeout?: number }): Promise<unknown> => {
     const { name: _, ...unnamed } = statement;
+    const within = (text: string) => ({ text, ...{ query_timeout: statement.query_timeout } });
     if (/^BEGIN/i.test(unnamed.text)) {
-      await begin(unnamed.text);
+      await undoing(() => begin(within(unnamed.text)));
       isOpen = true;
       return undefined;
     }
@@ -49,15 +60,11 @@ export function transactionsOf(send: pg.Client['query'], settings: readonly stri
       if (/^(COMMIT|ROLLBACK)/i.test(unnamed.text)) isOpen = false;
       return send(unnamed);
     }
-    await begin('BEGIN');
-    let result: unknown;
-    try {
-      result = await send(unnamed);
-    } catch (error) {
-      await send('ROLLBACK').catch(() => {});
-      throw error;
-    }
-    await send('COMMIT');
+    const result = await undoing(async () => {
+      await begin(within('BEGIN'));
+      return send(unnamed);
+    });
+    await send(within('COMMIT'));
     return result;
   };
   const query = (statement: string | pg.QueryConfig, second?: unknown[] | Callback, third?: Callback) => {
