@@ -442,6 +442,28 @@ scenario('effects are leased again when the answer to their lease is lost', asyn
   t.deepEqual(await store.leaseEffects(9, 9), [], 'what is held stays leased');
 });
 
+scenario(
+  'an effect that is leased again before the answer to its deferral has arrived runs again',
+  async (t, { open, proxy, query }) => {
+    const store = await open('one');
+    t.true((await store.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5)] }))).ok);
+    const [{ key } = { key: '' }] = await store.leaseEffects(6, 9);
+    proxy.stallNext('last_error = $3', 'answer');
+    const defer = () => store.deferEffect(key, 7, 'failed');
+    // A line that stands still for too long is given up; the outbox then asks again.
+    const deferred = defer().catch(defer);
+    await reached(async () => (await query('SELECT FROM effects WHERE lease IS NULL')).length === 1);
+    const leased = [...(await store.leaseEffects(9, 9))];
+    proxy.resume();
+    await deferred;
+    leased.push(...(await store.leaseEffects(9, 9)));
+    t.deepEqual(
+      leased.map((effect) => effect.key),
+      [key],
+    );
+  },
+);
+
 for (const others of [0, 1]) {
   scenario(`a step whose answer is lost is told once, with ${others} other nodes`, async (t, fixture) => {
     const store = await fixture.open('one');

@@ -9,9 +9,11 @@ const LATE_MS = 10_000;
 
 export class EffectLeases {
   readonly #held = new Set<EffectKey>();
+  /** Those of them that the store has leased once more. */
+  readonly #twice = new Set<EffectKey>();
   /** Leases without an answer so far. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Elapsed time of the last lease that failed; undefined: nothing can be lost. */
+  /** Elapsed time at which a lease may have been lost; undefined: nothing can be lost. */
   #failedAt: number | undefined;
   #releasing: Promise<void> | undefined;
 
@@ -31,10 +33,12 @@ export class EffectLeases {
     const pending = lease();
     this.#pending.add(pending);
     try {
-      // The server may have lost the lease of an effect that runs here (`UNFLUSHED`), and given it again.
-      const leased = (await pending).filter(({ key }) => !this.#held.has(key));
+      const leased = await pending;
+      // The server has lost the lease of an effect that runs here (`UNFLUSHED`), or its answer to the end of it is on the way.
+      const again = leased.filter(({ key }) => this.#held.has(key));
+      for (const { key } of again) this.#twice.add(key);
       for (const { key } of leased) this.#held.add(key);
-      return leased;
+      return leased.filter((effect) => !again.includes(effect));
     } catch (error) {
       this.#failedAt = this.clock.elapsed();
       throw error;
@@ -46,6 +50,8 @@ export class EffectLeases {
   /** Records that an effect is settled or deferred. */
   end(key: EffectKey): void {
     this.#held.delete(key);
+    // The second lease may have followed the end: nothing runs under it.
+    if (this.#twice.delete(key)) this.#failedAt = this.clock.elapsed();
   }
 
   #releaseLost(failedAt: number): Promise<void> {
