@@ -32,7 +32,7 @@ export class Fatal extends Error {
 /** Text for a refused downgrade: where the copy is that was made before the upgrade. Empty without one. */
 export function wayBack(copy: string | undefined): string {
   if (copy === undefined) return '';
-  return `\nThe store as it was before the upgrade is in ${copy}. To go back, put that folder in its place; what happened since is lost then.`;
+  return `\nThe store as it was before the upgrade is in ${copy}. To go back, put its data.mdb in the place of that of the store; what happened since is lost then.`;
 }
 
 /** True for a failure to be retried, also after it has crossed a thread. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -233,4 +233,25 @@ test('an upgrade without room for its copy is refused, and goes on once there is
   disk.empty();
   await migrateStore(store, [third], log, 0);
   t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 3 });
+});
+
+test('the copy of a store that has a disk of its own is on that disk', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const folder = join(root, 'volume');
+  if (smallDisk(t, folder, 16) === undefined) return;
+  let store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });
+  await migrateStore(store, [first], log, 0);
+  await migrateStore(store, [third], log, 0);
+  t.deepEqual(await readdir(root), ['volume']);
+  const refused = await t.throwsAsync(migrateStore(store, [first], log, 0), { code: 'store.no-path' });
+  t.true(refused?.message.includes(join(folder, 'before-upgrade')), refused?.message);
+
+  await store.close();
+  await copyFile(join(folder, 'before-upgrade', 'data.mdb'), join(folder, 'data.mdb'));
+  store = openLmdbStore({ folder });
+  await migrateStore(store, [first], log, 0);
+  t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 1, context: { watts: 5 } });
 });

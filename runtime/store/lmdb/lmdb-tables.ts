@@ -21,8 +21,8 @@
  * |          |                                | (actors by kind, version, state) exist       |
  * | meta     | `copy`                         | present: target of an unfinished copy        |
  */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
 import { Fatal, wayBack } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT, fitsKey, parseEffectKey } from '../../model/keys.ts';
@@ -297,9 +297,18 @@ function makeFiles(folder: string): void {
   }
 }
 
-/** Folder of the copy that is made before a store is upgraded: beside it, on the same disk. */
+/**
+ * Folder of the copy that is made before a store is upgraded: beside it, or in it where it is a disk of its own. What is
+ * beside the volume of a container is read-only, or is lost with the container.
+ */
 export function upgradeCopyOf(folder: string): string {
-  return `${folder}-before-upgrade`;
+  const own = resolve(folder);
+  const parent = dirname(own);
+  try {
+    accessSync(parent, constants.W_OK);
+    if (statSync(parent).dev === statSync(own).dev) return `${own}-before-upgrade`;
+  } catch {}
+  return join(own, 'before-upgrade');
 }
 
 /** Opens or creates the environment. Throws `store.newer-format`. */
