@@ -3,6 +3,7 @@
  *
  * Source: https://modelcontextprotocol.io/specification/2025-06-18.
  */
+import { createInterface } from 'node:readline';
 import type { Services, Tool } from './tools.ts';
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'];
@@ -37,7 +38,7 @@ export async function serveTools(
 ): Promise<void> {
   const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const running = new Set<Promise<void>>();
-  for await (const line of linesOf(input)) {
+  for await (const line of createInterface({ input })) {
     if (line.trim() === '') continue;
     const message = parsed(line);
     if (message instanceof Refusal) {
@@ -59,21 +60,6 @@ export async function serveTools(
     void answered.then(() => running.delete(answered));
   }
   await Promise.all(running);
-}
-
-/** Ends lines at line feeds alone: texts in JSON may have the line ends of Unicode, at which `readline` ends lines, too. */
-async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
-  input.setEncoding('utf8');
-  let begun = '';
-  for await (const chunk of input) {
-    const [first = '', ...others] = String(chunk).split('\n');
-    begun += first;
-    for (const next of others) {
-      yield begun;
-      begun = next;
-    }
-  }
-  yield begun;
 }
 
 function parsed(line: string): Message | Refusal {
