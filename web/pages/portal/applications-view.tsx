@@ -72,7 +72,6 @@ export function applicationsPage(
                   label={texts.name}
                   required
                   maxLength={MAX_TENANT_NAME}
-                  autoComplete="off"
                   {...entries.of('name')}
                 />
                 {hasRoles && (

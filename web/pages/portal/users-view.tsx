@@ -51,14 +51,7 @@ export function usersPage(
           <div class="body">
             <AccountForm of={of} action={PATH}>
               <div class="fields">
-                <Field
-                  id="name"
-                  label={texts.name}
-                  required
-                  maxLength={255}
-                  autoComplete="off"
-                  {...entries.of('name')}
-                />
+                <Field id="name" label={texts.name} required maxLength={255} {...entries.of('name')} />
                 <Field
                   id="email"
                   label={texts.email}
@@ -66,7 +59,6 @@ export function usersPage(
                   required
                   maxLength={255}
                   spellcheck={false}
-                  autoComplete="off"
                   {...entries.of('email')}
                 />
                 <Select

@@ -112,7 +112,7 @@ test('sign-in links, lists of pending documents and test mails have the branding
     t.is(plain(shown.subject), subject.replace('{organization}', 'Acme').replace('{count}', '2'));
     t.true(shown.html.includes(`background:${COLOR}`), shown.html);
     const page = await browser.page(`/organization/branding?kind=${kind}&culture=es`);
-    t.true(page.includes(`<option value="${kind}" selected>`), page);
+    t.regex(page, new RegExp(`<option (selected value="${kind}"|value="${kind}" selected)>`));
     t.true(page.includes(kind === 'sign-in' ? '<code>{minutes}</code>' : '<code>{count}</code>'), page);
   }
   const words = { kind: 'sign-in', subject: 'In {organization}', introduction: '' };

@@ -287,11 +287,14 @@ document.addEventListener('click', ({ target }) => {
   void DOINGS[button.dataset['do'] ?? '']?.({ action, member, name, email });
 });
 
-/** The same button of the new content, if it is still there. */
-function focusAgain({ attributes }: Element): void {
-  const named = [...attributes].filter(({ name }) => name.startsWith('data-'));
+/** The same button, link or summary of the new content, if it is still there. */
+function focusAgain(element: Element): void {
+  const named = [...element.attributes].filter(({ name }) => name.startsWith('data-'));
   const selectors = named.map(({ name, value }) => `[${name}="${CSS.escape(value)}"]`).join('');
-  const found = selectors === '' ? undefined : findElement(selectors);
+  const alike = [...document.querySelectorAll<HTMLElement>(`#document ${element.localName}`)];
+  const found =
+    alike.find(({ outerHTML }) => outerHTML === element.outerHTML) ??
+    (selectors === '' ? undefined : findElement(selectors));
   (found ?? requireElement('main')).focus({ preventScroll: true });
 }
 
