@@ -128,10 +128,14 @@ test('the packed program has all that it needs, with the licences of what is in 
   const installed = join(work, 'package');
   const { dependencies, scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   t.is(scripts, undefined, 'nothing runs when it is installed');
-  // Others come from the registry: here from the repository, and only those that the package names.
+  // Others come from the registry: here from the repository, and only those that the package names. Links of files, since
+  // the user below may not enter the folder of the repository.
+  const all = join(work, 'all');
+  mkdirSync(all);
+  await runIn('.', 'cp', '-al', realpathSync('node_modules'), join(all, 'node_modules'));
   for (const name of Object.keys(dependencies).filter((one) => !one.startsWith('@sealwright/'))) {
     mkdirSync(dirname(join(installed, 'node_modules', name)), { recursive: true });
-    symlinkSync(realpathSync(join('node_modules', name)), join(installed, 'node_modules', name));
+    symlinkSync(join(all, 'node_modules', name), join(installed, 'node_modules', name));
   }
   if (process.getuid?.() === 0) {
     // A user that may write nothing but its own folder, as in an image with a read-only root.
