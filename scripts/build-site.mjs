@@ -82,7 +82,8 @@ console.log(`${pages.length} pages in ${out}`);
 
 function readPage(source) {
   const target = targets.get(source);
-  const text = readFileSync(join(ROOT, source), 'utf8').replaceAll(/<!--.*?-->/gs, '');
+  let text = readFileSync(join(ROOT, source), 'utf8').replaceAll(/<!--.*?-->/gs, '');
+  if (source === 'docs/decisions/README.md') text += `\n${decisions()}\n`;
   const ids = new Map();
   const marked = new Marked({
     renderer: {
@@ -104,6 +105,18 @@ function readPage(source) {
     .replaceAll('</table>', '</table></div>');
   const [, title = source] = /^# (.+)$/m.exec(text) ?? [];
   return { source, target, title: title.replaceAll('`', ''), text, html };
+}
+
+/** A list of the decisions; where the repository is read, the folder is one. */
+function decisions() {
+  return sources
+    .filter((source) => /^docs\/decisions\/\d/.test(source))
+    .toSorted()
+    .map((source) => {
+      const [, title] = /^# (.+)$/m.exec(readFileSync(join(ROOT, source), 'utf8'));
+      return `- [${title}](${posix.basename(source)})`;
+    })
+    .join('\n');
 }
 
 /** Address of a link of a page, from the page; files that are no pages are copied. */

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 
@@ -62,6 +62,16 @@ test('the search finds keys, codes, operations and names of the packages', (t) =
     );
   }
   t.is(context.find?.('no page says qwertzuiop').length, 0);
+});
+
+test('the site lists every decision', (t) => {
+  const list = readFileSync(join(site, 'docs/decisions/README.html'), 'utf8');
+  const decisions = pages().filter((name) => /^docs\/decisions\/\d/.test(name));
+  t.true(decisions.length > 50);
+  t.deepEqual(
+    decisions.filter((name) => !list.includes(`href="${basename(name)}"`)),
+    [],
+  );
 });
 
 test('llms.txt lists every page once', (t) => {

@@ -1,7 +1,5 @@
 /**
  * Documents as senders list them: whom each waits for, how far it is, until when; and how many there are of each kind.
- *
- * Source: docs/decisions/0258-pages-of-senders.md.
  */
 import {
   type ActorStore,

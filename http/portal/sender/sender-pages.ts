@@ -1,8 +1,6 @@
 /**
  * `/account/documents`: pages on which a signed-in user lists, makes and follows documents of the organization. Their scripts
  * call the API with the session.
- *
- * Source: docs/decisions/0141-sender-pages.md.
  */
 
 import type { Clock } from '@sealwright/runtime';
