@@ -7,7 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { OneTimeLogins } from './one-time-logins.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionPerson, Sessions } from './sessions.ts';
 
 /** Maximum length of a text that is compared padded; ASCII only. */
 const USUAL = 127;
@@ -63,6 +63,8 @@ function digest(text: string): Buffer {
 export interface Identity {
   readonly operator: string;
   readonly scheme: 'ApiKey' | 'Cookie';
+  /** Role that the groups of the identity provider give; absent for the API key and sessions that it began. */
+  readonly role?: SessionPerson['role'];
 }
 
 /** Credentials of a request; empty strings when absent. */
@@ -99,6 +101,12 @@ export interface Authenticator {
    * Refusals: `auth.misconfigured`, `auth.invalid-credentials`.
    */
   logInOnce(token: string): string;
+  /**
+   * Creates the token of a new session of a person whom an identity provider has signed in.
+   * Refusals: `auth.misconfigured`.
+   * @param operator name of the person in events
+   */
+  logInPerson(operator: string, person: SessionPerson): string;
   /** Ends the session of a cookie, with every copy of its token. @returns its operator; undefined for no session */
   logOut(session: string): string | undefined;
 }
@@ -142,9 +150,10 @@ export function createAuthenticator(
       }
       const found = sessions.read(session);
       if (found === undefined) throw new Refusal('auth.invalid-credentials', 'The session has ended.');
+      const { operator, person } = found;
       return {
-        identity: { operator: found.operator, scheme: 'Cookie' },
-        renewed: found.worn ? sessions.issue(found.operator, found.id) : undefined,
+        identity: { operator, scheme: 'Cookie', ...(person !== undefined && { role: person.role }) },
+        renewed: found.worn ? sessions.issue(operator, found.id, person) : undefined,
       };
     },
     logIn(apiKey) {
@@ -157,6 +166,10 @@ export function createAuthenticator(
       if (!oneTimeLogins.redeem(token))
         throw new Refusal('auth.invalid-credentials', 'The login link was used, or its time is over.');
       return sessions.issue(OPERATOR);
+    },
+    logInPerson(operator, person) {
+      assertConfigured();
+      return sessions.issue(operator, undefined, person);
     },
     logOut(session) {
       return session === '' ? undefined : sessions.end(session);

@@ -15,6 +15,10 @@ export interface EndedSessions {
    * tokens
    */
   add(id: string, until: number): void;
+  /** As `add`, for the sessions of a person that began up to `at`, milliseconds since the epoch. */
+  addPerson(key: string, at: number, until: number): void;
+  /** Latest `at` of a person, or of a provider's session; minus infinity = none. */
+  endOf(key: string): number;
 }
 
 /**
@@ -28,6 +32,18 @@ const listShape = z.strictObject({
   sessions: z.array(z.strictObject({ id: z.string().max(64), until: z.iso.datetime() })).max(MAX_KEPT),
 });
 
+/** An entry about a person: its key and the time, in the form of an id, which earlier releases read too. */
+const PERSON = /^p\.([\w-]{1,40})\.([0-9a-z]{1,12})$/;
+
+function personEnds(ended: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const id of ended.keys()) {
+    const [, key = '', at = ''] = PERSON.exec(id) ?? [];
+    if (key !== '') ends.set(key, Math.max(ends.get(key) ?? 0, Number.parseInt(at, 36)));
+  }
+  return ends;
+}
+
 /** Reads the stored list; an unreadable list is ignored with a warning. */
 export function openEndedSessions(
   store: SessionKeyStore,
@@ -35,6 +51,7 @@ export function openEndedSessions(
 ): EndedSessions {
   let text = store.load();
   let ended: ReadonlyMap<string, number> = readList(text, log);
+  let people = personEnds(ended);
   const bounded = (entries: readonly (readonly [string, number])[]): ReadonlyMap<string, number> =>
     new Map(
       entries
@@ -47,6 +64,7 @@ export function openEndedSessions(
     store.save(changed);
     text = changed;
     ended = next;
+    people = personEnds(next);
   };
   /** Other nodes end sessions too. Of two nodes that save at once, the one that was overwritten adds its own again. */
   const refresh = () => {
@@ -55,6 +73,7 @@ export function openEndedSessions(
     text = stored;
     const others = readList(text, log);
     ended = bounded([...new Map([...ended, ...others])]);
+    people = personEnds(ended);
     if ([...ended.keys()].every((id) => others.has(id))) return;
     try {
       save(ended);
@@ -62,14 +81,22 @@ export function openEndedSessions(
       log.warn('Ended sessions could not be saved; only this node knows them.', { Error: String(error) });
     }
   };
+  const add = (id: string, until: number) => {
+    refresh();
+    save(bounded([...ended, [id, until]]));
+  };
   return {
     has(id) {
       refresh();
       return ended.has(id);
     },
-    add(id, until) {
+    add,
+    addPerson(key, at, until) {
+      add(`p.${key}.${at.toString(36)}`, until);
+    },
+    endOf(key) {
       refresh();
-      save(bounded([...ended, [id, until]]));
+      return people.get(key) ?? Number.NEGATIVE_INFINITY;
     },
   };
 }

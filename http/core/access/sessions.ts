@@ -11,16 +11,34 @@ import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/
 import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 
+/** Roles of people whom an identity provider has signed in. */
+export const PERSON_ROLES = ['viewer', 'operator', 'administrator'] as const;
+
+const personShape = z.strictObject({
+  role: z.enum(PERSON_ROLES),
+  /** Digest of issuer and subject. */
+  key: z.string().max(64),
+  /** Digest of issuer and the provider's session; absent = the provider names none. */
+  sessionKey: z.string().max(64).optional(),
+  /** Time of the sign-in, milliseconds since the epoch. Renewed tokens keep it. */
+  since: z.int(),
+});
+
+/** A person whom an identity provider has signed in. */
+export type SessionPerson = z.infer<typeof personShape>;
+
 interface OpenSession {
   readonly operator: string;
   readonly worn: boolean;
   /** Session id, the same in every token of the session. */
   readonly id: string;
+  /** Undefined: the session was begun with the API key or a login link. */
+  readonly person: SessionPerson | undefined;
 }
 
 export interface Sessions {
   /** Creates a token for a new session, or a new token of an existing one. @param id of the existing session */
-  issue(operator: string, id?: string): string;
+  issue(operator: string, id?: string, person?: SessionPerson): string;
   /**
    * Reads the session of a token; undefined when the token is forged, expired, ended, or of another API key. `worn`
    * is true after half of the lifetime: the token should then be renewed.
@@ -28,6 +46,8 @@ export interface Sessions {
   read(token: string): OpenSession | undefined;
   /** Ends the session of a token, with every token of it. @returns its operator; undefined for an invalid token */
   end(token: string): string | undefined;
+  /** Ends all sessions that began before now. @param key the `key` or `sessionKey` of a person */
+  endPerson(key: string): void;
 }
 
 export interface SessionOptions {
@@ -35,6 +55,8 @@ export interface SessionOptions {
   readonly ended: EndedSessions;
   /** Length of a session in milliseconds (`Auth:SessionHours`). */
   readonly lifetime: number;
+  /** Milliseconds after which a person signs in again (`Identity:SessionMinutes`). @default `lifetime` */
+  readonly personLifetime?: number;
   /** Sessions end when it changes. */
   readonly apiKey: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -45,7 +67,7 @@ export interface SessionOptions {
 const VERSION = 1;
 const HEAD_BYTES = 5;
 const ID_BYTES = 12;
-const MAX_TOKEN_LENGTH = 1024;
+const MAX_TOKEN_LENGTH = 2048;
 
 const payloadShape = z.strictObject({
   operator: z.string(),
@@ -54,23 +76,37 @@ const payloadShape = z.strictObject({
   apiKey: z.string(),
   /** Absent in tokens of earlier releases. */
   session: z.string().max(64).optional(),
+  /** Absent: the session was begun with the API key or a login link. */
+  person: personShape.optional(),
 });
 type Payload = z.infer<typeof payloadShape>;
 
-export function createSessions({ ring, ended, lifetime, apiKey, clock, ids }: SessionOptions): Sessions {
+export function createSessions({
+  ring,
+  ended,
+  lifetime,
+  personLifetime = lifetime,
+  apiKey,
+  clock,
+  ids,
+}: SessionOptions): Sessions {
   const fingerprint = hash('sha256', `session of\0${apiKey}`, 'buffer').toString('base64url').slice(0, 22);
+  const wasEnded = ({ key, sessionKey, since }: SessionPerson) =>
+    [key, sessionKey].some((one) => one !== undefined && since <= ended.endOf(one));
   const open: Sessions['read'] = (token) => {
     const payload = decryptSession(token, ring);
     if (payload === undefined || payload.apiKey !== fingerprint) return undefined;
+    const { operator, person } = payload;
+    const now = clock.now();
     // A shortened lifetime also applies to existing sessions.
-    const expires = Math.min(payload.expires, payload.issued + lifetime);
-    const left = expires - clock.now();
+    const left = Math.min(payload.expires, payload.issued + lifetime) - now;
     const id = payload.session ?? hash('sha256', token).slice(0, 32);
     if (left <= 0 || ended.has(id)) return undefined;
-    return { operator: payload.operator, worn: left < lifetime / 2, id };
+    if (person !== undefined && (person.since + personLifetime <= now || wasEnded(person))) return undefined;
+    return { operator, worn: left < lifetime / 2, id, person };
   };
   return {
-    issue(operator, id = ids.bytes(ID_BYTES).toString('hex')) {
+    issue(operator, id = ids.bytes(ID_BYTES).toString('hex'), person = undefined) {
       const now = clock.now();
       const key = ring.current();
       const payload: Payload = {
@@ -79,6 +115,7 @@ export function createSessions({ ring, ended, lifetime, apiKey, clock, ids }: Se
         expires: now + lifetime,
         apiKey: fingerprint,
         session: id,
+        ...(person !== undefined && { person }),
       };
       const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.id, 'hex')]);
       const options = { key: key.secret, nonce: ids.bytes(NONCE_BYTES), associated: head };
@@ -90,6 +127,10 @@ export function createSessions({ ring, ended, lifetime, apiKey, clock, ids }: Se
       // A token issued at this time is the last of the session.
       if (session !== undefined) ended.add(session.id, clock.now() + lifetime);
       return session?.operator;
+    },
+    endPerson(key) {
+      const now = clock.now();
+      ended.addPerson(key, now, now + personLifetime);
     },
   };
 }

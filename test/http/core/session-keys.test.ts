@@ -19,7 +19,16 @@ function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = ne
   const open = (apiKey = 'key', hours = 8) => {
     const ring = openSessionKeyRing(store, { clock, ids: systemIds, log: recorder(lines) });
     const ended = openEndedSessions(endedStore, { clock, log: recorder(lines) });
-    return createSessions({ ring, ended, lifetime: hours * HOUR, apiKey, clock, ids: systemIds });
+    const lifetime = hours * HOUR;
+    return createSessions({
+      ring,
+      ended,
+      lifetime,
+      personLifetime: 12 * HOUR,
+      apiKey,
+      clock,
+      ids: systemIds,
+    });
   };
   const kept = () =>
     (JSON.parse(store.load() ?? '') as { keys: { id: string; key: string; createdAt: string }[] }).keys;
@@ -33,6 +42,46 @@ test('a session survives a restart of the process, and a shorter configured life
   clock.advance(5 * HOUR);
   t.like(open().read(token), { operator: 'operator', worn: true });
   t.is(open('key', 5).read(token), undefined);
+});
+
+test('the session of a person has a role, and ends at a time that renewing does not move', (t) => {
+  const { clock, open } = sessionFixture();
+  const person = { role: 'viewer', key: 'k', since: clock.now() } as const;
+  let token = open().issue('ana@example.com', undefined, person);
+  const first = open().read(token);
+  t.like(first, { operator: 'ana@example.com', person });
+  for (let hours = 0; hours < 10; hours += 5) {
+    clock.advance(5 * HOUR);
+    token = open().issue('ana@example.com', first?.id, open().read(token)?.person);
+  }
+  clock.advance(2 * HOUR - 1);
+  t.like(open().read(token), { person });
+  clock.advance(1);
+  t.is(open().read(token), undefined);
+});
+
+test('the sessions of a person, or of a session at the provider, end at once; later ones and those of others stay', (t) => {
+  const { clock, open } = sessionFixture();
+  const begin = (key: string, sessionKey?: string) =>
+    open().issue('ana', undefined, {
+      role: 'operator',
+      key,
+      since: clock.now(),
+      ...(sessionKey !== undefined && { sessionKey }),
+    });
+  const [first, second, other] = [begin('ana', 's1'), begin('ana', 's2'), begin('ben', 's3')];
+  open().endPerson('s2');
+  t.deepEqual(
+    [first, second, other].map((token) => open().read(token) !== undefined),
+    [true, false, true],
+  );
+  open().endPerson('ana');
+  clock.advance(1);
+  const later = begin('ana', 's1');
+  t.deepEqual(
+    [first, other, later].map((token) => open().read(token) !== undefined),
+    [false, true, true],
+  );
 });
 
 test('a session ends with the API key that started it', (t) => {
