@@ -1,13 +1,27 @@
 /** Drives Debian's chromium in tests, and checks what pages must never do. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+  type Route,
+} from 'playwright-core';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { requireTool } from '../verifiers/tool.ts';
 
 /** Timeout for an element that a test awaits, milliseconds. */
 const TIMEOUT_MS = 60_000;
+
+/**
+ * Delay of scripts and of their requests, milliseconds: `SEALWRIGHT_BROWSER_DELAY_MS=500` shows tests that act before a page
+ * listens or has its data.
+ */
+const DELAY_MS = Number(process.env['SEALWRIGHT_BROWSER_DELAY_MS'] ?? 0);
 
 let browser: Promise<Browser> | undefined;
 
@@ -50,6 +64,7 @@ export async function visit(
   const known = [origin, ...alsoAsks];
   const context = await (await browser).newContext(options);
   context.setDefaultTimeout(TIMEOUT_MS);
+  if (DELAY_MS > 0) await context.route(() => true, delayed);
   const page = await context.newPage();
   const requests: string[] = [];
   const faults: string[] = [];
@@ -73,6 +88,13 @@ export async function visit(
     if (faults.length > 0) throw new Error(`The page ${faults.join('; ')}`);
   });
   return { page, requests };
+}
+
+async function delayed(route: Route): Promise<void> {
+  const isLate = ['script', 'fetch', 'xhr'].includes(route.request().resourceType());
+  if (isLate) await setTimeout(DELAY_MS);
+  // The page that asked may be gone.
+  await route.continue().catch(() => {});
 }
 
 /** Logs in as a person does, from the requested page. */

@@ -118,6 +118,7 @@ test.serial(
     const { jobId: good } = await service.upload('good.txt', 'hello');
     await service.finished(good);
     await logIn(page, `${service.url}/jobs`, await service.key());
+    await page.getByRole('link', { name: 'broken.pdf' }).waitFor();
     // Keys go through the rows; a selection ends with the list that it was made in.
     await page.getByRole('region', { name: 'Jobs' }).press('j');
     await page.keyboard.press('j');
