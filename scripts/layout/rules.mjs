@@ -36,9 +36,9 @@ export const ZONES = {
   crypto: {
     owns: /^crypto\//,
     // Browsers open PKCS#12 containers with the same readers.
-    enteredBy: [/^crypto\/(index|asn1|command-line|http|pkcs12)\.ts$/],
+    enteredBy: [/^crypto\/(index|asn1|command-line|http|pkcs12|threads)\.ts$/],
     imports: {},
-    packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache'],
+    packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache', 'piscina'],
     builtins: true,
   },
   /** The second implementation of signature checking: it shares no code with `crypto`. */
