@@ -114,6 +114,7 @@ function batchListenSettings(settings: Settings, apiKey: string, runId: string):
   return {
     ...commonSettings(settings),
     runId,
+    publicUrl: settings.batch.url.href,
     host: settings.batch.url.host,
     port: settings.batch.url.port,
     apiKey,
@@ -133,8 +134,8 @@ function batchListenSettings(settings: Settings, apiKey: string, runId: string):
 
 /** Options of the portal's listener. */
 function portalListenSettings(settings: Settings, runId: string): ListenSettings {
-  const { host, port } = settings.portal.url;
-  return { ...commonSettings(settings), runId, host, port };
+  const { host, port, href } = settings.portal.url;
+  return { ...commonSettings(settings), runId, host, port, publicUrl: settings.portal.publicUrl ?? href };
 }
 
 function commonSettings(settings: Settings) {

@@ -8,6 +8,7 @@ import { jobDetail } from '../../contracts/batch/jobs.ts';
 import { time } from '../../contracts/fields.ts';
 import type { ApiDescription } from '../core/openapi/document.ts';
 import type { WebhookDescriptions } from '../core/openapi/webhooks.ts';
+import type { HttpSettings } from '../core/settings.ts';
 import { batchRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
@@ -61,13 +62,14 @@ const WEBHOOKS: WebhookDescriptions = {
 };
 
 export function batchApi(
-  settings: { readonly apiKeyHeader: string; readonly cookieName: string },
+  settings: Pick<HttpSettings, 'apiKeyHeader' | 'cookieName' | 'publicUrl'>,
   version: string,
 ): ApiDescription {
   return {
     title: 'sealwright batch service',
     version,
     description: DESCRIPTION,
+    address: settings.publicUrl,
     groups: GROUPS,
     headers: {
       [settings.apiKeyHeader]:

@@ -121,7 +121,10 @@ export function batchRoutes(
     portalKeys,
     portalActivity,
   }: Omit<BatchServerDependencies, 'settings' | 'ids' | 'log'>,
-  settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId'>,
+  settings: Pick<
+    HttpSettings,
+    'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId' | 'publicUrl'
+  >,
   authenticator: Authenticator,
   wrongKeys: WrongKeys,
 ): readonly AnyRoute[] {

@@ -10,6 +10,8 @@ export interface ListenSettings {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Address of the service in its API description. @default unknown */
+  readonly publicUrl?: string;
   /** Serve https directly; both are PEM files. */
   readonly tls?: { readonly certificatePath: string; readonly keyPath: string };
   /** `Hosting:HttpLibrary`. @default auto: uWebSockets where its binary loads, `node:http` elsewhere */

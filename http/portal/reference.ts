@@ -66,11 +66,12 @@ const FILE_TYPES = [
   '*/*',
 ];
 
-export function portalApi(version: string): ApiDescription {
+export function portalApi(version: string, address?: string): ApiDescription {
   return {
     title: 'sealwright portal',
     version,
     description: DESCRIPTION,
+    address,
     groups: GROUPS,
     fileTypes: FILE_TYPES,
     headers: {

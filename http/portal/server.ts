@@ -121,7 +121,7 @@ export function portalRoutes(
   service: PortalService,
   version: string,
   pageRoutes: readonly AnyRoute[] = [],
-  runId?: string,
+  { runId, publicUrl }: Pick<ListenSettings, 'runId' | 'publicUrl'> = {},
 ): readonly AnyRoute[] {
   const { documents, folders, idempotency, signing, validation, webhooks } = service;
   const fonts = assetNames('batch').filter((name) => name.endsWith('.woff2'));
@@ -157,7 +157,7 @@ export function portalRoutes(
       auth: 'anonymous',
     }),
   ];
-  return withReference(routes, portalApi(version), {
+  return withReference(routes, portalApi(version, publicUrl), {
     groups: [],
     auth: { document: 'anonymous', page: 'anonymous' },
     assets: REFERENCE_ASSETS,
@@ -169,7 +169,7 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
   const { service, settings, version = 'development', basePath = '', pageRoutes } = dependencies;
   const bodies = createBodyReading(dependencies.log);
   const api = {
-    routes: portalRoutes(service, version, pageRoutes, settings.runId),
+    routes: portalRoutes(service, version, pageRoutes, settings),
     trailingSlash: true,
     conventions: portalConventions(bodies, basePath),
     accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(dependencies.clock)),

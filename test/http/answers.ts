@@ -190,7 +190,7 @@ function buildName(): string {
   return readFileSync(`${DIST}.built`, 'utf8').slice(0, 32);
 }
 
-const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
+export const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
 
 /** The description of the batch service, without a running service. */
 export function batchDocument(): OpenApiDocument {

@@ -88,17 +88,32 @@ export interface ApiDescription {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
   readonly security: SecurityInfo;
+  /** Address of the service. One for all addresses of the machine, or with a free port, is a variable. @default a variable */
+  readonly address?: string | undefined;
   /** Request headers that this service alone reads. @default none */
   readonly headers?: Descriptions;
   /** Calls that the service makes, by type of event. @default none */
   readonly webhooks?: WebhookDescriptions;
 }
 
+interface ServerInfo {
+  readonly url: string;
+  readonly variables?: { readonly address: { readonly default: string; readonly description: string } };
+}
+
+/** Source: OpenAPI 3.1.1, 4.8.5. */
+function serverOf(address: string | undefined): ServerInfo {
+  const isReached = address !== undefined && !/^\w+:\/\/(0\.0\.0\.0|\[::\])|:0\/?$/.test(address);
+  if (isReached) return { url: address.replace(/\/$/, '') };
+  const description = 'Address of the service, which its configuration does not name.';
+  return { url: '{address}', variables: { address: { default: 'http://127.0.0.1:8080', description } } };
+}
+
 /** An OpenAPI document; its inner objects follow the specification. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
+  readonly servers: readonly [ServerInfo];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
   readonly webhooks?: { readonly [type: string]: { readonly post: object } };
@@ -137,7 +152,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
   const document: OpenApiDocument = structuredClone({
     openapi: '3.1.1',
     info: { title: api.title, version: api.version, description: `${api.description}\n\n${EVERYWHERE}` },
-    servers: [{ url: '/' }],
+    servers: [serverOf(api.address)],
     tags: api.groups.filter(({ name }) => used.has(name)),
     paths,
     ...(api.webhooks !== undefined && { webhooks: webhooksOf(api.webhooks, book) }),

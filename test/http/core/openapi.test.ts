@@ -5,6 +5,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { REFUSALS } from '../../../contracts/batch/refusals.ts';
 import { moment } from '../../../contracts/batch/requests.ts';
+import { batchApi } from '../../../http/batch/reference.ts';
 import { batchRefusals } from '../../../http/batch/refusal-info.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { operationId } from '../../../http/core/openapi/operation.ts';
@@ -13,7 +14,7 @@ import { type Schema, SchemaBook } from '../../../http/core/openapi/schemas.ts';
 import { asOpenApi30 } from '../../../http/core/openapi/version-3-0.ts';
 import { json } from '../../../http/core/reply.ts';
 import { type AnyRoute, route } from '../../../http/core/router.ts';
-import { AnswerBook, batchDocument, batchTable } from '../answers.ts';
+import { AnswerBook, batchDocument, batchTable, SETTINGS } from '../answers.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
 import { portalDocument } from '../portal/harness.ts';
 
@@ -65,6 +66,18 @@ test('the served description is valid OpenAPI 3.1', async (t) => {
   const broken = JSON.parse(text);
   broken.paths['/api/jobs'].get.responses = 7;
   t.false((await new Validator().validate(broken)).valid, 'the validator says yes to anything');
+});
+
+test('the description names the configured address, and has a variable where there is none', (t) => {
+  const serversFor = (publicUrl?: string) =>
+    describeApi([], batchApi({ ...SETTINGS, ...(publicUrl !== undefined && { publicUrl }) }, 'test')).servers;
+  t.deepEqual(serversFor('https://sign.example.org/batch/'), [{ url: 'https://sign.example.org/batch' }]);
+  for (const unknown of [undefined, 'http://127.0.0.1:0', 'http://0.0.0.0:8080', 'http://[::]:8080/']) {
+    const [{ url, variables }] = serversFor(unknown);
+    t.is(url, '{address}', unknown);
+    t.regex(variables?.address.default ?? '', /^http:/);
+  }
+  t.deepEqual(serversFor('http://10.0.0.0:8080'), [{ url: 'http://10.0.0.0:8080' }]);
 });
 
 test('exactly the served routes are described', (t) => {
