@@ -39,6 +39,7 @@ const sources = [
     'CODE_OF_CONDUCT.md',
     'clients/README.md',
     'web/README.md',
+    'test/README.md',
   ],
   ...['runtime/README.md', 'runtime/api.md', 'crypto/README.md', 'crypto/api.md'],
   ...['bench', 'docs', 'test/requirements'].flatMap((folder) =>

@@ -10,6 +10,7 @@ import { loadSettings } from '../../settings.ts';
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
+  'test/README.md',
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => join('docs', path)),
