@@ -87,6 +87,10 @@ export const SESSION_FILE = 'session.json';
 /** File of sessions that were logged out and whose tokens have not expired. */
 export const ENDED_SESSIONS_FILE = 'ended-sessions.json';
 
+/** File of the named API keys, with hashes of their secrets, and file of their last uses. */
+export const NAMED_KEYS_FILE = 'named-keys.json';
+export const NAMED_KEY_USES_FILE = 'named-key-uses.json';
+
 /** Name of the API key's file. */
 export const API_KEY_FILE = 'api-key';
 

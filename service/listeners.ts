@@ -17,7 +17,13 @@ import {
 } from '../http/index.ts';
 import type { Logging } from '../logging.ts';
 import type { Settings } from '../settings.ts';
-import { ENDED_SESSIONS_FILE, type KeyFolder, SESSION_FILE } from './key-folder.ts';
+import {
+  ENDED_SESSIONS_FILE,
+  type KeyFolder,
+  NAMED_KEY_USES_FILE,
+  NAMED_KEYS_FILE,
+  SESSION_FILE,
+} from './key-folder.ts';
 
 /** Service behind the listeners; `working` receives the functions that close them. */
 export interface OpenService {
@@ -72,6 +78,7 @@ export async function listenForBatch(
     },
     sessionKeys: kept(SESSION_FILE),
     endedSessions: kept(ENDED_SESSIONS_FILE),
+    namedKeys: { keys: kept(NAMED_KEYS_FILE), uses: kept(NAMED_KEY_USES_FILE) },
   });
   const { url } = await server.listen();
   service.working.push(() => server.close());

@@ -31,6 +31,8 @@ import type { JobService } from './jobs/jobs.ts';
 
 /** Maximum number of concurrent operations. */
 const MAX_RUNNING = 4;
+/** Operator of operations that were begun with the configured key. */
+const UNNAMED = 'operator';
 /** Jobs per batch: their steps share commits, and other requests wait little. */
 const BATCH_SIZE = 128;
 
@@ -128,10 +130,13 @@ export class OperationService {
     return { type: 'PROGRESS', next: next.ids.length === 0 ? null : next, ...counts } as const;
   }
 
-  async #act({ action, reason }: OperationContext, ids: readonly JobId[]) {
+  async #act({ action, reason, operator }: OperationContext, ids: readonly JobId[]) {
+    const by = operator === UNNAMED ? undefined : operator;
     const outcomes = await (action === 'clear'
       ? this.#clear(ids)
-      : Promise.all(ids.map((id) => (action === 'retry' ? this.#retry(id) : this.#cancel(id, reason)))));
+      : Promise.all(
+          ids.map((id) => (action === 'retry' ? this.#retry(id, by) : this.#cancel(id, reason, by))),
+        ));
     const skippedByCode: Record<string, number> = {};
     for (const outcome of outcomes) {
       if (outcome !== 'done') skippedByCode[outcome.skipped] = (skippedByCode[outcome.skipped] ?? 0) + 1;
@@ -145,15 +150,15 @@ export class OperationService {
     return ids.map((id) => (staying.has(id) ? { skipped: 'job.not-cleared' } : 'done'));
   }
 
-  async #retry(id: JobId): Promise<JobOutcome> {
+  async #retry(id: JobId, by: string | undefined): Promise<JobOutcome> {
     if (await this.#hasRetry(id)) return 'done';
-    return this.#attempt(id, () => this.jobs.retry(id));
+    return this.#attempt(id, () => this.jobs.retry(id, by));
   }
 
-  async #cancel(id: JobId, reason: string | null): Promise<JobOutcome> {
+  async #cancel(id: JobId, reason: string | null, by: string | undefined): Promise<JobOutcome> {
     const job = await this.runtime.system.read({ kind: JOB, id });
     if (job?.state === 'Canceled') return 'done';
-    return this.#attempt(id, () => this.jobs.cancel(id, reason));
+    return this.#attempt(id, () => this.jobs.cancel(id, reason, by));
   }
 
   /** @throws {Retryable} for the whole batch, which is repeated later */

@@ -81,6 +81,11 @@ const detailMembers = {
           'What happened, for people. The text may change.',
           'Verified and published.',
         ),
+        actor: shown(
+          z.string().optional(),
+          'Operator who did it, where it was not the holder of `Auth:ApiKey`.',
+          'key:billing',
+        ),
       }),
     )
     .describe('One entry for each transition, oldest first.'),

@@ -28,6 +28,10 @@ export const REFUSALS = {
   'auth.misconfigured': { status: 401, title: 'The service has no API key configured.' },
   'auth.invalid-credentials': { status: 401, title: 'The credentials are missing, wrong or expired.' },
   'auth.cross-origin': { status: 403, title: 'The session may not be used from another site.' }, // docs/batch-values.md §10
+  'auth.forbidden': { status: 403, title: 'The credentials do not permit this.' }, // ours, scopes and roles
+  'key.not-found': { status: 404, title: 'No API key has this name.' }, // ours, /api/keys
+  'key.exists': { status: 409, title: 'An API key has this name already.' }, // ours, /api/keys
+  'key.limit-reached': { status: 409, title: 'There are too many API keys.' }, // ours, /api/keys
   'host.not-allowed': { status: 400, title: 'This service is not reached by this host name.' }, // `AllowedHosts`
   'folder.not-found': { status: 404, title: 'No input folder has this name.' },
   'profile.not-found': { status: 400, title: 'No signing profile has this name.' },

@@ -1,14 +1,32 @@
 /** `/api/health`, `/api/ready` and `/api/whoami`. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
 import { shown, time } from '../fields.ts';
+import { ACCESS_SCOPES, OPERATOR_ROLES } from './access.ts';
 import { AT } from './examples.ts';
+import { KEY_BOUNDS } from './keys.ts';
 import { operation } from './operation.ts';
 import { HEALTH_STATUSES } from './words.ts';
+
+const bound = (description: string) =>
+  z
+    .array(z.string())
+    .max(KEY_BOUNDS.list)
+    .optional()
+    .meta({ description, examples: [['invoices']] });
 
 const identity = z
   .strictObject({
     operator: shown(z.string(), 'Name under which actions of this caller are recorded.', 'operator'),
     scheme: z.enum(['ApiKey', 'Cookie']).describe('How the caller is authenticated.'),
+    role: z.enum(OPERATOR_ROLES).optional().describe('Role of a person who signed in.'),
+    scopes: z
+      .array(z.enum(ACCESS_SCOPES))
+      .max(ACCESS_SCOPES.length)
+      .optional()
+      .describe('What the caller may do. Absent: everything, with `Auth:ApiKey` or its session.'),
+    profiles: bound('Profiles whose jobs it reaches. Absent: all.'),
+    folders: bound('Input folders whose jobs it reaches. Absent: all.'),
+    expiresAt: time.optional().describe('Time at which its key ends. Absent: it does not.'),
   })
   .meta({ id: 'Identity' });
 

@@ -38,6 +38,8 @@ export const SYSTEM_EVENT_KINDS = [
   'InputNotRemoved',
   // Extension: the document of a canceled job stays open on the remote portal.
   'RemoteCancelFailed',
+  // Extension: a named API key was made, rotated or revoked.
+  'KeyChanged',
 ] as const;
 
 export const OPERATION_ACTIONS = ['retry', 'cancel', 'clear'] as const;

@@ -13,6 +13,7 @@ import {
   type SigningParameters,
 } from '../../machines/batch/signing-parameters.ts';
 import { Refusal } from '../../machines/refusals.ts';
+import { boundProfile } from '../core/access/permission.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
 import { readUploadForm } from './upload-form.ts';
@@ -35,7 +36,7 @@ export function fileRoutes(
         password: readPassword(header(PASSWORD_HEADER)),
         options: (fields) => ({
           format: parseFormat(query.format ?? fields.get('format')),
-          profile: blankIsNone(query.profile ?? fields.get('profile')),
+          profile: boundProfile(identity, blankIsNone(query.profile ?? fields.get('profile'))),
           operation: parseOperation(query.operation ?? fields.get('operation')),
           parameters: readParameters(fields),
         }),

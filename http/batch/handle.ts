@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Alternatives, BatchOperation } from '../../contracts/batch/operation.ts';
 import type { Part, Value } from '../../contracts/operation.ts';
+import { isBound } from '../core/access/permission.ts';
 import { cachedJson, type JsonReply, json, type Reply, type SmallReply } from '../core/reply.ts';
 import { encoderOf } from '../core/reply-encoder.ts';
 import { type AnyRoute, type ApiRequest, route } from '../core/router.ts';
@@ -67,7 +68,8 @@ export function handle<const Given extends BatchOperation>(
     responses,
     handle(request) {
       if (status === undefined || encode === undefined) return call(request, answer) as Promise<Reply>;
-      if (shared !== undefined) {
+      // The answers of callers who see a part of the jobs are theirs alone.
+      if (shared !== undefined && !isBound(request.identity)) {
         const { version, ...query } = request.query as { readonly version?: string };
         const name = [declared.path, request.params, query];
         return shared.answer(version, name, async () => encode(await call(request, answer)));

@@ -25,19 +25,27 @@ import type { Part } from '../../contracts/operation.ts';
 import type { JobState } from '../../machines/batch/job-context.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
+import type { Identity } from '../core/access/auth.ts';
+import { boundFilter, isBound, requireJobWithin } from '../core/access/permission.ts';
 import { fileReply } from '../core/file-reply.ts';
 import { encoderOf } from '../core/reply-encoder.ts';
-import type { RequestNames } from '../core/request-ids.ts';
-import type { AnyRoute } from '../core/router.ts';
+import type { AnyRoute, ApiRequest } from '../core/router.ts';
 import { handle } from './handle.ts';
+import { namedOperator, operatorOf } from './operator.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
 export function jobRoutes(jobs: Batch['jobs'], shared: SharedAnswers): readonly AnyRoute[] {
+  /** Id of an existing job that the caller may reach. Refusals: `job.not-found`. */
+  const reached = async (text: string, identity: Identity | undefined): Promise<JobId> => {
+    const id = readId(text);
+    if (isBound(identity)) requireJobWithin(identity, jobs.peek(id) ?? (await jobs.get(id)));
+    return id;
+  };
   return [
     handle(
       listJobs,
-      async ({ query: { status, format, source, page, pageSize, version: _, ...more } }) => {
-        const filter = { statuses: status, formats: format, sources: source, ...more };
+      async ({ query: { status, format, source, page, pageSize, version: _, ...more }, identity }) => {
+        const filter = boundFilter(identity, { statuses: status, formats: format, sources: source, ...more });
         const { items, totalCount } = await jobs.list({ ...filter, page, pageSize });
         return { items, page, pageSize, totalCount };
       },
@@ -45,27 +53,29 @@ export function jobRoutes(jobs: Batch['jobs'], shared: SharedAnswers): readonly 
     ),
     handle(
       readJob,
-      ({ params }) => {
+      ({ params, identity }) => {
         const id = readId(params.id);
+        if (isBound(identity)) return reached(params.id, identity).then((known) => jobs.get(known));
         return jobs.peek(id) ?? jobs.get(id);
       },
       { keepsReplies: true },
     ),
-    handle(readOutput, async ({ params, header }) => {
-      const output = await jobs.output(readId(params.id));
+    handle(readOutput, async ({ params, header, identity }) => {
+      const output = await jobs.output(await reached(params.id, identity));
       const gone = () => new Refusal('job.output-gone', 'The file is gone.');
       return fileReply(
         { ...output, etag: `"${output.sha256}"`, isRemoved: gone },
         { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
       );
     }),
-    handle(cancelJob, async ({ params, body }) => {
-      const { id } = await jobs.cancel(readId(params.id), body.reason);
+    handle(cancelJob, async ({ params, body, identity }) => {
+      const known = await reached(params.id, identity);
+      const { id } = await jobs.cancel(known, body.reason, namedOperator(identity));
       return { jobId: id, status: 'Canceled' };
     }),
-    handle(retryJob, async ({ params }) => {
-      const parent = readId(params.id);
-      const { id } = await jobs.retry(parent);
+    handle(retryJob, async ({ params, identity }) => {
+      const parent = await reached(params.id, identity);
+      const { id } = await jobs.retry(parent, namedOperator(identity));
       return { newJobId: id, parentJobId: parent, status: 'Queued' };
     }),
   ];
@@ -80,18 +90,18 @@ function readId(text: string): JobId {
 
 export function bulkRoutes(bulk: Batch['bulk']): readonly AnyRoute[] {
   return [
-    handle(retryJobs, async ({ body, names }) => {
-      const { done, ...report } = await bulk.retryMany(bulkQuery(body, names()));
+    handle(retryJobs, async ({ body, ...request }) => {
+      const { done, ...report } = await bulk.retryMany(bulkQuery(body, request));
       return { ...report, created: done };
     }),
-    handle(cancelJobs, async ({ body, names }) => {
+    handle(cancelJobs, async ({ body, ...request }) => {
       const statuses = [body.status ?? []].flat();
-      const query = { ...bulkQuery(body, names()), statuses };
+      const query = { ...bulkQuery(body, request), statuses };
       const { done, ...report } = await bulk.cancelMany(query, body.reason);
       return { ...report, canceled: done };
     }),
-    handle(clearJobs, async () => {
-      const { deleted, skipped } = await bulk.clear();
+    handle(clearJobs, async ({ identity }) => {
+      const { deleted, skipped } = await bulk.clear(operatorOf(identity));
       const message = `${deleted} finished jobs were forgotten; ${skipped} jobs stay.`;
       return { deleted, skipped, message };
     }),
@@ -106,9 +116,11 @@ function bulkQuery(
     limit,
     countOnly,
   }: Pick<Part<typeof retryJobs, 'body'>, 'profile' | 'errorCode' | 'since' | 'limit' | 'countOnly'>,
-  { requestId, traceId }: RequestNames,
+  { names, identity }: Pick<ApiRequest<unknown, unknown, unknown>, 'names' | 'identity'>,
 ): BulkQuery {
+  const { requestId, traceId } = names();
   return {
+    by: namedOperator(identity),
     profile: profile ?? undefined,
     errorCode: errorCode ?? undefined,
     since: since ?? undefined,
@@ -123,7 +135,7 @@ export function operationRoutes(operations: Batch['operations']): readonly AnyRo
     handle(startOperation, async ({ body, identity }, answer) => {
       const request = operationRequest(body);
       if (body.dryRun) return answer(200, { matched: await operations.count(request) });
-      return answer(202, await operations.start(request, identity?.operator ?? 'operator'));
+      return answer(202, await operations.start(request, operatorOf(identity)));
     }),
     handle(listOperations, async ({ query: { page, pageSize } }) => {
       const { items, totalCount } = await operations.list(page, pageSize);

@@ -13,6 +13,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { page, type ReplyHeaders } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
+import { operatorOf } from './operator.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
 /** The page loads nothing and runs nothing; mails have their styles in their elements. */
@@ -67,7 +68,7 @@ export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonl
       return page(200, written ?? html`<!doctype html><pre>${text}</pre>`.text, MAIL_PAGE_HEADERS);
     }),
     handle(resendMail, async ({ params: { id }, identity }) => {
-      await existingMail(mails.sendNow(id, identity?.operator ?? 'operator'));
+      await existingMail(mails.sendNow(id, operatorOf(identity)));
       return { id };
     }),
   ];

@@ -84,6 +84,7 @@ export const batchRefusals: RefusalInfo = {
     if (route.bodyPolicy !== 'none') codes.add('validation.encoding-unsupported');
     if (route.auth !== 'anonymous') {
       codes.add('auth.misconfigured').add('auth.invalid-credentials').add('rate-limited');
+      codes.add('auth.forbidden');
       if (route.method !== 'GET') codes.add('auth.cross-origin');
     }
     if (route.rate !== 'none') codes.add('rate-limited');

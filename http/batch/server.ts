@@ -8,14 +8,22 @@ import type {
   OperatorMails,
   OperatorWebhooks,
 } from '../../actors/portal/api.ts';
+import { accessOf } from '../../contracts/batch/access.ts';
 import { listEvents } from '../../contracts/batch/events.ts';
 import { cleanUp, listFolders, rescanFolders } from '../../contracts/batch/folders.ts';
 import { pausePipeline, readPipeline, resumePipeline } from '../../contracts/batch/pipeline.ts';
 import { listProfiles, readFailures, readSeries, readStatistics } from '../../contracts/batch/statistics.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
 import { openEndedSessions } from '../core/access/ended-sessions.ts';
+import {
+  createKeyLimits,
+  type NamedKeyStores,
+  type NamedKeys,
+  openNamedKeys,
+} from '../core/access/named-keys.ts';
 import { createOneTimeLogins, type OneTimeLogins } from '../core/access/one-time-logins.ts';
 import { createOperatorCheck } from '../core/access/operator-check.ts';
+import { boundFolder } from '../core/access/permission.ts';
 import { createRateLimiter } from '../core/access/rate-limit.ts';
 import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from '../core/access/session-keys.ts';
 import { createSessions } from '../core/access/sessions.ts';
@@ -32,8 +40,10 @@ import { fileRoutes } from './files.ts';
 import { handle } from './handle.ts';
 import { inspectionRoutes, portalActivityRoute, portalKeyRoute } from './inspection.ts';
 import { bulkRoutes, jobRoutes, operationRoutes } from './jobs.ts';
+import { keyRoutes } from './keys.ts';
 import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
+import { namedOperator, operatorOf } from './operator.ts';
 import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
 import { batchApi } from './reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
@@ -64,12 +74,12 @@ function controlRoutes(
     ),
     handle(readFailures, () => jobs.failures(), { shared }),
     handle(readPipeline, () => pipeline.state(), { shared }),
-    handle(pausePipeline, ({ body }) => pipeline.pause(body.reason)),
-    handle(resumePipeline, ({ body }) => pipeline.resume(body.reason)),
+    handle(pausePipeline, ({ body, identity }) => pipeline.pause(body.reason, namedOperator(identity))),
+    handle(resumePipeline, ({ body, identity }) => pipeline.resume(body.reason, namedOperator(identity))),
     handle(listFolders, async () => ({ folders: await folders.list() }), { shared }),
-    handle(rescanFolders, ({ query }) => {
-      const name = query.folder?.trim();
-      return folders.rescan(name === '' ? undefined : name);
+    handle(rescanFolders, ({ query, identity }) => {
+      const name = boundFolder(identity, query.folder)?.trim();
+      return folders.rescan(name === '' ? undefined : name, operatorOf(identity));
     }),
     handle(cleanUp, async () => {
       if (!retention.isConfigured)
@@ -93,6 +103,8 @@ export interface BatchServerDependencies extends HttpProcess {
   readonly sessionKeys?: SessionKeyStore;
   /** Storage of the sessions ended by logout. @default in memory */
   readonly endedSessions?: SessionKeyStore;
+  /** Storage of the named API keys and their last uses. @default in memory */
+  readonly namedKeys?: NamedKeyStores;
   /** Login links. @default none are issued */
   readonly oneTimeLogins?: OneTimeLogins;
   /** Program data on the pages. @default none, refreshed every 5 seconds */
@@ -127,6 +139,7 @@ export function batchRoutes(
   >,
   authenticator: Authenticator,
   wrongKeys: WrongKeys,
+  namedKeys: NamedKeys,
 ): readonly AnyRoute[] {
   const shared = new SharedAnswers(service.inspection.changes, clock);
   const routes = [
@@ -147,6 +160,7 @@ export function batchRoutes(
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks, shared)),
     ...(portalKeys === undefined ? [] : [portalKeyRoute(portalKeys, shared)]),
     ...(portalActivity === undefined ? [] : [portalActivityRoute(portalActivity, shared)]),
+    ...keyRoutes(namedKeys, service, clock),
     ...controlRoutes(service, shared),
     ...inspectionRoutes(service.inspection, shared),
     ...(mails === undefined ? [] : mailRoutes(mails, shared)),
@@ -158,7 +172,16 @@ export function batchRoutes(
     routes,
     batchApi(settings, pages.version),
     operatorFrame(pageGroups(mails !== undefined)),
-  );
+  ).map(withAccess);
+}
+
+/** Adds what a caller of the route needs. @throws where nothing is decided about it */
+function withAccess(route: AnyRoute): AnyRoute {
+  if (route.auth === 'anonymous') return route;
+  const access = accessOf(route);
+  if (access === undefined)
+    throw new Error(`contracts/batch/access.ts does not say who may call ${route.method} ${route.path}.`);
+  return { ...route, access };
 }
 
 export function createBatchServer(dependencies: BatchServerDependencies): HttpServer {
@@ -170,22 +193,28 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
     oneTimeLogins = createOneTimeLogins(dependencies),
   } = dependencies;
   const { enabled, upload, actions } = settings.rateLimiting;
-  const authenticator = createAuthenticator(settings, openSessions(dependencies), oneTimeLogins);
+  const { namedKeys: stores = { keys: memorySessionKeys(), uses: memorySessionKeys() } } = dependencies;
+  const namedKeys = openNamedKeys(stores, dependencies);
+  const authenticator = createAuthenticator(settings, openSessions(dependencies), oneTimeLogins, namedKeys);
   const wrongKeys = createWrongKeys(clock);
   const api = {
-    routes: batchRoutes(dependencies, settings, authenticator, wrongKeys),
+    routes: batchRoutes(dependencies, settings, authenticator, wrongKeys, namedKeys),
     conventions: batchConventions,
-    accessCheck: createAccessCheck(authenticator, settings, wrongKeys),
+    accessCheck: createAccessCheck(authenticator, settings, wrongKeys, createKeyLimits(clock)),
     challenge: authenticator.challenge,
     rates: enabled ? { upload, actions } : undefined,
   };
-  return createServer(api, settings, {
+  const server = createServer(api, settings, {
     ...dependencies,
     observe: (observation) => {
       metrics?.request(observation);
       observe?.(observation);
     },
   });
+  return {
+    listen: () => server.listen(),
+    close: () => server.close().finally(() => namedKeys.close()),
+  };
 }
 
 function openSessions(dependencies: BatchServerDependencies) {

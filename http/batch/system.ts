@@ -53,6 +53,11 @@ export function systemRoutes(
     handle(readIdentity, ({ identity }) => ({
       operator: identity?.operator ?? '',
       scheme: identity?.scheme ?? 'ApiKey',
+      ...(identity?.role && { role: identity.role }),
+      ...(identity?.scopes && { scopes: identity.scopes }),
+      ...(identity?.profiles && { profiles: identity.profiles }),
+      ...(identity?.folders && { folders: identity.folders }),
+      ...(identity?.expiresAt !== undefined && { expiresAt: identity.expiresAt }),
     })),
     handle({ ...readReadiness, headers: credentialHeaders }, ({ header, caller }) =>
       readiness(health, clock, isOperator(header, caller)),

@@ -5,6 +5,7 @@
  * Source: docs/decisions/0192-contracts.md.
  */
 import { z } from 'zod';
+import type { Access } from '../../contracts/batch/access.ts';
 import type { Content, Method, OperationExamples } from '../../contracts/operation.ts';
 import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
@@ -103,6 +104,8 @@ export interface Route<
   readonly auth: AuthPolicy;
   /** Portal: the scope that a key with limited scopes needs. */
   readonly scope?: string;
+  /** Batch service: what the caller needs. */
+  readonly access?: Access;
   readonly rate: RatePolicy;
   /** Served during overload. @default false */
   readonly exemptFromLoadShedding?: boolean;

@@ -128,6 +128,8 @@ export interface JobInput {
   readonly at: Millis;
   /** First history line. */
   readonly message: string;
+  /** Operator who made the job. Absent: the holder of the configured key, or a watcher. */
+  readonly by?: string;
 }
 
 /** Input and progress of the job. */
@@ -208,7 +210,8 @@ interface Failure {
 export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'CLAIM' }
   | { readonly type: 'CLAIM_REMOTE' }
-  | { readonly type: 'CANCEL'; readonly reason: string | null }
+  /** `by`: the operator. Absent: the holder of the configured key. */
+  | { readonly type: 'CANCEL'; readonly reason: string | null; readonly by?: string }
   | {
       readonly type: 'SIGNED';
       readonly input: StagedInput;
@@ -234,7 +237,7 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'TIDY_FAILED'; readonly message: string }
   | { readonly type: 'QUARANTINED' }
   | { readonly type: 'REMOTE_CANCEL_FAILED'; readonly message: string }
-  | { readonly type: 'RETRIED'; readonly jobId: JobId }
+  | { readonly type: 'RETRIED'; readonly jobId: JobId; readonly by?: string }
   | { readonly type: 'CLEAR' }
   | { readonly type: 'FORGET_KEY' }
   | { readonly type: 'WEBHOOKS_ENQUEUED' }

@@ -276,6 +276,7 @@ const noteCancel = {
   type: 'note',
   params: ({ event }: { event: JobMessage }) => ({
     message: cancelMessage(event.type === 'CANCEL' ? event.reason : null),
+    ...(event.type === 'CANCEL' && event.by && { data: { by: event.by } }),
   }),
 } as const;
 
@@ -328,12 +329,16 @@ export const jobMachine = machine.createMachine({
     ...(input.operation && { operation: input.operation }),
     ...(input.parameters && { parameters: input.parameters }),
     ...(input.sealedPassword && { sealedPassword: input.sealedPassword }),
+    ...(input.by && { by: input.by }),
     ...(input.webhooksPending && { webhooksPending: true }),
   }),
   initial: 'Queued',
   states: {
     Queued: {
-      entry: { type: 'note', params: ({ context }) => ({ message: context.message }) },
+      entry: {
+        type: 'note',
+        params: ({ context: { message, by } }) => ({ message, ...(by && { data: { by } }) }),
+      },
       on: {
         FORGET_KEY: withoutUploadKey,
         CLAIM: {
@@ -498,7 +503,13 @@ export const jobMachine = machine.createMachine({
         RETRIED: {
           actions: [
             'touch',
-            { type: 'note', params: ({ event }) => ({ message: `Retried as job ${event.jobId}.` }) },
+            {
+              type: 'note',
+              params: ({ event: { jobId, by } }) => ({
+                message: `Retried as job ${jobId}.`,
+                ...(by && { data: { by } }),
+              }),
+            },
           ],
         },
         QUARANTINED: { actions: assign({ untidy: false }) },

@@ -25,8 +25,9 @@ export interface PipelineContext {
 }
 
 export type PipelineMessage =
-  | { readonly type: 'PAUSE'; readonly at: Millis; readonly reason: string | null }
-  | { readonly type: 'RESUME'; readonly at: Millis; readonly reason: string | null };
+  /** `by`: the operator. Absent: the holder of the configured key. */
+  | { readonly type: 'PAUSE'; readonly at: Millis; readonly reason: string | null; readonly by?: string }
+  | { readonly type: 'RESUME'; readonly at: Millis; readonly reason: string | null; readonly by?: string };
 
 /** Number of jobs that can be claimed now. */
 export function freeSlots(state: PipelineState, inFlight: number, maxConcurrency: number): number {
@@ -39,9 +40,13 @@ function sentence(verb: 'paused' | 'resumed', reason: string | null): string {
     : `Pipeline ${verb} by operator.`;
 }
 
-function record(kind: SystemEventKind, { at, reason }: PipelineMessage): RecordEffect {
+function note(verb: 'paused' | 'resumed', { reason, by }: PipelineMessage) {
+  return { message: sentence(verb, reason), ...(by && { data: { by } }) };
+}
+
+function record(kind: SystemEventKind, { at, reason, by = 'operator' }: PipelineMessage): RecordEffect {
   const message = sentence(kind === 'PipelinePaused' ? 'paused' : 'resumed', reason);
-  return { do: 'recordEvent', kind, at, actor: 'operator', jobId: null, code: null, message };
+  return { do: 'recordEvent', kind, at, actor: by, jobId: null, code: null, message };
 }
 
 /** Events that the pipeline emits for metrics. */
@@ -50,7 +55,7 @@ export type PipelineEvent = { readonly type: 'paused' } | { readonly type: 'resu
 export const pipelineMachine = setup({
   types: { context: {} as PipelineContext, events: {} as PipelineMessage, emitted: {} as PipelineEvent },
   actions: {
-    note: (_, _line: { readonly message: string }) => {},
+    note: (_, _line: ReturnType<typeof note>) => {},
     effect: (_, _effect: RecordEffect) => {},
   },
 }).createMachine({
@@ -69,7 +74,7 @@ export const pipelineMachine = setup({
               pausedBy: 'operator' as const,
               reason: event.reason,
             })),
-            { type: 'note', params: ({ event }) => ({ message: sentence('paused', event.reason) }) },
+            { type: 'note', params: ({ event }) => note('paused', event) },
             { type: 'effect', params: ({ event }) => record('PipelinePaused', event) },
             emit({ type: 'paused' }),
           ],
@@ -82,7 +87,7 @@ export const pipelineMachine = setup({
           target: 'Running',
           actions: [
             assign(({ event }) => ({ resumedAt: event.at, reason: event.reason })),
-            { type: 'note', params: ({ event }) => ({ message: sentence('resumed', event.reason) }) },
+            { type: 'note', params: ({ event }) => note('resumed', event) },
             { type: 'effect', params: ({ event }) => record('PipelineResumed', event) },
             emit({ type: 'resumed' }),
           ],

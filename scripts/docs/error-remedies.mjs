@@ -32,6 +32,11 @@ export const BATCH_REMEDIES = {
   'auth.misconfigured': 'Set `Auth:ApiKey` to a value, or remove the key so that one is generated.',
   'auth.invalid-credentials': 'Send the key in the header of `Auth:ApiKeyHeader`, or log in again.',
   'auth.cross-origin': 'Call from the same origin as the page, or use the API key instead of the session.',
+  'auth.forbidden':
+    'Use credentials with the scope that `detail` names, or name a profile or folder that they are bound to; `GET /api/whoami` lists what they may do.',
+  'key.not-found': '`GET /api/keys` lists the names.',
+  'key.exists': 'Use another name, or rotate the key that has it.',
+  'key.limit-reached': 'Revoke keys that are no longer used.',
   'host.not-allowed': 'Use a host name of `AllowedHosts`, or add this one.',
   'folder.not-found': '`GET /api/folders` lists the names.',
   'profile.not-found': '`GET /api/profiles` lists the names.',

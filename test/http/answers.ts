@@ -19,6 +19,7 @@ import type {
 import { batchApi } from '../../http/batch/reference.ts';
 import { batchRoutes } from '../../http/batch/server.ts';
 import type { Authenticator } from '../../http/core/access/auth.ts';
+import type { NamedKeys } from '../../http/core/access/named-keys.ts';
 import { describeApi, type OpenApiDocument } from '../../http/core/openapi/document.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import type { BatchMetrics } from '../../http/index.ts';
@@ -211,7 +212,7 @@ export function batchTable(): readonly AnyRoute[] {
     portalKeys: {} as OperatorKeys,
     portalActivity: {} as OperatorActivity,
   };
-  return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} });
+  return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} }, {} as NamedKeys);
 }
 
 const books = new Map<string, AnswerBook>();

@@ -86,6 +86,7 @@ export async function startServer(
       | 'portalKeys'
       | 'portalActivity'
       | 'sessionKeys'
+      | 'namedKeys'
       | 'endedSessions'
       | 'oneTimeLogins'
     >

@@ -31,6 +31,10 @@ export class FolderService {
     private readonly events: EventLog,
   ) {}
 
+  get names(): readonly string[] {
+    return this.folders.options.map(({ name }) => name);
+  }
+
   async list(): Promise<readonly FolderView[]> {
     const reports = await this.folders.reports();
     return Promise.all(
@@ -53,7 +57,7 @@ export class FolderService {
   }
 
   /** All folders when no name is given. Refusals: `folder.not-found`, with the configured names in its message. */
-  async rescan(name: string | undefined): Promise<RescanReport> {
+  async rescan(name: string | undefined, by = 'operator'): Promise<RescanReport> {
     const all = this.folders.options;
     const chosen = name === undefined ? all : all.filter((folder) => folder.name === name);
     if (chosen.length === 0 && name !== undefined) {
@@ -74,7 +78,7 @@ export class FolderService {
         errors: sum('errors'),
       },
     };
-    await this.events.record(rescanEvent(report, this.clock.now()));
+    await this.events.record(rescanEvent(report, by, this.clock.now()));
     return report;
   }
 
@@ -175,8 +179,8 @@ async function countFiles(folder: FolderOptions): Promise<number> {
 }
 
 /** The system event of a finished rescan. */
-function rescanEvent({ folders }: RescanReport, at: Millis): SystemEventContext {
+function rescanEvent({ folders }: RescanReport, actor: string, at: Millis): SystemEventContext {
   const enqueued = folders.reduce((sum, folder) => sum + folder.enqueued, 0);
   const message = `Rescan of ${folders.map(({ name }) => name).join(', ') || 'no folder'}: ${enqueued} enqueued.`;
-  return { at, kind: 'RescanCompleted', actor: 'operator', jobId: null, code: null, message };
+  return { at, kind: 'RescanCompleted', actor, jobId: null, code: null, message };
 }

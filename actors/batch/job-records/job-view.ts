@@ -42,6 +42,7 @@ export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): Job
       timestamp: line.at as Millis,
       status: line.state as JobState,
       message: line.message,
+      ...(typeof line.data?.['by'] === 'string' && { actor: line.data['by'] }),
     })),
   };
 }

@@ -27,6 +27,8 @@ export interface BulkQuery {
   readonly limit: number;
   /** Dry run: counts matching jobs and changes none. */
   readonly countOnly: boolean;
+  /** The operator. @default the holder of the configured key */
+  readonly by?: string | undefined;
   /** Ids of the HTTP request, for the log. Source: docs/batch-values.md §2. */
   readonly request?: { readonly RequestId: string; readonly TraceId: string } | undefined;
 }
@@ -63,7 +65,7 @@ export class BulkService {
       const children = await store.rows({ view: 'jobs-of', prefix: [id], limit: 1 });
       return children.length === 0;
     });
-    return this.#each(query, found, (id) => jobs.retry(id));
+    return this.#each(query, found, (id) => jobs.retry(id, query.by));
   }
 
   async cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport> {
@@ -71,7 +73,7 @@ export class BulkService {
     const { jobs } = this;
     const statuses = query.statuses?.length ? query.statuses : ACTION_STATES.cancel;
     const found = await findOldest(store, counts, { statuses, ...filterOf(query) }, query.limit);
-    const report = await this.#each(query, found, (id) => jobs.cancel(id, reason));
+    const report = await this.#each(query, found, (id) => jobs.cancel(id, reason, query.by));
     // A cancel creates no job.
     return { ...report, items: report.items.map((item) => ({ ...item, newJobId: null })) };
   }
@@ -81,8 +83,8 @@ export class BulkService {
    * ignored before. Skips jobs with files still to be cleaned up and jobs whose upload key is still valid. Deletes in
    * transactions of many jobs; after an interruption a second call continues. Source: docs/batch-values.md §14.
    */
-  clear(): ReturnType<typeof clearJobs> {
-    return clearJobs(this.runtime, this.events);
+  clear(by = 'operator'): ReturnType<typeof clearJobs> {
+    return clearJobs(this.runtime, this.events, by);
   }
 
   async #each(

@@ -18,7 +18,7 @@ import { holdsUploadKey } from './upload-keys.ts';
 const BATCH_SIZE = 128;
 
 /** Deletes all clearable jobs; resolves when durable. `skipped`: unfinished jobs, and finished ones that are still needed. */
-export async function clearJobs(runtime: BatchRuntime, events: EventLog) {
+export async function clearJobs(runtime: BatchRuntime, events: EventLog, actor: string) {
   const { store, counts, clock } = runtime;
   let deleted = 0;
   let kept = 0;
@@ -46,7 +46,7 @@ export async function clearJobs(runtime: BatchRuntime, events: EventLog) {
   await events.record({
     at: clock.now(),
     kind: 'JobsCleared',
-    actor: 'operator',
+    actor,
     jobId: null,
     code: null,
     message: `Finished jobs cleared: ${deleted} deleted, ${skipped} skipped.`,

@@ -45,6 +45,7 @@ export class JobFactory {
       ...(job.parameters && { parameters: job.parameters }),
       ...(job.files && { files: job.files.map(({ name, length }) => ({ name, length })) }),
       ...(job.remoteDocument && { remoteDocument: { ...job.remoteDocument } }),
+      ...(job.by && { by: job.by }),
       ...(announceEnds && { webhooksPending: true }),
     };
     return system.create({ kind: JOB, id: ids.uuid() }, input);

@@ -144,18 +144,19 @@ export class JobService {
   }
 
   /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */
-  async cancel(id: JobId, reason: string | null): Promise<JobView> {
+  async cancel(id: JobId, reason: string | null, by?: string): Promise<JobView> {
     const before = await this.#existing(id);
     if (!CANCELABLE.includes(before.state)) throw notCancelable(before);
     const { system } = this.runtime;
-    const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, { type: 'CANCEL', reason }));
+    const message = { type: 'CANCEL', reason, ...(by && { by }) } as const;
+    const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, message));
     if (canceled !== undefined) return jobView(canceled);
     const now = await this.#existing(id);
     throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
   }
 
   /** Refusals: `job.not-found`, `job.not-failed`, `profile.not-found`, `job.input-missing`, `job.already-processing`. */
-  async retry(id: JobId): Promise<JobView> {
+  async retry(id: JobId, by?: string): Promise<JobView> {
     const parent = await this.#existing(id);
     const context = parent.context;
     if (parent.state !== 'Failed') throw new Refusal('job.not-failed', `Job ${id} is ${parent.state}.`);
@@ -180,9 +181,10 @@ export class JobService {
       parentJobId: id,
       seen: { size: file.size, mtimeMs: file.mtimeMs },
       message: `Retry of job ${id}.`,
+      ...(by && { by }),
     });
     const child = accepted(outcome, refusedJob);
-    const retried = { type: 'RETRIED', jobId: child.actor.id as JobId } as const;
+    const retried = { type: 'RETRIED', jobId: child.actor.id as JobId, ...(by && { by }) } as const;
     await Promise.all([
       child.durable,
       durableIfAccepted(this.runtime.system.send({ kind: JOB, id }, retried)),

@@ -51,19 +51,20 @@ export class PipelineService {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** Idempotent. Resolves when durable. */
-  pause(reason: string | null): Promise<PipelineView> {
-    return this.#send({ type: 'PAUSE', reason });
+  /** Idempotent. Resolves when durable. @param by the operator. @default the holder of the configured key */
+  pause(reason: string | null, by?: string): Promise<PipelineView> {
+    return this.#send({ type: 'PAUSE', reason, ...(by && { by }) });
   }
 
-  resume(reason: string | null): Promise<PipelineView> {
-    return this.#send({ type: 'RESUME', reason });
+  resume(reason: string | null, by?: string): Promise<PipelineView> {
+    return this.#send({ type: 'RESUME', reason, ...(by && { by }) });
   }
 
   /** Ignores a rejected message: the pipeline is in the requested state already. */
   async #send(event: {
     readonly type: 'PAUSE' | 'RESUME';
     readonly reason: string | null;
+    readonly by?: string;
   }): Promise<PipelineView> {
     await durable(this.runtime.system.send(PIPELINE_ADDRESS, event), ({ reason }) =>
       reason === 'not-accepted'

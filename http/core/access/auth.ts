@@ -5,7 +5,9 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
+import { type AccessScope, type OperatorRole, ROLE_SCOPES } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import type { NamedKeys, UsedKey } from './named-keys.ts';
 import type { OneTimeLogins } from './one-time-logins.ts';
 import type { SessionPerson, Sessions } from './sessions.ts';
 
@@ -60,11 +62,20 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
+/** Name and rights of a caller. */
 export interface Identity {
+  /** Name in events, histories and the log: `operator` for the configured key, `key:<name>` for a named one. */
   readonly operator: string;
   readonly scheme: 'ApiKey' | 'Cookie';
-  /** Role that the groups of the identity provider give; absent for the API key and sessions that it began. */
-  readonly role?: SessionPerson['role'];
+  /** Role that the groups of the identity provider give. Absent for keys, and sessions that the configured key began. */
+  readonly role?: OperatorRole;
+  /** Absent: all. */
+  readonly scopes?: readonly AccessScope[];
+  /** Profiles and input folders whose jobs it reaches. Absent: all. */
+  readonly profiles?: readonly string[];
+  readonly folders?: readonly string[];
+  /** Time at which its key ends. Absent: it does not. */
+  readonly expiresAt?: number;
 }
 
 /** Credentials of a request; empty strings when absent. */
@@ -78,6 +89,8 @@ interface Identified {
   readonly identity: Identity;
   /** New token for a session whose token is past half of its lifetime. */
   readonly renewed: string | undefined;
+  /** The named key. */
+  readonly key?: UsedKey;
 }
 
 export interface Authenticator {
@@ -128,6 +141,7 @@ export function createAuthenticator(
   },
   sessions: Sessions,
   oneTimeLogins: Pick<OneTimeLogins, 'redeem'>,
+  namedKeys?: Pick<NamedKeys, 'use'>,
 ): Authenticator {
   const configured = settings.apiKey !== '';
   const current = new SecretTexts([settings.apiKey]);
@@ -142,8 +156,10 @@ export function createAuthenticator(
     identify({ apiKey, session }) {
       assertConfigured();
       if (apiKey !== '') {
-        if (!either.includes(apiKey)) throw wrongKey();
-        return BY_KEY;
+        if (either.includes(apiKey)) return BY_KEY;
+        const key = namedKeys?.use(apiKey);
+        if (key === undefined) throw wrongKey();
+        return { identity: identityOf(key), renewed: undefined, key };
       }
       if (session === '') {
         throw new Refusal('auth.invalid-credentials', `The header ${settings.apiKeyHeader} is missing.`);
@@ -152,7 +168,10 @@ export function createAuthenticator(
       if (found === undefined) throw new Refusal('auth.invalid-credentials', 'The session has ended.');
       const { operator, person } = found;
       return {
-        identity: { operator, scheme: 'Cookie', ...(person !== undefined && { role: person.role }) },
+        identity: {
+          ...{ operator, scheme: 'Cookie' },
+          ...(person !== undefined && { role: person.role, scopes: ROLE_SCOPES[person.role] }),
+        },
         renewed: found.worn ? sessions.issue(operator, found.id, person) : undefined,
       };
     },
@@ -174,6 +193,15 @@ export function createAuthenticator(
     logOut(session) {
       return session === '' ? undefined : sessions.end(session);
     },
+  };
+}
+
+function identityOf({ name, scopes, profiles, folders, expiresAt }: UsedKey): Identity {
+  return {
+    ...{ operator: `key:${name}`, scheme: 'ApiKey', scopes },
+    ...(profiles && { profiles }),
+    ...(folders && { folders }),
+    ...(expiresAt !== null && { expiresAt }),
   };
 }
 

@@ -3,12 +3,13 @@ import { Refusal } from '../../../machines/refusals.ts';
 import type { Authenticator } from './auth.ts';
 import type { Caller } from './caller.ts';
 import { readCookie } from './cookies.ts';
+import { mayDo } from './permission.ts';
 import type { WrongKeys } from './wrong-keys.ts';
 
 export interface OperatorCheck {
   /** Request headers that `isOperator` reads. */
   readonly credentialHeaders: readonly string[];
-  /** True for the correct key and for a session; a wrong key is counted but not refused. */
+  /** True for a key and a session that may read the whole service; a wrong key is counted but not refused. */
   isOperator(header: (name: string) => string, caller: Caller): boolean;
 }
 
@@ -23,8 +24,7 @@ export function createOperatorCheck(
       const session = apiKey === '' ? readCookie(header('cookie'), cookieName) : '';
       if (apiKey === '' && session === '') return false;
       try {
-        identify({ apiKey, session });
-        return true;
+        return mayDo(identify({ apiKey, session }).identity, { scope: 'read', reach: 'service' });
       } catch (thrown) {
         if (!(thrown instanceof Refusal)) throw thrown;
         if (apiKey !== '') ignoreLimit(() => wrongKeys.count(caller.address));

@@ -8,14 +8,12 @@ import { hash } from 'node:crypto';
 import type { Clock, Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
+import { OPERATOR_ROLES } from '../../../contracts/batch/access.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 
-/** Roles of people whom an identity provider has signed in. */
-export const PERSON_ROLES = ['viewer', 'operator', 'administrator'] as const;
-
 const personShape = z.strictObject({
-  role: z.enum(PERSON_ROLES),
+  role: z.enum(OPERATOR_ROLES),
   /** Digest of issuer and subject. */
   key: z.string().max(64),
   /** Digest of issuer and the provider's session; absent = the provider names none. */

@@ -3,11 +3,14 @@
  *
  * Source: docs/batch-values.md §0, §§1, 5 and 10.
  */
+import type { Access } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { Authenticator, Identity } from '../access/auth.ts';
 import type { Caller } from '../access/caller.ts';
 import { readCookie, sessionCookie } from '../access/cookies.ts';
+import type { UsedKey } from '../access/named-keys.ts';
 import { isSameOrigin } from '../access/origin.ts';
+import { requireAccess } from '../access/permission.ts';
 import type { WrongKeys } from '../access/wrong-keys.ts';
 import { type EmptyReply, redirect } from '../reply.ts';
 import type { AuthPolicy } from '../router.ts';
@@ -54,6 +57,10 @@ export type Admission<CallerIdentity = unknown> =
       readonly admitted: true;
       readonly identity: CallerIdentity | undefined;
       readonly setCookie: string | undefined;
+      /** Its name in the log. @default none */
+      readonly by?: string;
+      /** True: the request counted against a limit of its key, in place of that of its address. @default false */
+      readonly isRated?: boolean;
     }
   | { readonly admitted: false; readonly reply: EmptyReply };
 
@@ -64,7 +71,7 @@ export interface AccessCheck {
    */
   enter(arrival: IncomingRequest): EmptyReply | undefined;
   /** Reads `arrival` only before it returns. Throws, or rejects with, the refusal to send. */
-  admit(arrival: IncomingRequest, policy: AuthPolicy): Admission | Promise<Admission>;
+  admit(arrival: IncomingRequest, policy: AuthPolicy, access?: Access): Admission | Promise<Admission>;
 }
 
 /** Checks that every request must pass, independent of its caller. */
@@ -72,8 +79,8 @@ export type EntryRules = Pick<AccessCheck, 'enter'>;
 
 /** An access check that returns synchronously. */
 export interface ImmediateAccessCheck extends AccessCheck {
-  /** Refusals: `auth.misconfigured`, `auth.invalid-credentials`, `auth.cross-origin`. */
-  admit(arrival: IncomingRequest, policy: AuthPolicy): Admission<Identity>;
+  /** Refusals: `auth.misconfigured`, `auth.invalid-credentials`, `auth.cross-origin`, `auth.forbidden`, `rate-limited`. */
+  admit(arrival: IncomingRequest, policy: AuthPolicy, access?: Access): Admission<Identity>;
 }
 
 export const ANONYMOUS: Admission<never> = { admitted: true, identity: undefined, setCookie: undefined };
@@ -96,25 +103,34 @@ export function createEntryRules(settings: {
   };
 }
 
-/** Access check of the batch service: the API key, or the session of a browser. */
+/** Needs of a route that declares none. */
+const EVERYTHING: Access = { scope: 'administer', reach: 'service' };
+
+/**
+ * Access check of the batch service: an API key, or the session of a browser.
+ * @param countUse counts a request of a named key against its own limit; false: it has none. Refusals: `rate-limited`
+ */
 export function createAccessCheck(
   authenticator: Authenticator,
   settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
   wrongKeys: WrongKeys,
+  countUse: (key: UsedKey) => boolean = () => false,
 ): ImmediateAccessCheck {
   return {
     ...createEntryRules(settings),
-    admit(arrival, policy) {
+    admit(arrival, policy, access = EVERYTHING) {
       if (policy === 'anonymous') return ANONYMOUS;
       const { cookieName } = authenticator;
       const apiKey = arrival.header(authenticator.apiKeyHeader);
       const session = apiKey === '' ? readCookie(arrival.header('cookie'), cookieName) : '';
       try {
-        const { identity, renewed } = authenticator.identify({ apiKey, session });
+        const { identity, renewed, key } = authenticator.identify({ apiKey, session });
         if (identity.scheme === 'Cookie') refuseOtherSites(arrival);
+        const isRated = key !== undefined && countUse(key);
+        requireAccess(identity, access);
         const setCookie =
           renewed === undefined ? undefined : sessionCookie(cookieName, renewed, arrival.caller.https);
-        return { admitted: true, identity, setCookie };
+        return { admitted: true, identity, setCookie, by: identity.operator, isRated };
       } catch (thrown) {
         const isWrong = thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials';
         if (isWrong && apiKey !== '') wrongKeys.count(arrival.caller.address);

@@ -117,6 +117,8 @@ export class RequestContext implements FailedRequest {
   #traceId: string | undefined;
   #endWork: ReturnType<LoadGuard['requestStarted']> | undefined;
   #isOverloaded = false;
+  /** Name of the caller, for the log. */
+  #by: string | undefined;
 
   constructor(
     options: RequestContextOptions,
@@ -293,10 +295,10 @@ export class RequestContext implements FailedRequest {
   #admit(arrival: IncomingRequest, route: AnyRoute): Admission | Promise<Admission> {
     const { accessCheck, nodes } = this.#options;
     if (nodes === undefined || route.exemptFromLoadShedding === true) {
-      return accessCheck.admit(arrival, route.auth);
+      return accessCheck.admit(arrival, route.auth, route.access);
     }
     const later = { ...arrival, header: copyHeaders(this.request) };
-    return nodes.sync().then(() => accessCheck.admit(later, route.auth));
+    return nodes.sync().then(() => accessCheck.admit(later, route.auth, route.access));
   }
 
   /** Phase 6. Waits for the rate limit of the caller. */
@@ -304,7 +306,8 @@ export class RequestContext implements FailedRequest {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined)
       this.#replyContext = { ...this.#replyContext, setCookie: admission.setCookie };
-    const turn = this.#awaitRateLimit(received.route);
+    this.#by = admission.by;
+    const turn = admission.isRated === true ? undefined : this.#awaitRateLimit(received.route);
     this.#openBody(received.route);
     // The access check of a service returns the identity that its routes expect.
     if (turn === undefined) return this.#handle(received, admission.identity);
@@ -399,6 +402,10 @@ export class RequestContext implements FailedRequest {
     observe?.(outcome);
     // During an overload they are too many; the load guard logs its beginning and its end.
     if (this.#isOverloaded) return;
-    reportOutcome(log, outcome, problem, () => ({ ...this.names(), client: this.#caller.address }));
+    reportOutcome(log, outcome, problem, () => ({
+      ...this.names(),
+      client: this.#caller.address,
+      operator: this.#by,
+    }));
   }
 }

@@ -22,6 +22,8 @@ export interface RequestObservation {
 export interface RequestMarks extends RequestNames {
   /** IP address. */
   readonly client: string;
+  /** Name of the caller where the request changes something. Undefined: not known. */
+  readonly operator: string | undefined;
 }
 
 export type RequestObserver = (observation: RequestObservation) => void;
@@ -40,13 +42,14 @@ export function reportOutcome(
 ): void {
   const { method, route, status, milliseconds } = outcome;
   if (problem === undefined && isQuiet(log, method)) return;
-  const { client, requestId, traceId } = marks();
+  const { client, operator, requestId, traceId } = marks();
   const properties = {
     Method: method,
     Route: route,
     Status: status,
     Ms: Math.round(milliseconds * 10) / 10,
     Client: client,
+    ...(operator !== undefined && method !== 'GET' && method !== 'HEAD' && { Operator: operator }),
     RequestId: requestId,
     TraceId: traceId,
   };

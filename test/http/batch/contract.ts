@@ -103,6 +103,7 @@ export const ADDED: readonly RegExp[] = [
   /^(?:GET|POST) \/api\/webhooks\/(?:deliveries(?:\/\{id\}\/resend)?|replay)$/,
   /^(?:GET|POST) \/api\/webhooks\/portal(?:\/\{organizationId\}\/deliveries(?:\/\{id\}\/resend)?)?$/,
   /^GET \/api\/portal\/(?:keys|activity)$/,
+  /^(?:(?:GET|POST) \/api\/keys|POST \/api\/keys\/\{name\}\/rotate|DELETE \/api\/keys\/\{name\})$/,
   /^GET \/api\/(?:actor-kinds\/\{kind\}|changes|failures|statistics\/series)$/,
   /^GET \/(?:jobs|jobs\/\{id\}|input|mails|system)?$/,
   /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|runtime|webhooks)$/,
@@ -146,6 +147,10 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'validation.body-invalid': 400, // docs/batch-values.md §2
   'validation.encoding-unsupported': 415, // RFC 9110 §15.5.16
   'auth.cross-origin': 403, // docs/batch-values.md §10
+  'auth.forbidden': 403, // ours, scopes and roles
+  'key.not-found': 404, // ours, /api/keys
+  'key.exists': 409, // ours, /api/keys
+  'key.limit-reached': 409, // ours, /api/keys
   'actor.not-found': 404, // ours, /api/actors
   'node.not-found': 404, // ours, /api/runtime
   'actor.not-stopped': 409, // ours, /api/actors
@@ -169,6 +174,7 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
 export const PLATFORM_CODES: readonly string[] = [
   'auth.misconfigured',
   'auth.invalid-credentials',
+  'auth.forbidden',
   'auth.cross-origin',
   'validation.encoding-unsupported',
   'host.not-allowed',

@@ -1,0 +1,173 @@
+/** Named API keys: list, create, rotate, revoke. */
+import { z } from 'zod';
+import { shown, time, wholeFrom } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { ACCESS_SCOPES } from './access.ts';
+import { AT } from './examples.ts';
+import { operation } from './operation.ts';
+import { moment } from './requests.ts';
+
+/** Bounds of keys: number of keys, length of a name, entries of a list. */
+export const KEY_BOUNDS = { keys: 1000, name: 40, list: 100 } as const;
+
+const NAME_RULE = `must be 1 to ${KEY_BOUNDS.name} lower-case letters, digits and inner hyphens`;
+const name = z
+  .string({ error: NAME_RULE })
+  .max(KEY_BOUNDS.name, { error: NAME_RULE })
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { error: NAME_RULE });
+const scopes = z
+  .array(z.enum(ACCESS_SCOPES), { error: `must be a list of ${ACCESS_SCOPES.join(', ')}` })
+  .min(1, { error: 'must have at least one item' })
+  .max(ACCESS_SCOPES.length, { error: `must have at most ${ACCESS_SCOPES.length} items` })
+  .describe(
+    'What the key may do. `read` changes nothing; `submit` makes jobs; `operate` acts on them; `administer` gives access. No scope includes another.',
+  );
+const names = (what: string) =>
+  z
+    .array(name)
+    .min(1, { error: 'must have at least one item' })
+    .max(KEY_BOUNDS.list, { error: `must have at most ${KEY_BOUNDS.list} items` })
+    .meta({ description: what, examples: [['invoices']] });
+const rateLimit = z
+  .strictObject({
+    permits: shown(wholeFrom(1, 1_000_000), 'Requests let through in a window.', 600),
+    windowSeconds: shown(wholeFrom(1, 3600), 'Length of a window, seconds.', 60),
+  })
+  .describe('Limit of all requests with the key, in place of those of addresses. Null: those of addresses.');
+
+const BOUND = {
+  profiles: 'Only jobs of these profiles. Null: of all.',
+  folders: 'Only jobs of these input folders. Null: of all, and uploads.',
+} as const;
+const keyName = shown(name, 'Name of the key, also in events as `key:` and the name.', 'billing');
+const expiry = 'Time from which it is refused. Null: none.';
+
+const key = z
+  .strictObject({
+    name: keyName,
+    scopes,
+    profiles: names(BOUND.profiles).nullable(),
+    folders: names(BOUND.folders).nullable(),
+    expiresAt: time.nullable().describe(expiry),
+    rateLimit: rateLimit.nullable(),
+    createdAt: time.describe('Time at which it was made, UTC.'),
+    createdBy: shown(z.string(), 'Who made it.', 'operator'),
+    lastUsedAt: time.nullable().describe('Last use, stored once a minute. Null: not used yet.'),
+    secrets: z
+      .array(
+        z.strictObject({
+          createdAt: time.describe('Time at which it was made, UTC.'),
+          expiresAt: time.nullable().describe(expiry),
+        }),
+      )
+      .max(2)
+      .describe('Its valid secrets, newest first: two while it is rotated.'),
+  })
+  .meta({ id: 'AccessKey' });
+export type AccessKey = Value<typeof key>;
+
+const EXAMPLE = {
+  ...{ name: 'billing', scopes: ['submit', 'read'], profiles: ['invoices'], folders: null },
+  ...{
+    expiresAt: null,
+    rateLimit: { permits: 600, windowSeconds: 60 },
+    createdAt: AT,
+    createdBy: 'operator',
+  },
+  ...{ lastUsedAt: null, secrets: [{ createdAt: AT, expiresAt: null }] },
+};
+
+const newKey = z
+  .strictObject({
+    name: keyName,
+    scopes,
+    profiles: names(BOUND.profiles).nullish(),
+    folders: names(BOUND.folders).nullish(),
+    expiresAt: shown(moment.nullish(), expiry, AT),
+    rateLimit: rateLimit.nullish(),
+  })
+  .meta({ id: 'NewAccessKey' });
+export type NewAccessKey = Value<typeof newKey>;
+
+const withSecret = z
+  .strictObject({
+    key,
+    secret: shown(
+      z.string(),
+      'The secret, shown this once. Send it in the header of `Auth:ApiKeyHeader`.',
+      'swk_0f1e2d3c4b5a6978_…',
+    ),
+  })
+  .meta({ id: 'AccessKeyWithSecret' });
+const MADE = { key: EXAMPLE, secret: 'swk_0f1e2d3c4b5a6978_…' };
+
+const MAX_OVERLAP_HOURS = 720;
+const rotation = z
+  .strictObject({
+    overlapHours: shown(
+      wholeFrom(0, MAX_OVERLAP_HOURS).default(24),
+      'Hours for which the present secret stays valid; an older one ends at once.',
+      24,
+    ),
+  })
+  .meta({ id: 'KeyRotation' });
+
+const keyParams = z.object({ name: shown(z.string().max(KEY_BOUNDS.name), 'Name of the key.', 'billing') });
+
+export const listKeys = operation({
+  method: 'GET',
+  path: '/api/keys',
+  group: 'Authentication',
+  summary: 'Lists the named API keys by name, without secrets.',
+  description: '`Auth:ApiKey` is not among them.',
+  reply: z
+    .strictObject({ items: z.array(key).max(KEY_BOUNDS.keys).describe('Entries of this page.') })
+    .meta({ id: 'AccessKeys' }),
+  examples: { responses: { 200: { items: [EXAMPLE] } } },
+  refusals: [],
+});
+
+export const createKey = operation({
+  method: 'POST',
+  path: '/api/keys',
+  group: 'Authentication',
+  rate: 'actions',
+  summary: 'Creates a named API key and shows its secret once.',
+  description:
+    'A key can give no scope that its maker lacks, and not outlive a key that makes it. A key that is bound to profiles or folders reads and changes their jobs alone: lists need the filter where there are several. A key that is bound to folders uploads nothing.',
+  body: newKey,
+  reply: withSecret,
+  examples: { request: { name: 'billing', scopes: ['submit', 'read'] }, responses: { 200: MADE } },
+  refusals: ['validation.body-invalid', 'key.exists', 'key.limit-reached'],
+});
+
+export const rotateKey = operation({
+  method: 'POST',
+  path: '/api/keys/{name}/rotate',
+  group: 'Authentication',
+  rate: 'actions',
+  summary: 'Gives a key a new secret, and shows it once.',
+  description: 'The present secret stays valid for `overlapHours`; with 0 it ends at once.',
+  params: keyParams,
+  unknown: 'key.not-found',
+  body: rotation,
+  reply: withSecret,
+  examples: { request: { overlapHours: 24 }, responses: { 200: MADE } },
+  refusals: ['validation.body-invalid', 'key.not-found'],
+});
+
+export const revokeKey = operation({
+  method: 'DELETE',
+  path: '/api/keys/{name}',
+  group: 'Authentication',
+  rate: 'actions',
+  summary: 'Revokes a key with all its secrets, at once.',
+  description: 'What it did stays recorded under its name.',
+  params: keyParams,
+  unknown: 'key.not-found',
+  reply: z
+    .strictObject({ name: keyName, revoked: z.literal(true).describe('That it is revoked.') })
+    .meta({ id: 'RevokedKey' }),
+  examples: { responses: { 200: { name: 'billing', revoked: true } } },
+  refusals: ['key.not-found'],
+});

@@ -1,0 +1,305 @@
+import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
+import {
+  ACCESS_SCOPES,
+  type AccessScope,
+  accessOf,
+  OPERATOR_ROLES,
+  type OperatorRole,
+  ROLE_SCOPES,
+} from '../../../contracts/batch/access.ts';
+import { mayDo } from '../../../http/core/access/permission.ts';
+import { memorySessionKeys } from '../../../http/core/access/session-keys.ts';
+import { reached } from '../../project/waiting.ts';
+import { batchTable } from '../answers.ts';
+import { ask, codeOf } from '../ask.ts';
+import { startServer, type TestServer } from '../harness.ts';
+
+const HOUR = 3_600_000;
+const ROUTES = batchTable().filter(({ auth }) => auth !== 'anonymous');
+const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
+
+/** Written apart from the decisions. An operation that stands nowhere fails the test. */
+const EXPECTED: { readonly [scope in AccessScope | 'any']: readonly RegExp[] } = {
+  any: [/^GET \/api\/whoami$/, /^GET \/(?!api\/)/],
+  read: [
+    /^GET \/api\/(?:jobs|operations)(?:\/\{id\}(?:\/output)?)?$/,
+    /^GET \/api\/(?:events|folders|profiles|failures|metrics|changes|runtime|actor-kinds\/\{kind\})$/,
+    /^GET \/api\/(?:statistics(?:\/series)?|pipeline\/state|actors(?:\/\{kind\}\/\{id\})?)$/,
+    /^GET \/api\/(?:portal\/(?:activity|keys)|mails(?:\/\{id\})?|webhooks\/(?:deliveries|portal))$/,
+    /^GET \/api\/webhooks\/portal\/\{organizationId\}\/deliveries$/,
+    /^POST \/api\/validate$/,
+  ],
+  submit: [/^POST \/api\/files$/],
+  operate: [
+    /^POST \/api\/jobs\/(?:\{id\}\/)?(?:retry|cancel)$/,
+    /^DELETE \/api\/jobs$/,
+    /^POST \/api\/(?:operations(?:\/\{id\}\/cancel)?|pipeline\/(?:pause|resume)|rescan|cleanup)$/,
+    /^POST \/api\/(?:actors\/\{kind\}\/\{id\}\/restart|mails\/\{id\}\/resend|webhooks\/replay)$/,
+    /^POST \/api\/webhooks\/(?:portal\/\{organizationId\}\/)?deliveries\/\{id\}\/resend$/,
+  ],
+  administer: [
+    /^(?:GET|POST) \/api\/keys$/,
+    /^(?:POST \/api\/keys\/\{name\}\/rotate|DELETE \/api\/keys\/\{name\})$/,
+    /^POST \/api\/runtime\/nodes\/\{id\}\/drain$/,
+    /^GET \/api\/mails\/\{id\}\/(?:text|html)$/,
+  ],
+};
+/** Roles that have each scope. */
+const ROLES: { readonly [scope in AccessScope]: readonly OperatorRole[] } = {
+  read: ['viewer', 'operator', 'administrator'],
+  submit: ['operator', 'administrator'],
+  operate: ['operator', 'administrator'],
+  administer: ['administrator'],
+};
+/** Operations that apply the bounds of a key themselves. */
+const WITHIN_BOUNDS =
+  /^(?:GET|POST) \/(?!api\/)|^(?:GET \/api\/(?:whoami|jobs(?:\/\{id\}(?:\/output)?)?)|POST \/api\/(?:files|validate|rescan|jobs\/\{id\}\/(?:retry|cancel)))$/;
+
+function expected(name: string): AccessScope | 'any' {
+  const scopes = (Object.keys(EXPECTED) as (keyof typeof EXPECTED)[]).filter((scope) =>
+    EXPECTED[scope].some((pattern) => pattern.test(name)),
+  );
+  if (scopes.length !== 1) throw new Error(`${name}: decided ${scopes.length} times`);
+  return scopes[0] as AccessScope;
+}
+
+interface Made {
+  readonly secret: string;
+  readonly key: {
+    readonly name: string;
+    readonly lastUsedAt: string | null;
+    readonly secrets: readonly unknown[];
+  };
+}
+
+async function post<Answer>({ call }: TestServer, path: string, body: object = {}): Promise<Answer> {
+  const answer = await call(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
+
+const makeKey = (server: TestServer, body: object) => post<Made>(server, '/api/keys', body);
+const withKey = (secret: string) => ({ 'X-API-Key': secret, 'Content-Type': 'application/json' });
+
+test('each operation is decided, and each role may do what its scopes permit', (t) => {
+  for (const route of ROUTES) {
+    const name = nameOf(route);
+    const scope = expected(name);
+    const access = accessOf(route);
+    t.is(access?.scope, scope, name);
+    if (access === undefined) continue;
+    for (const role of OPERATOR_ROLES)
+      t.is(
+        mayDo({ scopes: ROLE_SCOPES[role] }, access),
+        scope === 'any' || ROLES[scope].includes(role),
+        `${name} ${role}`,
+      );
+    t.is(mayDo({ profiles: ['invoices'] }, access), WITHIN_BOUNDS.test(name), `${name}, bound`);
+  }
+});
+
+test('a key reaches the operations of its scopes and no other', async (t) => {
+  const server = await startServer(t);
+  for (const scope of ACCESS_SCOPES) {
+    const { secret } = await makeKey(server, { name: `only-${scope}`, scopes: [scope] });
+    for (const route of ROUTES) {
+      const name = nameOf(route);
+      if (name === 'GET /api/metrics') continue; // served where metrics are kept
+      const path = route.path.replace(/\{\w+\}/g, 'x');
+      const answer = await ask(server.port, route.method, path, withKey(secret));
+      const needed = expected(name);
+      const isRefused = answer.status === 403 && codeOf(answer) === 'auth.forbidden';
+      t.is(isRefused, needed !== 'any' && needed !== scope, `${name} with ${scope}: ${answer.status}`);
+    }
+  }
+});
+
+test('a key is shown once, counted as its own caller, rotated with two valid secrets, and revoked', async (t) => {
+  const clock = new SimulatedClock();
+  const keys = memorySessionKeys();
+  const uses = memorySessionKeys();
+  const server = await startServer(t, {}, clock, { namedKeys: { keys, uses } });
+  const { secret } = await makeKey(server, { name: 'billing', scopes: ['operate', 'read'] });
+  t.regex(secret, /^swk_[0-9a-f]{16}_[\w-]{43}$/);
+  t.false(keys.load()?.includes(secret.slice(-43)));
+  const who = await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  t.deepEqual(JSON.parse(who.text), {
+    operator: 'key:billing',
+    scheme: 'ApiKey',
+    scopes: ['operate', 'read'],
+  });
+  const list = await server.call('/api/keys');
+  const listed = await list.text();
+  t.false(listed.includes('sha256') || listed.includes(secret));
+  t.truthy((JSON.parse(listed) as { items: readonly Made['key'][] }).items[0]?.lastUsedAt);
+  const stored = uses.load();
+  clock.advance(30_000);
+  await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  t.is(uses.load(), stored, 'at most once a minute');
+  clock.advance(30_000);
+  await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  t.not(uses.load(), stored);
+  const next = await post<Made>(server, '/api/keys/billing/rotate', { overlapHours: 1 });
+  t.is(next.key.secrets.length, 2);
+  const status = async (given: string) =>
+    (await ask(server.port, 'GET', '/api/whoami', withKey(given))).status;
+  t.deepEqual([await status(secret), await status(next.secret)], [200, 200]);
+  clock.advance(HOUR);
+  t.deepEqual([await status(secret), await status(next.secret)], [401, 200]);
+  t.is(await status(`${next.secret.slice(0, -1)}${next.secret.endsWith('A') ? 'B' : 'A'}`), 401);
+  const revoked = await server.call('/api/keys/billing', { method: 'DELETE' });
+  t.is(revoked.status, 200);
+  t.is(await status(next.secret), 401);
+  const events = await server.service.events.list({ kinds: ['KeyChanged'], page: 1, pageSize: 9 });
+  t.is(events.totalCount, 3);
+});
+
+test('an expired key is refused, and keys give neither scopes that they lack nor a longer life', async (t) => {
+  const clock = new SimulatedClock();
+  const server = await startServer(t, {}, clock);
+  const end = clock.now() + HOUR;
+  const expiresAt = new Date(end).toISOString();
+  const { secret } = await makeKey(server, { name: 'maker', scopes: ['administer', 'read'], expiresAt });
+  const make = async (body: object) =>
+    ask(server.port, 'POST', '/api/keys', withKey(secret), JSON.stringify(body));
+  t.is((await make({ name: 'a', scopes: ['read'], expiresAt })).status, 200);
+  for (const body of [
+    { name: 'b', scopes: ['read'] },
+    { name: 'b', scopes: ['read', 'submit'], expiresAt },
+    { name: 'b', scopes: ['read'], expiresAt: new Date(end + 1000).toISOString() },
+  ])
+    t.is(codeOf(await make(body)), 'auth.forbidden', JSON.stringify(body));
+  await makeKey(server, { name: 'strong', scopes: ['operate'], expiresAt });
+  const rotated = await ask(server.port, 'POST', '/api/keys/strong/rotate', withKey(secret), '{}');
+  t.is(codeOf(rotated), 'auth.forbidden');
+  t.is(codeOf(await make({ name: 'a', scopes: ['read'], expiresAt })), 'key.exists');
+  clock.advance(HOUR);
+  t.is(codeOf(await make({ name: 'c', scopes: ['read'], expiresAt })), 'auth.invalid-credentials');
+});
+
+test('a key with a limit of its own counts against it alone', async (t) => {
+  const rateLimiting = {
+    enabled: true,
+    upload: { permits: 30, windowSeconds: 60 },
+    actions: { permits: 60, windowSeconds: 60 },
+  };
+  const server = await startServer(t, { rateLimiting }, new SimulatedClock());
+  const rateLimit = { permits: 70, windowSeconds: 60 };
+  const { secret } = await makeKey(server, { name: 'fast', scopes: ['read'], rateLimit });
+  const read = () => ask(server.port, 'GET', '/api/pipeline/state', withKey(secret));
+  for (let at = 0; at < 70; at += 1) t.is((await read()).status, 200);
+  const refused = await read();
+  t.deepEqual([refused.status, codeOf(refused)], [429, 'rate-limited']);
+  t.is((await server.call('/api/pipeline/state')).status, 200);
+});
+
+test('a bound key sees and changes the jobs of its profiles alone', async (t) => {
+  const server = await startServer(t);
+  const { service, port } = server;
+  const own = await service.add({ profile: 'invoices' });
+  const other = await service.add();
+  // Shared answers are kept by their query; a bound caller must not get that of another.
+  const { version } = (await (await server.call('/api/changes')).json()) as { version: string };
+  t.is(
+    ((await (await server.call(`/api/jobs?version=${version}`)).json()) as { totalCount: number }).totalCount,
+    2,
+  );
+  const { secret } = await makeKey(server, {
+    name: 'bound',
+    scopes: ['read', 'operate', 'submit'],
+    profiles: ['invoices'],
+  });
+  const get = (path: string) => ask(port, 'GET', path, withKey(secret));
+  for (const path of ['/api/jobs', `/api/jobs?version=${version}`, '/api/jobs?profile=Invoices'])
+    t.deepEqual(
+      (JSON.parse((await get(path)).text) as { items: { id: string }[] }).items.map(({ id }) => id),
+      [own.id],
+      path,
+    );
+  t.is(codeOf(await get('/api/jobs?profile=default')), 'auth.forbidden');
+  t.is((await get(`/api/jobs/${own.id}`)).status, 200);
+  t.is(codeOf(await get(`/api/jobs/${other.id}`)), 'job.not-found');
+  t.is(codeOf(await get(`/api/jobs/${other.id}/output`)), 'job.not-found');
+  const cancel = (id: string) => ask(port, 'POST', `/api/jobs/${id}/cancel`, withKey(secret), '{}');
+  t.is(codeOf(await cancel(other.id)), 'job.not-found');
+  t.is((await cancel(own.id)).status, 200);
+  t.is((await service.jobs.get(other.id)).status, 'Queued');
+  const upload = async (query: string) => {
+    const body = new FormData();
+    body.set('file', new Blob(['%PDF-1.7']), 'a.pdf');
+    const headers = { 'X-API-Key': secret };
+    return fetch(`${server.url}/api/files${query}`, { method: 'POST', headers, body });
+  };
+  const refused = await upload('?profile=default');
+  t.deepEqual([refused.status, ((await refused.json()) as { code: string }).code], [403, 'auth.forbidden']);
+  const taken = (await (await upload('')).json()) as { jobId: string };
+  t.is(String((await service.jobs.get(taken.jobId as typeof own.id)).profileName), 'invoices');
+});
+
+test('a key that is bound to folders rescans its own, and uploads nothing', async (t) => {
+  const server = await startServer(t);
+  const job = await server.service.add();
+  const body = { name: 'bound', scopes: ['read', 'operate'], folders: ['default'] };
+  const { secret } = await makeKey(server, body);
+  const rescan = (query: string) => ask(server.port, 'POST', `/api/rescan${query}`, withKey(secret));
+  t.is((await rescan('')).status, 200);
+  t.is(codeOf(await rescan('?folder=other')), 'auth.forbidden');
+  const { items } = await server.service.events.list({ kinds: ['RescanCompleted'], page: 1, pageSize: 1 });
+  t.is(items[0]?.actor, 'key:bound');
+  // The job was uploaded.
+  t.is(codeOf(await ask(server.port, 'GET', `/api/jobs/${job.id}`, withKey(secret))), 'job.not-found');
+  for (const [wrong, member] of [
+    [{ ...body, name: 'c', scopes: ['submit'] }, 'folders'],
+    [{ ...body, name: 'c', folders: ['nowhere'] }, 'folders'],
+    [{ name: 'c', scopes: ['read'], profiles: ['nowhere'] }, 'profiles'],
+    [{ name: 'C!', scopes: ['read'] }, 'name'],
+    [{ name: 'c', scopes: ['all'] }, 'scopes'],
+  ] as const) {
+    const answer = await server.call('/api/keys', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(wrong),
+    });
+    const { code, errors } = (await answer.json()) as { code: string; errors?: object };
+    t.is(code, 'validation.body-invalid');
+    t.deepEqual(Object.keys(errors ?? {}), [member]);
+  }
+});
+
+test('events, histories and the log name the key that acted', async (t) => {
+  const server = await startServer(t);
+  const { service, port } = server;
+  service.runEffects();
+  const { secret } = await makeKey(server, { name: 'night', scopes: ['operate'] });
+  const queued = await service.add();
+  const failed = await service.add({ status: 'Failed' });
+  const act = (path: string) => ask(port, 'POST', path, withKey(secret), '{}');
+  for (const path of [`/api/jobs/${queued.id}/cancel`, `/api/jobs/${failed.id}/retry`, '/api/pipeline/pause'])
+    t.is((await act(path)).status, 200, path);
+  const actors = async (id: typeof queued.id) =>
+    (await service.jobs.get(id)).history.map(({ message, actor }) => `${message} ${actor ?? '-'}`);
+  t.deepEqual((await actors(queued.id)).slice(-1), ['Operator canceled. key:night']);
+  t.regex((await actors(failed.id)).at(-1) ?? '', /^Retried as job .* key:night$/);
+  await recorded(t, server, 'PipelinePaused', ['key:night', 'Pipeline paused by operator.']);
+  const logged = server.lines.find(({ properties }) => properties?.['Route'] === '/api/pipeline/pause');
+  t.is(logged?.properties?.['Operator'], 'key:night');
+  await server.call('/api/pipeline/resume', { method: 'POST' });
+  await recorded(t, server, 'PipelineResumed', ['operator', 'Pipeline resumed by operator.']);
+});
+
+async function recorded(
+  t: ExecutionContext,
+  { service }: TestServer,
+  kind: 'PipelinePaused' | 'PipelineResumed',
+  wanted: readonly string[],
+) {
+  const list = async () => (await service.events.list({ kinds: [kind], page: 1, pageSize: 1 })).items[0];
+  await reached(async () => (await list()) !== undefined);
+  const found = await list();
+  t.deepEqual([found?.actor, found?.message], [...wanted]);
+}
