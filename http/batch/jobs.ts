@@ -119,8 +119,9 @@ function bulkQuery(
   { names, identity }: Pick<ApiRequest<unknown, unknown, unknown>, 'names' | 'identity'>,
 ): BulkQuery {
   const { requestId, traceId } = names();
+  const by = namedOperator(identity);
   return {
-    by: namedOperator(identity),
+    ...(by && { by }),
     profile: profile ?? undefined,
     errorCode: errorCode ?? undefined,
     since: since ?? undefined,

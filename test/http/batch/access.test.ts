@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import {
   ACCESS_SCOPES,
@@ -8,12 +10,14 @@ import {
   type OperatorRole,
   ROLE_SCOPES,
 } from '../../../contracts/batch/access.ts';
+import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
 import { mayDo } from '../../../http/core/access/permission.ts';
-import { memorySessionKeys } from '../../../http/core/access/session-keys.ts';
+import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
+import { createSessions } from '../../../http/core/access/sessions.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchTable } from '../answers.ts';
 import { ask, codeOf } from '../ask.ts';
-import { startServer, type TestServer } from '../harness.ts';
+import { KEY, recorder, startServer, type TestServer } from '../harness.ts';
 
 const HOUR = 3_600_000;
 const ROUTES = batchTable().filter(({ auth }) => auth !== 'anonymous');
@@ -117,6 +121,39 @@ test('a key reaches the operations of its scopes and no other', async (t) => {
       t.is(isRefused, needed !== 'any' && needed !== scope, `${name} with ${scope}: ${answer.status}`);
     }
   }
+});
+
+test('the session of a person reaches what its role permits, and is named by the person', async (t) => {
+  const sessionKeys = memorySessionKeys();
+  const server = await startServer(t, {}, systemClock, { sessionKeys });
+  const parts = { clock: systemClock, ids: systemIds, log: recorder([]) };
+  const sessions = createSessions({
+    ring: openSessionKeyRing(sessionKeys, parts),
+    ended: openEndedSessions(memorySessionKeys(), parts),
+    ...{ lifetime: HOUR, apiKey: KEY, ...parts },
+  });
+  for (const role of OPERATOR_ROLES) {
+    const person = { role, key: 'k', since: systemClock.now() };
+    const Cookie = `batch-auth=${sessions.issue('ana@example.com', undefined, person)}`;
+    const who = JSON.parse((await ask(server.port, 'GET', '/api/whoami', { Cookie })).text);
+    t.deepEqual(who, { operator: 'ana@example.com', scheme: 'Cookie', role, scopes: [...ROLE_SCOPES[role]] });
+    for (const route of ROUTES) {
+      const name = nameOf(route);
+      if (name === 'GET /api/metrics') continue; // served where metrics are kept
+      const path = route.path.replace(/\{\w+\}/g, 'x');
+      const headers = { Cookie, 'Content-Type': 'application/json' };
+      const answer = await ask(server.port, route.method, path, headers);
+      const needed = expected(name);
+      const isRefused = answer.status === 403 && codeOf(answer) === 'auth.forbidden';
+      t.is(
+        isRefused,
+        needed !== 'any' && !ROLES[needed].includes(role),
+        `${name} as ${role}: ${answer.status}`,
+      );
+    }
+  }
+  const { items } = await server.service.events.list({ kinds: ['RescanCompleted'], page: 1, pageSize: 1 });
+  t.is(items[0]?.actor, 'ana@example.com');
 });
 
 test('a key is shown once, counted as its own caller, rotated with two valid secrets, and revoked', async (t) => {
