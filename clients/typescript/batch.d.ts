@@ -289,7 +289,7 @@ export interface BatchOperations {
     readonly code: "auth.cross-origin" | "auth.forbidden" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "key.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Revokes a key with all its secrets, at once. */
-  readonly "DELETE /api/keys/{name}": {
+  readonly "POST /api/keys/{name}/revoke": {
     readonly params: { readonly "name": string };
     readonly query: {  };
     readonly body: undefined;

@@ -1,8 +1,9 @@
 /** Commands that read or write the store: `backup`, `store`, `keys`, `verify-history` and `jobs`. */
 import { resolve } from 'node:path';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
 import type { Settings } from '../../settings.ts';
+import type { AccessKeyArguments } from '../access-keys.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import type { KeyRole, KeysArguments } from '../keys.ts';
 import { collect } from '../option-values.ts';
@@ -69,7 +70,7 @@ export function addKeys(line: CommandLine): void {
   const keys = line.program
     .command('keys')
     .description(
-      'administer organizations, applications and keys of the portal; the service must be stopped',
+      'administer organizations, applications and keys of the portal while the service is stopped, and keys of the batch service',
     );
   const command = (name: string, description: string) =>
     addConfiguredCommand(keys, name, description).option('--json', 'print JSON', false);
@@ -119,6 +120,54 @@ export function addKeys(line: CommandLine): void {
     .action((organization: string, application: string, key: string, options: { json: boolean }) =>
       run({ do: 'revoke', organization, application, key }, options),
     );
+  addAccessKeys(keys, line);
+}
+
+interface AccessKeyOptions {
+  readonly json: boolean;
+  readonly scope: string[];
+  readonly profile: string[];
+  readonly folder: string[];
+  readonly expires?: string;
+}
+
+/** Keys of the batch service, through its API: it holds them while it runs. */
+function addAccessKeys(keys: Command, line: CommandLine): void {
+  const run = (words: AccessKeyArguments, options: { readonly json: boolean }) =>
+    line.configured(async ({ settings }) => {
+      const { accessKeys } = await import('../access-keys.ts');
+      return accessKeys(settings, words, options, line.terminal);
+    })();
+  const service = keys
+    .command('service')
+    .description('administer the named keys of the batch service; the service must run');
+  const command = (name: string, description: string) =>
+    addConfiguredCommand(service, name, description).option('--json', 'print JSON', false);
+  command('list', 'list the keys').action((options: { json: boolean }) => run({ do: 'list' }, options));
+  command('create', 'create a key, and print its secret')
+    .argument('<name>', 'lower-case letters, digits and inner hyphens')
+    .requiredOption('--scope <scope>', 'read, submit, operate or administer; may be repeated', collect, [])
+    .option('--profile <name>', 'only jobs of this profile; may be repeated', collect, [])
+    .option('--folder <name>', 'only jobs of this input folder; may be repeated', collect, [])
+    .option('--expires <time>', 'day or time at which it ends (default: never)')
+    .action((name: string, { scope: scopes, profile, folder, expires, ...options }: AccessKeyOptions) => {
+      const body = {
+        ...{ name, scopes },
+        ...(profile.length > 0 && { profiles: profile }),
+        ...(folder.length > 0 && { folders: folder }),
+        ...(expires && { expiresAt: expires }),
+      };
+      return run({ do: 'create', body }, options);
+    });
+  command('rotate', 'give a key a new secret, and print it')
+    .argument('<name>', 'name of the key')
+    .option('--overlap <hours>', 'hours for which the present secret stays valid', '24')
+    .action((name: string, { overlap, json }: { overlap: string; json: boolean }) =>
+      run({ do: 'rotate', name, overlapHours: Number(overlap) }, { json }),
+    );
+  command('revoke', 'revoke a key')
+    .argument('<name>', 'name of the key')
+    .action((name: string, options: { json: boolean }) => run({ do: 'revoke', name }, options));
 }
 
 export function addVerifyHistory({ program, terminal, configured }: CommandLine): void {

@@ -89,7 +89,7 @@ const OPERATIONS: { readonly [operation: string]: Access } = {
   'GET /api/keys': ADMINISTER,
   'POST /api/keys': ADMINISTER,
   'POST /api/keys/{name}/rotate': ADMINISTER,
-  'DELETE /api/keys/{name}': ADMINISTER,
+  'POST /api/keys/{name}/revoke': ADMINISTER,
 };
 
 /** The decision about an operation; undefined: there is none. */

@@ -157,8 +157,8 @@ export const rotateKey = operation({
 });
 
 export const revokeKey = operation({
-  method: 'DELETE',
-  path: '/api/keys/{name}',
+  method: 'POST',
+  path: '/api/keys/{name}/revoke',
   group: 'Authentication',
   rate: 'actions',
   summary: 'Revokes a key with all its secrets, at once.',

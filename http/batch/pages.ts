@@ -54,6 +54,7 @@ export function pageGroups(mails: boolean): readonly LinkGroup[] {
       links: [
         { href: '/actors', text: 'Actors', icon: 'workflow' },
         { href: '/runtime', text: 'Nodes', icon: 'server' },
+        { href: '/keys', text: 'Access keys', icon: 'hash' },
         { href: '/certificates', text: 'Certificates', icon: 'badge-check' },
         { href: '/system', text: 'System', icon: 'sliders-horizontal' },
         { href: '/scalar/v1', text: 'API', icon: 'code' },

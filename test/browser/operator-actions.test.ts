@@ -68,6 +68,31 @@ test.serial('an operator pauses, finds a job, cancels it with a reason, and resu
   t.like(await service.json('/api/pipeline/state'), { paused: false });
 });
 
+test.serial('an administrator makes a key, takes its secret and revokes it', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await logIn(page, `${service.url}/keys`, await service.key());
+  await page.getByText('No key was made.').waitFor();
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByLabel('Name').fill('Not a name');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Name').fill('billing');
+  await assertAccessible(t, page, 'the form of a key');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const secret = (await page.locator('#secret').textContent()) ?? '';
+  const status = async () =>
+    (await fetch(`${service.url}/api/jobs`, { headers: { 'X-API-Key': secret } })).status;
+  t.is(await status(), 200);
+  await page.getByRole('button', { name: 'I have it' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No key was made.').waitFor();
+  t.is(await status(), 401);
+});
+
 test.serial('an open page shows changes, and the code of a refusal', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);

@@ -67,6 +67,7 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
     '/runtime',
     '/webhooks',
     '/certificates',
+    '/keys',
   ];
   for (const path of ['/', '/jobs', `/jobs/${jobId}`, '/input', '/system', '/scalar/v1', ...inspection]) {
     await page.goto(`${service.url}${path}`);

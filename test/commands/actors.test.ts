@@ -41,6 +41,29 @@ test('the command lists the actors of a running service by kind, by state and on
   t.is((await actors(root, service.url, 'job', id, '--restart')).exit, 2, 'a restart needs a reason');
 });
 
+test('keys of the batch service are made, listed, rotated and revoked while it runs', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const keys = async (...words: string[]) => {
+    const where = [`--Storage:Root=${root}`, `--Batch:Url=${service.url}`];
+    const run = start(freshFolder(), ['keys', 'service', ...words, ...where]);
+    return { exit: await run.ended, out: run.out(), err: run.err() };
+  };
+  const status = async (key: string) =>
+    (await fetch(`${service.url}/api/jobs`, { headers: { 'X-API-Key': key } })).status;
+  const made = await keys('create', 'billing', '--scope', 'read', '--profile', 'default');
+  t.is(made.exit, 0, made.err);
+  const [secret = ''] = made.out.split('\n');
+  t.is(await status(secret), 200);
+  t.is((await keys('create', 'billing', '--scope', 'read')).exit, 1);
+  t.is((await keys('create', 'other', '--scope', 'everything')).exit, 2);
+  t.regex((await keys('list')).out, /^billing +read +default +never +20/m);
+  const rotated = await keys('rotate', 'billing', '--overlap', '0', '--json');
+  t.deepEqual([await status(secret), await status(JSON.parse(rotated.out).secret)], [401, 200]);
+  t.is((await keys('revoke', 'billing')).exit, 0);
+  t.is(await status(JSON.parse(rotated.out).secret), 401);
+});
+
 test('the command without a service names the address it tried', async (t) => {
   const nobody = await actors(freshFolder(), 'http://127.0.0.1:9');
   t.is(nobody.exit, 3);

@@ -44,7 +44,7 @@ const EXPECTED: { readonly [scope in AccessScope | 'any']: readonly RegExp[] } =
   ],
   administer: [
     /^(?:GET|POST) \/api\/keys$/,
-    /^(?:POST \/api\/keys\/\{name\}\/rotate|DELETE \/api\/keys\/\{name\})$/,
+    /^POST \/api\/keys\/\{name\}\/(?:rotate|revoke)$/,
     /^POST \/api\/runtime\/nodes\/\{id\}\/drain$/,
     /^GET \/api\/mails\/\{id\}\/(?:text|html)$/,
   ],
@@ -189,7 +189,7 @@ test('a key is shown once, counted as its own caller, rotated with two valid sec
   clock.advance(HOUR);
   t.deepEqual([await status(secret), await status(next.secret)], [401, 200]);
   t.is(await status(`${next.secret.slice(0, -1)}${next.secret.endsWith('A') ? 'B' : 'A'}`), 401);
-  const revoked = await server.call('/api/keys/billing', { method: 'DELETE' });
+  const revoked = await server.call('/api/keys/billing/revoke', { method: 'POST' });
   t.is(revoked.status, 200);
   t.is(await status(next.secret), 401);
   const events = await server.service.events.list({ kinds: ['KeyChanged'], page: 1, pageSize: 9 });

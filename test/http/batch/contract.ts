@@ -103,10 +103,10 @@ export const ADDED: readonly RegExp[] = [
   /^(?:GET|POST) \/api\/webhooks\/(?:deliveries(?:\/\{id\}\/resend)?|replay)$/,
   /^(?:GET|POST) \/api\/webhooks\/portal(?:\/\{organizationId\}\/deliveries(?:\/\{id\}\/resend)?)?$/,
   /^GET \/api\/portal\/(?:keys|activity)$/,
-  /^(?:(?:GET|POST) \/api\/keys|POST \/api\/keys\/\{name\}\/rotate|DELETE \/api\/keys\/\{name\})$/,
+  /^(?:(?:GET|POST) \/api\/keys|POST \/api\/keys\/\{name\}\/(?:rotate|revoke))$/,
   /^GET \/api\/(?:actor-kinds\/\{kind\}|changes|failures|statistics\/series)$/,
   /^GET \/(?:jobs|jobs\/\{id\}|input|mails|system)?$/,
-  /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|runtime|webhooks)$/,
+  /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|keys|runtime|webhooks)$/,
   /^GET \/assets\/\{name\}$/,
   /^GET \/favicon\.ico$/,
 ];

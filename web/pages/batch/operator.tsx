@@ -5,6 +5,7 @@
  * Source: docs/batch-values.md §10.
  */
 import type { VNode } from 'preact';
+import { AccessKeysView } from './access-keys.tsx';
 import { ActorView } from './actor-page.tsx';
 import { ActorsView, DocumentsView } from './actors.tsx';
 import { CertificatesView } from './certificates.tsx';
@@ -114,6 +115,14 @@ export const OPERATOR_PAGES: readonly OperatorPage[] = [
     description:
       'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`, and the keys of `GET /api/portal/keys`.',
     main: () => <CertificatesView />,
+  },
+  {
+    path: '/keys',
+    script: 'access-keys',
+    title: 'Access keys',
+    summary: 'The named API keys, and making, rotating and revoking them.',
+    description: 'Shows the data of `GET /api/keys`, for administrators.',
+    main: () => <AccessKeysView />,
   },
   {
     path: '/components',
