@@ -11,6 +11,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../clients/typescript/portal.d.ts';
+import { MAX_ACTIONS } from '../../contracts/portal/words.ts';
 
 export interface Services {
   /** Rejects when the service cannot be had. */
@@ -123,6 +124,7 @@ export const TOOLS: readonly Tool[] = [
       participants: {
         type: 'array',
         minItems: 1,
+        maxItems: MAX_ACTIONS,
         items: {
           type: 'object',
           properties: {

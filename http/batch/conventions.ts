@@ -62,8 +62,8 @@ export const batchConventions: Conventions = {
       'validation.encoding-unsupported',
       'Send the body without Content-Encoding: this service reads no compressed bodies.',
     ),
-  notFoundPage: ({ path, header }) =>
-    isPagePath(path, header('accept')) ? page(404, notFoundPage(path)) : undefined,
+  notFoundPage: ({ status, path, header }) =>
+    isPagePath(path, header('accept')) ? page(status, notFoundPage(path)) : undefined,
   // The routes of this service use only codes of its table.
   check: (schema, value, code) => checked(schema, value, code as RefusalCode),
 };

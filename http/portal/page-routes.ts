@@ -117,7 +117,7 @@ export function portalPageRoutes(
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
-    ...signingRoutes(service.signingPages),
+    ...signingRoutes(service.signingPages, clock),
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),

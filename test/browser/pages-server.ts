@@ -45,6 +45,7 @@ export interface PagesServerOptions {
   readonly action?: Partial<NonNullable<SigningPageView['action']>>;
   readonly document?: Partial<NonNullable<SigningPageView['document']>>;
   readonly participants?: SigningPageView['participants'];
+  readonly visit?: SigningPageView['visit'];
   readonly embedOrigins?: readonly string[];
   readonly replyTo?: string;
   /** @default three pages of PDF */
@@ -297,6 +298,7 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
     state,
     embedOrigins,
     replyTo: options.replyTo ?? null,
+    ...(options.visit !== undefined && { visit: options.visit }),
     contact: options.document?.senderName ?? 'Ärzte & Söhne',
     document: {
       id: documentId as DocumentId,

@@ -23,6 +23,7 @@ const STATES: readonly {
   { state: 'processing', title: 'Being finished' },
   { state: 'ticket-expired', title: 'This link has expired' },
   { state: 'replaced', title: 'Somebody else acts in your place' },
+  { state: 'removed', title: 'You are no longer asked' },
   { state: 'unknown', title: 'This link is incomplete', status: 404 },
 ];
 
@@ -46,7 +47,7 @@ test.serial('every state of a document has its own page, with possible actions o
     );
     t.is(await said.count(), reasoned ? 1 : 0, state);
     // Whom to ask, where the document ended without the participant.
-    const hasEnded = reasoned || ['expired', 'replaced', 'deleted'].includes(state);
+    const hasEnded = reasoned || ['expired', 'replaced', 'removed', 'deleted'].includes(state);
     t.is(await page.getByText('If you have a question, ask Ärzte & Söhne.').count(), hasEnded ? 1 : 0, state);
     await assertAccessible(t, page, state);
   }
@@ -129,6 +130,40 @@ test.serial('an incomplete link asks for an address, and answers each alike', as
   }
   t.is(answers[0], answers[1]);
   t.deepEqual(site.done[0]?.given, { emailAddress: 'ana@example.test' });
+});
+
+test.serial(
+  'a request for a new link that cannot be met is answered with a page that leads on',
+  async (t) => {
+    const site = await startPagesServer(t);
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(`${site.url}/document/key/${KEY}/${path}`, { ...init, headers: { accept: 'text/html' } });
+    const unknown = await ask('new-link?ticket=another&culture=es', { method: 'POST' });
+    t.is(unknown.status, 404);
+    const page = await unknown.text();
+    t.regex(page, /<form method="post" action="\/document\/key\/\w+\/link-request\?culture=es"/);
+    t.regex(unknown.headers.get('content-security-policy') ?? '', /form-action 'self'/);
+    // After a reload by its address.
+    const again = await ask('new-link?ticket=another');
+    t.is(again.status, 405);
+    t.regex(again.headers.get('content-type') ?? '', /^text\/html/);
+
+    const request = () =>
+      ask('link-request', { method: 'POST', body: new URLSearchParams({ email: 'a@b.test' }) });
+    const statuses = (await Promise.all(Array.from({ length: 11 }, request))).map(({ status }) => status);
+    t.deepEqual(statuses.toSorted(), [...Array<number>(10).fill(200), 429]);
+    t.is(site.done.length, 10);
+    t.regex((await request()).headers.get('content-type') ?? '', /^text\/html/);
+  },
+);
+
+test.serial('links of a visit keep the language and the theme of the page', async (t) => {
+  const visit = ['Lease', 'Annex'].map((name) => ({
+    ...{ name, href: `/document/key/${KEY}/sign?ticket=${name}`, isDone: false, isThis: name === 'Lease' },
+  }));
+  const site = await startPagesServer(t, { visit });
+  const page = await (await fetch(`${site.url}${site.signPath}&culture=pt&theme=dark&page=2`)).text();
+  for (const { href } of visit) t.true(page.includes(`href="${href}&amp;culture=pt&amp;theme=dark"`), href);
 });
 
 test.serial('a link opens with the punctuation that mail clients add to it', async (t) => {

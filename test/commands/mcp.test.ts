@@ -60,6 +60,8 @@ test('an assistant signs, sends, follows, cancels and saves through its tools, i
   stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const { result: listed } = await ask('tools/list');
   t.is(listed?.tools?.length, 10);
+  for (const [list] of JSON.stringify(listed).matchAll(/"type":"array",[^{]*/g))
+    t.regex(list, /"maxItems":\d+/, 'each list has a maximum');
   await service.says(/\[INF\] Ready/);
   writeFileSync(join(cwd, 'lease.pdf'), samplePdf(10_000));
 

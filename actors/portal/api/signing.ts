@@ -54,6 +54,8 @@ export interface SigningPageView {
     | 'ticket-expired'
     /** Somebody else acts in place of the person of the link. */
     | 'replaced'
+    /** The sender has removed the person of the link. */
+    | 'removed'
     | 'unknown';
   /** The link is for reading only. @default false */
   readonly isObserver?: boolean;
@@ -61,7 +63,7 @@ export interface SigningPageView {
   readonly isLinkOver?: boolean;
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
   readonly canRequestLink?: boolean;
-  /** Missing for `unknown`, `replaced` and `deleted`. */
+  /** Missing for `unknown`, `replaced`, `removed` and `deleted`. */
   readonly document?: {
     readonly id: DocumentId;
     readonly key: string;

@@ -41,6 +41,8 @@ const ALL: readonly ListStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled
 
 /** Rows of one read. */
 const ROWS_READ = 256;
+/** Documents of one address in which those that wait for it are looked for. */
+const MOST_OF_ADDRESS = 5_000;
 
 type FactsRow = DocumentRow & Partial<Pick<ParticipantRow, 'pending'>>;
 type RowPredicate = (facts: FactsRow) => boolean;
@@ -145,7 +147,7 @@ function orderBounds({
   return { ...(from > 0 && { from }), ...(below < Infinity && { below }) };
 }
 
-/** Ids of the documents that wait for an address to act, oldest first. */
+/** Ids of the documents that wait for an address to act, oldest first; of its newest `MOST_OF_ADDRESS`. */
 export async function pendingOf(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
@@ -154,15 +156,17 @@ export async function pendingOf(
 ): Promise<readonly DocumentId[]> {
   const prefix = [organization, participantKey('Email', email)];
   const rows = new MergedRows(
-    [new OrderedRows(store, { view: 'documents-of', prefix, newestFirst: false })],
-    false,
+    [new OrderedRows(store, { view: 'documents-of', prefix, newestFirst: true })],
+    true,
   );
   const ids: DocumentId[] = [];
-  for (let row = await rows.next(); row !== undefined && ids.length < limit; row = await rows.next()) {
+  for (let read = 0; read < MOST_OF_ADDRESS; read += 1) {
+    const row = await rows.next();
+    if (row === undefined) break;
     const facts = documentRowOf(row.value);
     if (facts.status === 'Pending') ids.push(facts.id);
   }
-  return ids;
+  return ids.toReversed().slice(0, limit);
 }
 
 /**

@@ -35,6 +35,15 @@ export function pendingTurn(
   return undefined;
 }
 
+/** True if the people of an action are asked by mail: their sender has not silenced the document or its first step. */
+export function isAskedByMail(
+  { actions, disableNotifications, startedQuietly }: DocumentContext,
+  { step }: Pick<FlowAction, 'step'>,
+): boolean {
+  const isFirst = step === actions[0]?.step;
+  return !disableNotifications && !(startedQuietly === true && isFirst);
+}
+
 /** True while an accepted signature of the participant is not in the file yet. */
 export function isPromised(accepted: DocumentContext['accepted'], turn: Turn): boolean {
   return accepted.some(

@@ -37,6 +37,9 @@ const KEY_LENGTH = 20;
 /** Bytes from here on would make some letters likelier than others. */
 const KEY_BYTES = 256 - (256 % KEY_LETTERS.length);
 
+/** Ends documents of a call that made only some. */
+const UNDONE = { reason: 'The call failed before all of its documents were made.', isQuiet: true } as const;
+
 /** Validated options shared by all documents of one call; each has ids of its own for people. */
 interface SharedProperties
   extends Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces' | 'observers'> {
@@ -81,7 +84,10 @@ export class DocumentCreation {
     const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
     // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
     const folderId = before === undefined ? await this.folders.ofDocument(tenant, request) : before.folderId;
-    const made = await this.#createAll(inputs.map((input) => ({ ...input, folderId })));
+    const made = await this.#createAll(
+      inputs.map((input) => ({ ...input, folderId })),
+      seed !== undefined,
+    );
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
       documentId: document.id,
@@ -272,22 +278,44 @@ export class DocumentCreation {
     };
   }
 
-  /** The announcing document is created last, when all documents exist that it and its mails name. */
-  async #createAll(inputs: readonly DocumentInput[]): Promise<readonly DocumentContext[]> {
-    const { faults } = this.runtime;
-    const [first, ...others] = inputs;
+  /**
+   * The announcing document is created last, when all documents exist that it and its mails name.
+   * @param goesOn true: a repetition makes what this call does not; false: documents of which nobody is told are canceled
+   */
+  async #createAll(
+    [first, ...others]: readonly DocumentInput[],
+    goesOn: boolean,
+  ): Promise<readonly DocumentContext[]> {
+    const { faults, system } = this.runtime;
     if (first === undefined) return [];
-    const made = await Promise.all(
+    const begun = await Promise.allSettled(
       others.map((input) => this.#createOne({ ...input, announcedBy: first.id })),
     );
-    await faults.at('portal.create.some');
-    const announcing = await this.#createOne({
-      ...first,
-      siblings: made,
-      ...(made.length > 0 && { announces: made.map(({ id }) => id) }),
-    });
-    await faults.at('portal.create.all');
-    return [announcing, ...made];
+    try {
+      const made = begun.map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      });
+      await faults.at('portal.create.some');
+      const announcing = await this.#createOne({
+        ...first,
+        // Of one that has ended since an earlier try nobody is told.
+        siblings: made.map(({ state, context }) =>
+          state === 'Pending' ? context : { ...context, actions: [], observers: [] },
+        ),
+        ...(made.length > 0 && { announces: made.map(({ id }) => id as DocumentId) }),
+      });
+      await faults.at('portal.create.all');
+      return [announcing, ...made].map(({ context }) => context);
+    } catch (error) {
+      if (!goesOn && (await system.read(documentAddress(first.id))) === undefined)
+        await Promise.allSettled(
+          others.map(({ id }) =>
+            system.send(documentAddress(id), { type: 'CANCEL', by: first.createdBy, ...UNDONE }),
+          ),
+        );
+      throw error;
+    }
   }
 
   /** A document that an earlier try of the same request has made. */
@@ -300,7 +328,7 @@ export class DocumentCreation {
   }
 
   /** The document, or the one an earlier try of the same request has made. */
-  async #createOne(input: DocumentInput): Promise<DocumentContext> {
+  async #createOne(input: DocumentInput) {
     const { system, clock } = this.runtime;
     const address = documentAddress(input.id);
     // Deadlines are counted from the moment it is made.
@@ -308,7 +336,7 @@ export class DocumentCreation {
     const created =
       (await durable(system.create(address, made), busyUnlessMade)) ?? (await system.read(address));
     if (created === undefined) throw new PortalRefusal('ServiceBusy');
-    return created.context;
+    return created;
   }
 }
 

@@ -17,7 +17,7 @@ import {
   hasSignature,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
-import { namedTurn, pageState, pendingTurn } from '../document-records/signing-turns.ts';
+import { isAskedByMail, namedTurn, pageState, pendingTurn } from '../document-records/signing-turns.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
@@ -109,7 +109,10 @@ export class SigningPages {
       contact: shown.senderName ?? shown.organizationName,
     };
     // The person of the link is not in the flow any more, and learns no later name of the document.
-    if (state === 'unknown') return { state: 'replaced', embedOrigins, ...about };
+    if (state === 'unknown') {
+      const isInFlow = context.actions.some(({ id }) => id === ticket.flowActionId);
+      return { state: isInFlow ? 'replaced' : 'removed', embedOrigins, ...about };
+    }
     // Reports a completed action before an expired ticket.
     const named = namedTurn(context, ticket);
     if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
@@ -155,8 +158,8 @@ export class SigningPages {
       const { context, state } = document;
       const turn = pendingTurn(context, { emailAddress });
       const named = turn && namedTurn(context, turn);
-      const isTold = !context.disableNotifications && context.startedQuietly !== true;
-      if (named !== undefined && isTold && state === 'Pending') await mailLink(runtime, context, named);
+      if (named !== undefined && isAskedByMail(context, named.action) && state === 'Pending')
+        await mailLink(runtime, context, named);
     } catch (error) {
       // Of nobody: there is no document with the key.
       if (!(error instanceof PortalRefusal))

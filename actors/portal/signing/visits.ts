@@ -8,7 +8,7 @@ import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import { pendingOf } from '../document-records/document-list.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
-import { pageState } from '../document-records/signing-turns.ts';
+import { isAskedByMail, pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
@@ -29,8 +29,8 @@ const PROVEN_MS = 30 * 60_000;
 
 /**
  * Lists the documents of the same call for the person of a mailed link, and after a code from the mailbox what else of the
- * organization waits for it: those that are done or can be acted on. Empty for a document alone. Links are good as long
- * as the ticket.
+ * organization waits for it and is asked for by mail: those that are done or can be acted on. Empty for a document alone.
+ * Links are good as long as the ticket.
  */
 export async function visitOf(
   store: Pick<ActorStore, 'rows'>,
@@ -74,10 +74,11 @@ export async function visitOf(
  * spelled otherwise in a document of another call.
  */
 function turnsOf(
-  { actions }: DocumentContext,
+  context: DocumentContext,
   { name, identifier, email }: Visitor,
   isOfCall: boolean,
 ): readonly Turn[] {
+  const actions = context.actions.filter((action) => isOfCall || isAskedByMail(context, action));
   const found = actions.flatMap((action) =>
     usersOf(action)
       .filter((user) => user.email !== null && addressKey(user.email) === addressKey(email))

@@ -71,7 +71,7 @@ function failurePage(
   conventions: RequestContextOptions['conventions'],
 ): PageReply | undefined {
   if (!match.found) {
-    if (status !== 404) return undefined;
+    if (status !== 404 && status !== 405) return undefined;
     // Fails before anything is awaited, so the request can still be read.
     const header = (name: string) => request.getHeader(name);
     return conventions.notFoundPage({ status, requestId, path, query: request.getQuery(), header });

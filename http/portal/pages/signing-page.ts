@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §9.
  */
 
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { SigningPages, SigningPageView } from '../../../actors/portal/api.ts';
 import { queryWord } from '../../../contracts/portal/lists.ts';
@@ -13,6 +14,8 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { noticePage, refusedFramePage } from '../../../web/pages/portal/notice-view.tsx';
 import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
+import { clientNetwork } from '../../core/access/addresses.ts';
+import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
@@ -25,9 +28,15 @@ const params = z.object({ key: z.string() });
 /** Longer tickets are invalid. */
 const TICKET_LENGTH = 2_000;
 const KEY_LENGTH = 64;
+/** New links that one network may ask for, against trying addresses. */
+const LINK_REQUESTS = { permits: 10, windowSeconds: 60 };
 const NOTHING: SigningPageView = { state: 'unknown', embedOrigins: [] };
 
-export function signingRoutes(signing: SigningPages): readonly AnyRoute[] {
+export function signingRoutes(
+  signing: SigningPages,
+  clock: Pick<Clock, 'elapsed' | 'after'>,
+): readonly AnyRoute[] {
+  const requests = createRateLimiter(LINK_REQUESTS, clock);
   return [
     pageRoute(signing, 'sign', {
       summary: 'The signing page of one participant.',
@@ -61,13 +70,12 @@ export function signingRoutes(signing: SigningPages): readonly AnyRoute[] {
       async handle({ params: { key }, query, header }) {
         const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
         const words = textsFor(query.culture, header('accept-language'));
-        const html = noticePage({
-          words,
-          theme: themeOf(query),
-          message: isSent ? words.newLinkSent : words.states.unknown,
-          icon: isSent ? 'mail' : 'link-2-off',
-        });
-        return page(isSent ? 200 : 404, html, pageHeaders('any'));
+        if (!isSent) {
+          const html = signingPage(NOTHING, words, signingPageOptions(query, false), addressesOf(key, query));
+          return page(404, html, pageHeaders('any', 'own'));
+        }
+        const html = noticePage({ words, theme: themeOf(query), message: words.newLinkSent, icon: 'mail' });
+        return page(200, html, pageHeaders('any'));
       },
     }),
     portalRoute({
@@ -76,17 +84,18 @@ export function signingRoutes(signing: SigningPages): readonly AnyRoute[] {
       group: 'Pages',
       summary: 'Sends a new link by e-mail if something of the document waits for the address.',
       description:
-        'Sent by the page of a link that is incomplete. The reply is the same page for every key and address.',
+        'Sent by the page of a link that is incomplete. The reply is the same page for every key and address. At most ten of a network in a minute.',
       auth: 'anonymous',
       bodyPolicy: 'form',
       headers: ['accept-language'],
       params,
       query: plainQuery,
       body: z.object({ email: z.string().max(320).default('') }),
-      responses: { 200: 'page', ...ERROR_PAGE_CODES },
+      responses: { 200: 'page', 429: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
       failurePage: errorPage('any'),
-      handle({ params: { key }, query, body, header }) {
+      async handle({ params: { key }, query, body, header, caller }) {
+        await requests.acquire(clientNetwork(caller.address));
         // Not awaited: the time of the answer must not tell whether the address is known.
         void signing.requestLinkTo(key, body.email);
         const words = textsFor(query.culture, header('accept-language'));
@@ -174,23 +183,41 @@ function pageRoute(
       const words = textsFor(query.culture, header('accept-language'));
       if (embedded && isForeignFrame(header, view.embedOrigins))
         return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('any'));
-      const base = `/document/key/${encodeURIComponent(key)}`;
-      const credential = `ticket=${encodeURIComponent(ticket)}`;
-      const self = `${base}/${path}?${credential}${wishesAgain(query)}`;
-      const html = signingPage(view, words, signingPageOptions(query, embedded), {
-        key,
-        ticket,
-        content: `${base}/content?${credential}`,
-        self,
-        newLink: `${base}/new-link?${credential}${wishesAgain(query)}`,
-        linkRequest: `${base}/link-request?${wishesAgain(query).slice(1)}`,
-        attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
-      });
+      const { culture, theme } = query;
+      const look = wishesAgain({ ...(culture && { culture }), ...(theme && { theme }) });
+      const visit = view.visit?.map((one) => ({ ...one, href: `${one.href}${look}` }));
+      const html = signingPage(
+        visit === undefined ? view : { ...view, visit },
+        words,
+        signingPageOptions(query, embedded),
+        addressesOf(key, { ...query, ticket }, path),
+      );
       const framing = embedded ? (view.embedOrigins.length === 0 ? 'any' : view.embedOrigins) : 'none';
       const forms = view.canRequestLink === true || view.state === 'unknown' ? 'own' : 'by-script';
       return page(view.state === 'unknown' ? 404 : 200, html, pageHeaders(framing, forms));
     },
   });
+}
+
+/** Addresses of the page of a link. */
+function addressesOf(
+  key: string,
+  query: z.infer<typeof signingQuery>,
+  path = 'sign',
+): Parameters<typeof signingPage>[3] {
+  const { ticket = '' } = query;
+  const base = `/document/key/${encodeURIComponent(key)}`;
+  const credential = `ticket=${encodeURIComponent(ticket)}`;
+  const wishes = wishesAgain(query);
+  return {
+    key,
+    ticket,
+    content: `${base}/content?${credential}`,
+    self: `${base}/${path}?${credential}${wishes}`,
+    newLink: `${base}/new-link?${credential}${wishes}`,
+    linkRequest: `${base}/link-request?${wishes.slice(1)}`,
+    attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
+  };
 }
 
 /** False for a link that is not one of an expired mail. */

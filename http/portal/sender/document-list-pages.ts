@@ -16,6 +16,7 @@ import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { documentsPage } from '../../../web/pages/portal/sender/documents-page.tsx';
+import { FOLDERS_OFFERED } from '../../../web/pages/portal/sender/folder-options.tsx';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply } from '../account/account-route.ts';
@@ -31,8 +32,6 @@ export interface ListServices {
 
 const PAGE_SIZE = 25;
 const DRAFTS_SHOWN = 50;
-/** Of an organization with more, the first. */
-const FOLDERS_SHOWN = 1000;
 /** Longest wait of a page for a change, milliseconds. */
 const LONGEST_WAIT = 20_000;
 
@@ -144,7 +143,7 @@ async function listData(
 /** Folders to choose from. */
 export async function folderNames(folders: Folders, tenant: Tenant) {
   const { items } = await folders.list(tenant, {
-    limit: FOLDERS_SHOWN,
+    limit: FOLDERS_OFFERED,
     offset: 0,
     order: 'Asc',
     q: undefined,

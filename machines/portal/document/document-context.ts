@@ -171,7 +171,7 @@ export interface DocumentContext
   readonly processingError: ProcessingError | null;
   readonly statusUpdatedBy: Principal | null;
   readonly statusUpdateReason: string | null;
-  /** True: the first participants were not notified; absent in documents of earlier versions, too. */
+  /** True: the people of the first step were not notified of this version; absent in documents of earlier versions, too. */
   readonly startedQuietly?: boolean;
   /** Number of events announced so far. */
   readonly sequence: number;
@@ -326,7 +326,8 @@ export type DocumentMessage = {
   | { readonly type: 'TRY_AGAIN' }
   | { readonly type: 'RETRY' }
   | { readonly type: 'REFUSE'; readonly by: Principal; readonly reason: string }
-  | { readonly type: 'CANCEL'; readonly by: Principal; readonly reason: string }
+  /** @param isQuiet true: its people were never asked, and are not told. @default false */
+  | { readonly type: 'CANCEL'; readonly by: Principal; readonly reason: string; readonly isQuiet?: boolean }
   | { readonly type: 'EXPIRE' }
   | { readonly type: 'DELETE'; readonly action: NonNullable<DocumentEvent['action']> }
   | ({

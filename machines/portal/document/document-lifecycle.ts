@@ -182,7 +182,10 @@ export const refuse: DecisionFunction<'REFUSE'> = (document, { at, by, reason })
   return { ...endedDecision(context, event, 'refused', by.name, reason), to: 'Refused' };
 };
 
-export const cancel: DecisionFunction<'CANCEL'> = (document, { at, by, reason }) => {
+export const cancel: DecisionFunction<'CANCEL'> = (
+  document,
+  { at, by, reason, isQuiet = document.disableNotifications },
+) => {
   const changed = {
     ...document,
     updateDate: at,
@@ -196,7 +199,7 @@ export const cancel: DecisionFunction<'CANCEL'> = (document, { at, by, reason })
     reason,
   });
   return {
-    ...endedDecision(context, event, 'canceled', by.name, reason),
+    ...endedDecision(context, event, 'canceled', by.name, reason, isQuiet),
     to: 'Canceled',
     disarm: ['expiry'],
   };
@@ -208,9 +211,10 @@ function endedDecision(
   about: 'refused' | 'canceled',
   byName: string,
   reason: string,
+  isQuiet = context.disableNotifications,
 ): Decision {
   const mailKind = { about, reason, byName };
-  const mails = context.disableNotifications
+  const mails = isQuiet
     ? []
     : deduplicated([...activeMails(context, mailKind), ...observerMails(context, mailKind)]);
   const how = about === 'refused' ? 'Refused' : 'Canceled';
@@ -286,11 +290,12 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
   const placed = tagged === undefined ? restarted : withTaggedContent(restarted, tagged);
   const { actions, pending } = actionsReleased(placed, at);
   // Tags were in the text of the version before.
-  const { covers: _, ...kept } = document;
+  const { covers: _, startedQuietly: _quiet, ...kept } = document;
   const context: DocumentContext = {
     ...kept,
     ...(tagged !== undefined && tagged.covers.length > 0 && { covers: tagged.covers }),
     ...{ name, file, format, parts, actions },
+    ...(quietStart && { startedQuietly: true }),
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,
     attachments: [

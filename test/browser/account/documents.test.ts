@@ -324,6 +324,18 @@ test.serial(
       ],
     );
     await page.locator('#first-page canvas').waitFor();
+    // The file is freed once its first page is drawn.
+    await page.addInitScript(`{
+      globalThis.sent = [];
+      const { postMessage } = Worker.prototype;
+      Worker.prototype.postMessage = function (message, ...more) {
+        sent.push(message?.action);
+        return postMessage.call(this, message, ...more);
+      };
+    }`);
+    await page.reload();
+    await page.locator('#first-page canvas').waitFor();
+    await until(async () => ((await page.evaluate('sent.includes("Terminate")')) ? true : undefined));
     const created = page.locator('.facts time').first();
     t.regex((await created.textContent()) ?? '', /ago|now/);
     t.regex((await created.getAttribute('title')) ?? '', /\d{4}.*(?:UTC|GMT)/);

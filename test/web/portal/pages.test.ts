@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
-import { jsonInHtml } from '../../../contracts/texts/markup.tsx';
+import { jsonInHtml, markup } from '../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { bulkPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
+import { FOLDERS_OFFERED, FolderOptions } from '../../../web/pages/portal/sender/folder-options.tsx';
 import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { counted, pageTexts } from '../../../web/pages/portal/texts.ts';
 import { hideEmail, hideIdentifier } from '../../../web/pages/portal/validation-view.tsx';
@@ -271,3 +272,15 @@ function sentences(words: object, path = ''): Map<string, string> {
 function holes(text: string): readonly string[] {
   return [...text.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
 }
+
+test('a choice of folders says that it does not list all of them', (t) => {
+  const folders = Array.from({ length: FOLDERS_OFFERED }, (_, index) => ({
+    id: String(index),
+    name: `F${index}`,
+  }));
+  const choice = (few: typeof folders) =>
+    markup(FolderOptions({ folders: few, chosen: '7', more: 'Others are not listed' })).text;
+  t.regex(choice(folders), /<option value="7" selected>F7<\/option>/);
+  t.regex(choice(folders), /<option disabled>Others are not listed<\/option>$/);
+  t.notRegex(choice(folders.slice(1)), /Others/);
+});

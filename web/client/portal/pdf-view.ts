@@ -96,13 +96,19 @@ class PdfView implements ShownPdf {
 
   readonly #observer = new IntersectionObserver(
     (entries) => {
+      const entered: PageView[] = [];
       for (const { target, isIntersecting } of entries) {
         const view = this.#pages[Number(target.getAttribute('data-page')) - 1];
         if (view?.frame !== target) continue;
         view.near = isIntersecting;
-        if (isIntersecting) void this.#draw(view);
+        if (isIntersecting) entered.push(view);
         else this.#release(view);
       }
+      // What is not on the screen must not delay what is.
+      const later = this.#pages.some(isOnScreen) ? this.#anyDrawn : undefined;
+      for (const view of entered)
+        if (later === undefined || isOnScreen(view)) void this.#draw(view);
+        else void later.then(() => this.#draw(view));
     },
     { rootMargin: PRELOAD_PAGES },
   );
@@ -267,7 +273,7 @@ class PdfView implements ShownPdf {
 
   async #draw(view: PageView): Promise<void> {
     const page = await this.#open(view);
-    if (!view.hasText) void this.#readText(view);
+    if (!view.hasText) void this.#anyDrawn.then(() => this.#readText(view));
     const scale = this.scale();
     const drawnAt = scale * this.#pinch;
     if (!view.near || view.drawnAt === drawnAt) return;

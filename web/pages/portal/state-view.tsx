@@ -32,6 +32,7 @@ const ICONS: { readonly [Each in State]: IconName } = {
   expired: 'clock',
   'ticket-expired': 'clock',
   replaced: 'users',
+  removed: 'ban',
   deleted: 'trash-2',
   unknown: 'link-2-off',
 };
@@ -212,7 +213,7 @@ function endingOf(state: State | 'ready', shown: PageDocument, words: PageTexts)
 
 /** States in which the sender is the one to ask. */
 const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
-  ...(['refused', 'canceled', 'expired', 'replaced', 'deleted'] as const),
+  ...(['refused', 'canceled', 'expired', 'replaced', 'removed', 'deleted'] as const),
 ]);
 
 /** Says what to do: whom to ask where the document ended without the participant, or to look again. */

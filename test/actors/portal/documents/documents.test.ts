@@ -1,5 +1,9 @@
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
-import type { DocumentId, FlowActionId } from '../../../../machines/ids.ts';
+import { participantKey } from '../../../../actors/portal/document-records/document-index.ts';
+import { pendingOf } from '../../../../actors/portal/document-records/document-list.ts';
+import type { DocumentId, FlowActionId, OrganizationId } from '../../../../machines/ids.ts';
+import { A, stepOf } from '../../../contract/steps.ts';
 import {
   approver,
   ORIGIN,
@@ -164,6 +168,57 @@ test.serial(
     );
   },
 );
+
+test.serial('a call that fails halfway leaves no document of which nobody is told', async (t) => {
+  const fixture = await portalFixture(t);
+  const { documents } = fixture.portal;
+  const request = {
+    files: [await fixture.file('Lease.pdf'), await fixture.file('Annex.pdf'), await fixture.file('Keys.pdf')],
+    flowActions: [signer('Ana')],
+  };
+  fixture.faults.arm('portal.create.some', 'throw');
+  await t.throwsAsync(documents.create(fixture.tenant, request));
+  t.is((await page(fixture, { status: 'Pending' })).totalCount, 0);
+  t.is((await page(fixture, { status: 'CanceledOrExpired' })).totalCount, 2);
+
+  // A call that will be repeated leaves them to the repetition, which tells nobody of one that was canceled meanwhile.
+  fixture.faults.arm('portal.create.some', 'throw');
+  await t.throwsAsync(documents.create(fixture.tenant, request, 'seed'), { message: /portal.create.some/ });
+  const [annex, keys] = (await page(fixture, { status: 'Pending' })).items;
+  if (annex === undefined || keys === undefined) return t.fail('two documents are missing');
+  await documents.cancel(fixture.tenant, annex.id, 'Not needed.');
+  const made = await documents.create(fixture.tenant, request, 'seed');
+  t.deepEqual(
+    made.slice(1).map(({ documentId }) => documentId),
+    [annex.id, keys.id],
+  );
+  t.deepEqual(
+    fixture.mails.filter(({ text }) => text.includes('The call failed')),
+    [],
+    'nobody was asked, and nobody is told',
+  );
+  const asking = () => fixture.mails.filter(({ text }) => /\/sign\?ticket=/.test(text));
+  await fixture.until(made[0]?.documentId as DocumentId, () => asking().length > 0);
+  const linked = [...(asking()[0]?.text ?? '').matchAll(/key\/(\w+)\/sign/g)].map(([, key]) => key);
+  const keyOf = async (id: DocumentId) => (await fixture.get(id)).key;
+  t.true(linked.includes(await keyOf(keys.id)));
+  t.false(linked.includes(await keyOf(annex.id)), 'a link to a canceled document');
+  const announced = fixture.events.findLast(({ type }) => type === 'DocumentsCreated');
+  t.is(announced?.documents?.length, 3);
+});
+
+test('what waits for an address is looked for in its newest documents, oldest first', async (t) => {
+  const store = new MemoryStore();
+  const put = Array.from({ length: 6_000 }, (_, order) => ({
+    view: 'documents-of',
+    key: ['org', participantKey('Email', 'ana@example.org'), order],
+    value: { id: `document-${order}`, status: order % 1_000 < 2 ? 'Pending' : 'Concluded' },
+  }));
+  await store.commit(stepOf(A, 0, { rows: { put, remove: [] } }));
+  const waiting = (limit: number) => pendingOf(store, 'org' as OrganizationId, 'Ana@example.org', limit);
+  t.deepEqual(await waiting(3), ['document-1000', 'document-1001', 'document-2000'] as DocumentId[]);
+  t.is((await waiting(100)).length, 10, 'of the newest 5,000');
+});
 
 test.serial('an expired document refuses signatures, refusals, versions and cancellation', async (t) => {
   const fixture = await portalFixture(t);

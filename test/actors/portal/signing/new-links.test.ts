@@ -99,6 +99,23 @@ test.serial(
       t.is(await sent(silent), 0, 'its participants get no mails');
     }
 
+    // A quiet start silences its first step alone, of each version.
+    const quiet = await fixture.create([signer('Ana'), signer('Bob', 1)], {
+      disablePendingActionNotifications: true,
+    });
+    await fixture.sign(quiet, 'ana@example.org');
+    await reached(async () => (await sent(quiet)) === 1);
+    await signingPages.requestLinkTo((await fixture.get(quiet)).key, 'bob@example.org');
+    t.is(await sent(quiet), 2);
+    const versioned = await fixture.create([signer('Ana')]);
+    await reached(async () => (await sent(versioned)) === 1);
+    await fixture.portal.documentEdits.newVersion(fixture.tenant, versioned, {
+      file: await fixture.file('again.pdf'),
+      disablePendingActionNotifications: true,
+    });
+    await signingPages.requestLinkTo((await fixture.get(versioned)).key, 'ana@example.org');
+    t.is(await sent(versioned), 1);
+
     // A link to a wrong address, which the sender has corrected since.
     const { ticket } = (await fixture.ticket(id, 'ana@example.org')) as { ticket: string };
     const [first] = flowActions;
@@ -109,6 +126,17 @@ test.serial(
     });
     const page = await signingPages.page(key, ticket, ORIGIN);
     t.like(page, { state: 'replaced', document: undefined, contact: 'Org' });
+    const second = await fixture.create([signer('Ana'), signer('Bob')]);
+    const both = await fixture.get(second);
+    const removed = (await fixture.ticket(second, 'bob@example.org')) as { ticket: string };
+    await documentEdits.editFlow(fixture.tenant, second, {
+      deletedFlowActionIds: [both.flowActions[1]?.id as FlowActionId],
+    });
+    t.like(await signingPages.page(both.key, removed.ticket, ORIGIN), {
+      state: 'removed',
+      document: undefined,
+      contact: 'Org',
+    });
     await signingPages.requestLinkTo(key, 'ana@example.org');
     const asked = async () => {
       const pending = (await mails.ofDocument(fixture.tenant, id)).filter(({ about }) => about === 'pending');
@@ -143,7 +171,11 @@ test.serial(
     const observers = [{ user: { email: 'olga@example.org', name: 'Olga' } }];
     const files = [await file('Lease'), await file('Annex'), await file('Keys')];
     const [lease] = await portal.documents.create(tenant, { files, flowActions, observers });
-    await fixture.create(flowActions, { files: [await file('Offer')], disableNotifications: true });
+    await fixture.create(flowActions, { files: [await file('Silent')], disableNotifications: true });
+    await fixture.create(flowActions, {
+      files: [await file('Quiet')],
+      disablePendingActionNotifications: true,
+    });
     await fixture.create([signer('Bob')], { files: [await file('Not hers')] });
     await fixture.create([{ ...signer('Bob'), step: 1 }, signer('Ana', 2)], {
       files: [await file('Not yet')],
@@ -167,6 +199,7 @@ test.serial(
     const links = [...(mail?.text ?? '').matchAll(/key\/(\w+)\/sign\?ticket=(\S+)/g)];
     t.is(links.length, 4, 'the button, and one for each document');
     t.is((await mailTo('olga@example.org', /\/read\?ticket=/)).length, 1);
+    await fixture.create(flowActions, { files: [await file('Offer')] });
     for (const [, key = ''] of links) {
       const document = await fixture.runtime.store.holder(documentKeyName(key));
       const known = await portal.mails.ofDocument(tenant, document?.id as DocumentId);

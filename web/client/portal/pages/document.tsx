@@ -5,6 +5,7 @@ import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import { Button, Field } from '../../../components/controls.tsx';
 import { relativeTime } from '../../../components/time.tsx';
 import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.ts';
+import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
 import { filled, textBy } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault, openDialog } from '../../dialogs.tsx';
 import { below, currentTime, delay, findElement, requireElement, setText } from '../../dom.ts';
@@ -94,11 +95,7 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
             {changes.folder}
             <select name="folderId">
               <option value="">{changes.noFolder}</option>
-              {data.folders.map(({ id, name }) => (
-                <option value={id} selected={id === data.folderId}>
-                  {name}
-                </option>
-              ))}
+              <FolderOptions folders={data.folders} chosen={data.folderId} more={changes.otherFolders} />
             </select>
           </label>
           <Field
@@ -264,7 +261,12 @@ async function showPreview(): Promise<void> {
   if (drawn?.version === version) return;
   try {
     const { file } = await openPdf(preview);
-    drawn = { version, canvas: await drawnPage(file, 1, PREVIEW_WIDTH) };
+    try {
+      drawn = { version, canvas: await drawnPage(file, 1, PREVIEW_WIDTH) };
+    } finally {
+      // The page may stay open for hours.
+      void file.destroy();
+    }
   } catch {
     return;
   }

@@ -8,6 +8,7 @@ import {
   type RowAction,
   type RowResult,
 } from '../../../pages/portal/sender/documents.tsx';
+import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
 import { InTime } from '../../../pages/portal/sender/in-time.tsx';
 import { counted, filled, textBy } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault } from '../../dialogs.tsx';
@@ -176,9 +177,7 @@ function folderFields(fault: FieldFault | undefined) {
         {list.folder}
         <select name="folderId" aria-invalid={fault?.field === 'folderId' ? 'true' : undefined}>
           <option value="">{list.noFolder}</option>
-          {data.folders.map(({ id, name }) => (
-            <option value={id}>{name}</option>
-          ))}
+          <FolderOptions folders={data.folders} chosen={null} more={list.otherFolders} />
         </select>
       </label>
       <Field

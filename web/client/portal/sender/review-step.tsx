@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button, Field } from '../../../components/controls.tsx';
 import { Badge } from '../../../components/surfaces.tsx';
+import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
 import { counted, filled, type SenderTexts } from '../../../pages/portal/texts.ts';
 import type { Step } from './editor-faults.ts';
 import { acts } from './editor-model.ts';
@@ -175,11 +176,7 @@ function Message({ page }: Pick<Props, 'page'>) {
               }
             >
               <option value="">{texts.noFolder}</option>
-              {page.folders.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              <FolderOptions folders={page.folders} chosen={model.folder} more={texts.moreFolders} />
             </select>
           </div>
         )}

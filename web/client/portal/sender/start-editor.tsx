@@ -1,6 +1,7 @@
 /** Puts the editor into its page, and connects keys, addresses and the session around it. */
 import { render } from 'preact';
 import type { LogoImage } from '../../../pages/portal/page-frame.tsx';
+import { FOLDERS_OFFERED } from '../../../pages/portal/sender/folder-options.tsx';
 import type { SenderTexts } from '../../../pages/portal/texts.ts';
 import { requireElement } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
@@ -107,20 +108,17 @@ export function startEditor(): void {
   if (data.draftPath === undefined) void loadFolders(page);
 }
 
-/** Pages of 100 folders: as many as the list of documents offers. */
-const MAX_FOLDER_PAGES = 10;
-
 /** Folders are a choice of people who have an account; without them the document is in none. */
 async function loadFolders(page: EditorPage): Promise<void> {
   interface Folders {
     readonly items: readonly { readonly id: string; readonly name: string }[];
     readonly totalCount: number;
   }
-  for (let offset = 0; offset < MAX_FOLDER_PAGES; offset += 1) {
+  for (let offset = 0; page.folders.length < FOLDERS_OFFERED; offset += 1) {
     const path = `/api/folders?Limit=100&Offset=${offset}`;
     const found = await call<Folders>(page.data, 'GET', path).catch(() => undefined);
     page.folders = [...page.folders, ...(found?.items ?? [])];
-    if (found === undefined || page.folders.length >= found.totalCount) break;
+    if (found === undefined || found.items.length === 0 || page.folders.length >= found.totalCount) break;
   }
   page.show();
 }

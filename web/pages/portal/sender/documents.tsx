@@ -26,6 +26,7 @@ import {
 } from '../../../components/surfaces.tsx';
 import { Clock, Day, Locale, relativeTime, Time } from '../../../components/time.tsx';
 import { counted, type EditorScriptTexts, filled, type SenderTexts } from '../texts.ts';
+import { FolderOptions } from './folder-options.tsx';
 
 /** Filters as they stand in the address; empty = none. */
 export interface ListFilters {
@@ -224,11 +225,7 @@ function Filters({ data }: { readonly data: DocumentsData }) {
               {list.folder}
               <select name="folder">
                 <option value="">{list.kinds.all}</option>
-                {folders.map(({ id, name }) => (
-                  <option value={id} selected={id === folder}>
-                    {name}
-                  </option>
-                ))}
+                <FolderOptions folders={folders} chosen={folder} more={list.moreFolders} />
               </select>
             </label>
           )}

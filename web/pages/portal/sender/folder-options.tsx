@@ -1,0 +1,26 @@
+/** Options of a choice of folders. */
+
+/** Folders that a page offers, the first by name. */
+export const FOLDERS_OFFERED = 1_000;
+
+export function FolderOptions({
+  folders,
+  chosen,
+  more,
+}: {
+  readonly folders: readonly { readonly id: string; readonly name: string }[];
+  readonly chosen: string | null;
+  /** Says that others are not listed. */
+  readonly more: string;
+}) {
+  return (
+    <>
+      {folders.map(({ id, name }) => (
+        <option key={id} value={id} selected={id === chosen}>
+          {name}
+        </option>
+      ))}
+      {folders.length >= FOLDERS_OFFERED && <option disabled>{more}</option>}
+    </>
+  );
+}
