@@ -15,7 +15,7 @@ import {
 import { cancelDocument } from '../../../contracts/portal/documents.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
-import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.ts';
+import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.tsx';
 import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

@@ -10,11 +10,15 @@ export interface Viewed {
   readonly user: SignedInUser;
 }
 
-/** The service checks all fields at once and in the language of the page, so the browser checks none. */
+/**
+ * The service checks all fields at once and in the language of the page, so the browser checks none.
+ * @param isChecked the browser checks the fields. @default false
+ */
 export function AccountForm({
   of: { page, user },
   action,
   encType,
+  isChecked = false,
   children,
 }: {
   readonly of: {
@@ -23,10 +27,11 @@ export function AccountForm({
   };
   readonly action: string;
   readonly encType?: 'multipart/form-data';
+  readonly isChecked?: boolean;
   readonly children: ComponentChildren;
 }) {
   return (
-    <form method="post" action={addressFrom(page, action)} encType={encType} noValidate>
+    <form method="post" action={addressFrom(page, action)} encType={encType} noValidate={!isChecked}>
       <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
       {children}
     </form>

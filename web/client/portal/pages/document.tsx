@@ -4,7 +4,7 @@ import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import { Button, Field } from '../../../components/controls.tsx';
 import { relativeTime } from '../../../components/time.tsx';
-import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.ts';
+import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.tsx';
 import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
 import { filled, textBy } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault, openDialog } from '../../dialogs.tsx';
