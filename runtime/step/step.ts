@@ -1,8 +1,9 @@
 /**
  * Computes a step: event + stored actor → the data to store, or "not accepted".
  *
- * Pure: no clock, no store, no live XState actor. The machine is called through `machine.transition` with one scope
- * that collects the actions instead of running them; only this file depends on that scope.
+ * Pure: no clock, no store, no live XState actor. What is not prepared (`compiled-machine.ts`) is asked of
+ * `machine.transition`, with one scope that collects the actions instead of running them; only this file depends on that
+ * scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import { CHAIN_START, lineHash, UNSEALED_VIEW } from '../history/checkpoint.ts';
@@ -26,6 +27,12 @@ import {
 } from '../model/ports.ts';
 import { END, markOf } from '../model/requests.ts';
 import { type TraceContext, withTrace } from '../model/tracing.ts';
+import {
+  type CollectedAction,
+  compiledCreation,
+  compiledTransition,
+  type Reached,
+} from './compiled-machine.ts';
 import {
   type DerivedRecords,
   derive,
@@ -216,14 +223,6 @@ export interface StepContext {
   readonly trace?: TraceContext | undefined;
 }
 
-/** One collected action, as XState returns it. */
-interface CollectedAction {
-  readonly type: string;
-  readonly params: unknown;
-  /** The implementation; undefined where the machine has none. */
-  readonly exec: unknown;
-}
-
 let collected: CollectedAction[] = [];
 
 const SCOPE = {
@@ -244,20 +243,24 @@ const SCOPE = {
 const MAX_TRANSITIONS = 1000;
 
 /**
- * Runs `ask` and returns its snapshot with the requested actions. Throws `step.endless` instead of blocking the thread,
- * at each start again where a stored deadline leads there.
+ * Runs `ask` of XState and returns where it leads, with the requested actions. Throws `step.endless` instead of blocking
+ * the thread, at each start again where a stored deadline leads there.
  * @param cause the event and the state it came in
  */
 function withActions(
   { kind, machine }: ActorDefinition,
   cause: string,
+  before: AnyMachineSnapshot | undefined,
   ask: () => unknown,
-): { snapshot: AnyMachineSnapshot; actions: readonly CollectedAction[] } {
+): Reached {
   if (machine.options.maxIterations === Number.POSITIVE_INFINITY)
     machine.options.maxIterations = MAX_TRANSITIONS;
   collected = [];
   try {
-    return { snapshot: ask() as AnyMachineSnapshot, actions: collected };
+    const snapshot = ask() as AnyMachineSnapshot;
+    if (snapshot.status === 'error') throw snapshot.error;
+    const { context, value } = snapshot;
+    return { state: stateName(value), context, actions: collected, isChanged: snapshot !== before };
   } catch (error) {
     // XState has no code for it.
     if (!(error instanceof Error && error.message.startsWith('Infinite loop detected'))) throw error;
@@ -272,14 +275,6 @@ function withActions(
 }
 
 const templates = new WeakMap<AnyStateMachine, Map<string, AnyMachineSnapshot>>();
-
-/**
- * Restores the snapshot of a stored actor. The resolved states of two actors differ only in the context, so each state
- * is resolved once per machine and then copied.
- */
-function snapshotOf(machine: AnyStateMachine, state: string, context: Json): AnyMachineSnapshot {
-  return { ...resolvedState(machine, state), context } as AnyMachineSnapshot;
-}
 
 /** Returns the snapshot of a state without its context. */
 export function resolvedState(machine: AnyStateMachine, state: string): AnyMachineSnapshot {
@@ -322,11 +317,12 @@ export function firstStep(
   input: Json,
   context: StepContext,
 ): Step {
-  const { snapshot, actions } = withActions(definition, 'its creation', () =>
-    definition.machine.getInitialSnapshot(SCOPE, input),
-  );
-  if (snapshot.status === 'error') throw snapshot.error;
-  return assemble(definition, address, undefined, snapshot, actions, CREATED, context);
+  const reached =
+    compiledCreation(definition.machine, input) ??
+    withActions(definition, 'its creation', undefined, () =>
+      definition.machine.getInitialSnapshot(SCOPE, input),
+    );
+  return assemble(definition, address, undefined, reached, CREATED, context);
 }
 
 /**
@@ -344,19 +340,31 @@ export function nextStep(
   if (event.type.startsWith('xstate.') && !event.type.startsWith('xstate.after.')) {
     throw new Fatal('step.reserved-event', `"${event.type}" is a name XState keeps for itself.`);
   }
-  const before = snapshotOf(definition.machine, stored.state, stored.context);
-  if (before.status !== 'active') return undefined;
-  const renamed = renamedDeadlines(definition.machine, stored);
+  const { machine } = definition;
+  const { state } = stored;
+  if (resolvedState(machine, state).status !== 'active') return undefined;
+  const renamed = renamedDeadlines(machine, stored);
   const type = renamed?.get(context.timer?.name ?? '') ?? event.type;
   const current = type === event.type ? event : { ...event, type };
-  const { snapshot, actions } = withActions(
-    definition,
-    `the event "${type}" in the state "${stored.state}"`,
-    () => definition.machine.transition(before, current, SCOPE),
+  const reached =
+    compiledTransition(machine, state, stored.context, current) ??
+    interpretedTransition(definition, state, stored.context, current);
+  if (!reached.isChanged && reached.actions.length === 0) return undefined;
+  return assemble(definition, stored.address, stored, reached, type, context, renamed);
+}
+
+/** Asks XState where an event leads. */
+function interpretedTransition(
+  definition: ActorDefinition,
+  state: string,
+  context: Json,
+  event: ActorEvent,
+): Reached {
+  // The resolved states of two actors differ only in the context: each state is resolved once per machine and copied.
+  const before = { ...resolvedState(definition.machine, state), context } as AnyMachineSnapshot;
+  return withActions(definition, `the event "${event.type}" in the state "${state}"`, before, () =>
+    definition.machine.transition(before, event, SCOPE),
   );
-  if (snapshot === before && actions.length === 0) return undefined;
-  if (snapshot.status === 'error') throw snapshot.error;
-  return assemble(definition, stored.address, stored, snapshot, actions, type, context, renamed);
 }
 
 function checkVersion(definition: ActorDefinition, stored: StoredActor): void {
@@ -389,12 +397,12 @@ export function committedViewOf({ address, state, context, revision, stopped }: 
 const shapes = new WeakMap<AnyStateMachine, object>();
 
 /**
- * XState copies a context with `Object.assign`. V8 makes a slow dictionary of an object that grows this way beyond a
+ * Assignments copy a context with `Object.assign`, as XState does. V8 makes a slow dictionary of an object that grows this way beyond a
  * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
  * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 with xstate 5.33.3.
  */
-function keepShape(machine: AnyStateMachine, context: object): void {
-  if (!shapes.has(machine)) shapes.set(machine, { ...context });
+function keepShape(machine: AnyStateMachine, context: Json): void {
+  if (typeof context === 'object' && !shapes.has(machine)) shapes.set(machine, { ...context });
 }
 
 /** Throws `step.not-json`: what JSON does not keep would change when the actor leaves the cache. */
@@ -415,16 +423,14 @@ function assemble(
   definition: ActorDefinition,
   address: ActorAddress,
   stored: StoredActor | undefined,
-  snapshot: AnyMachineSnapshot,
-  actions: readonly CollectedAction[],
+  { state, context: reachedContext, actions }: Reached,
   cause: string,
   context: StepContext,
   renamed?: RenamedDeadlines,
 ): Step {
-  keepShape(definition.machine, snapshot.context);
-  assertStorableJson(definition, freezeJson(snapshot.context, stored?.context, 'context'));
+  keepShape(definition.machine, reachedContext);
+  assertStorableJson(definition, freezeJson(reachedContext, stored?.context, 'context'));
   const revision = (stored?.revision ?? 0) + 1;
-  const state = stateName(snapshot.value);
   const { now } = context;
   const journal: Step['journal'][number][] = [];
   const effects: StoredEffect[] = [];
@@ -498,7 +504,7 @@ function assemble(
     revision,
     version: definition.version,
     state,
-    context: snapshot.context,
+    context: reachedContext,
     timers: Object.fromEntries(timers),
     consumed: consume(stored?.consumed ?? [], context.messageId, definition.idWindow),
     journalLength,
