@@ -18,6 +18,7 @@ import { KEYS, readNames, type Settings } from './settings/table.ts';
 import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
 
 export { inputOverlaps } from './settings/checks.ts';
+export type { ProviderSettings } from './settings/identity-table.ts';
 export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';

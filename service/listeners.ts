@@ -17,6 +17,7 @@ import {
 } from '../http/index.ts';
 import type { Logging } from '../logging.ts';
 import type { Settings } from '../settings.ts';
+import type { IdentitySetup } from './identity.ts';
 import {
   ENDED_SESSIONS_FILE,
   type KeyFolder,
@@ -40,6 +41,8 @@ export interface OpenService {
   /** Both services answer on one thread, so the load of one delays the other. */
   readonly load: ReturnType<typeof createLoadGuard>;
   readonly working: (() => Promise<void>)[];
+  /** Undefined: there are no identity providers. */
+  readonly identity: IdentitySetup | undefined;
 }
 
 /** Returns the URL of the batch API; undefined when it is not served. */
@@ -63,6 +66,7 @@ export async function listenForBatch(
     portalWebhooks: portal?.operatorWebhooks,
     portalKeys: portal?.operatorKeys,
     portalActivity: portal?.activity,
+    signOn: service.identity?.operators,
     settings: batchListenSettings(settings, apiKey, service.runId),
     ...{ clock, ids, log, load, metrics, oneTimeLogins },
     nodes: store.nodes,
@@ -96,7 +100,11 @@ export async function listenForPortal(service: OpenService): Promise<string | un
     nodes: store.nodes,
     observe: metrics.portalRequest,
     basePath: new URL(settings.portal.publicUrl ?? 'http://host').pathname.replace(/\/$/, ''),
-    pageRoutes: portalPageRoutes(services.portal, { clock, ids, nodes: store.nodes }),
+    pageRoutes: portalPageRoutes(services.portal, {
+      ...{ clock, ids },
+      nodes: store.nodes,
+      providers: service.identity?.users,
+    }),
   });
   const { url } = await listener.listen();
   service.working.push(() => listener.close());
@@ -129,6 +137,7 @@ function batchListenSettings(settings: Settings, apiKey: string, runId: string):
     apiKeyHeader: settings.auth.apiKeyHeader,
     cookieName: settings.auth.cookieName,
     sessionHours: settings.auth.sessionHours,
+    personMinutes: settings.identity.sessionMinutes,
     maxUploadBytes: settings.upload.maxBytes,
     metricsNeedKey: settings.metrics.requireApiKey,
     rateLimiting: {

@@ -14,6 +14,7 @@ import {
   type Mailer,
   type PortalOptions,
 } from '../actors/index.ts';
+import { foldedName } from '../machines/portal/organization.ts';
 import type { Settings } from '../settings.ts';
 import type { KeyFolder, StoredSecret } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
@@ -64,6 +65,8 @@ export async function setUpPortal(
   const organization = bootstrap.organization ?? FIRST_ORGANIZATION;
   const application = bootstrap.application ?? FIRST_APPLICATION;
   const monitor = bootstrap.monitorApplication ?? FIRST_MONITOR;
+  const named = [organization, ...portal.organizations.map(({ name }) => name)].map(foldedName);
+  const missing = providerOrganizations(settings).filter((name) => !named.includes(foldedName(name)));
   const mailFolder = smtp.host === undefined ? join(storage.root, 'mail') : undefined;
   return {
     keys: [
@@ -87,7 +90,7 @@ export async function setUpPortal(
       uploadMaxBytes: portal.uploadMaxBytes,
       notifyParticipants: portal.notifyParticipants,
       tenants: {
-        organizations: portal.organizations,
+        organizations: [...portal.organizations, ...missing.map((name) => ({ name }))],
         applications: [
           {
             organization,
@@ -111,12 +114,21 @@ export async function setUpPortal(
           : createMailFolder(mailFolder, { clock: parts.clock, keep: portal.mailFolderKeepDays * DAY }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
       userSessionHours: settings.auth.sessionHours,
+      identity: {
+        sessionMinutes: settings.identity.sessionMinutes,
+        closed: settings.identity.localSignIn ? [] : providerOrganizations(settings),
+      },
       webhooks: {
         allowPrivate: portal.webhookAllowPrivate,
         concludedDelay: portal.webhookConcludedDelaySeconds * 1000,
       },
     },
   };
+}
+
+/** Names of organizations whose users can sign in at a provider. */
+function providerOrganizations({ identity }: Settings): readonly string[] {
+  return [...new Set(identity.providers.flatMap(({ organization }) => organization ?? []))];
 }
 
 function withoutRoots(allowed: boolean): string {

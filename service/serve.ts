@@ -8,6 +8,7 @@ import type { Logging } from '../logging.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { setUpBatch } from './batch-setup.ts';
 import { historyAnchor } from './history-anchor.ts';
+import { setUpIdentity } from './identity.ts';
 import { keepHistoryKey, loadOrCreateApiKey, openKeyFolder } from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
 import { openStore } from './open-store.ts';
@@ -90,6 +91,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   let portalUrl: string | undefined;
   const publicUrl = () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href;
   const { sealing, portal } = await openPortalKeys(base, signing, publicUrl);
+  const identity = await setUpIdentity(settings, keys, { clock, ids, log, publicUrl });
   let tellDraining = () => {};
   const draining = new Promise<void>((resolve) => {
     tellDraining = resolve;
@@ -114,7 +116,11 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   ends.stopServices = (requests) => services.stop(grace, requests);
   const runId = ids.uuid();
   const load = createLoadGuard(clock, log);
-  const parts = { settings, version, runId, services, store, keys, clock, ids, log, metrics, load, working };
+  if (identity !== undefined) services.batch.health.add(() => identity.checks());
+  const parts = {
+    ...{ settings, version, runId, services, store, keys, clock, ids, log, metrics, load, working },
+    identity,
+  };
   const oneTimeLogins = createOneTimeLogins({ clock, ids });
   const url = await listenForBatch(parts, apiKey, oneTimeLogins);
   portalUrl = await listenForPortal(parts);

@@ -6,6 +6,7 @@
 import { join, relative, sep } from 'node:path';
 import { describeFailure } from '@sealwright/runtime/core';
 import { hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/postgres-parts';
+import { checkIdentity } from './identity-table.ts';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
@@ -166,6 +167,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   checkApiKeys(settings, warnings);
   if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
   if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
+  if (isSound('Identity:')) checkIdentity(settings, faults, warnings);
   if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
 }

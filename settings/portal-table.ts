@@ -20,7 +20,8 @@ import {
 } from './kinds.ts';
 import { profileName } from './signing-table.ts';
 
-const name = pattern(
+/** Name of an organization or an application. */
+export const name = pattern(
   'name',
   'must be a name of 1 to 100 characters without bars and control characters',
   z.string().regex(/^(?!\s)[^|\p{Cc}]{1,100}(?<!\s)$/u),

@@ -1,4 +1,5 @@
 /** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
+import { PROVIDER_KEYS, PROVIDER_ROLE_KEYS } from './identity-table.ts';
 import type { KeyTable } from './keys.ts';
 import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
@@ -45,6 +46,12 @@ ${rows(JOB_WEBHOOK_KEYS)}
 ## Members of \`Portal:Organizations[]\`
 
 ${rows(ORGANIZATION_KEYS)}
+## Members of \`Identity:Providers[]\`
+
+${rows(PROVIDER_KEYS)}
+## Members of \`Identity:Providers[]:Roles[]\`
+
+${rows(PROVIDER_ROLE_KEYS)}
 ## Known, not used by this version
 
 Existing files may hold these keys; each gives a warning at start and changes nothing.

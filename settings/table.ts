@@ -7,6 +7,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type FolderName, type ProfileName, parseFolderName } from '../machines/ids.ts';
+import { IDENTITY_KEYS, PROVIDER_KEYS, PROVIDER_ROLE_KEYS } from './identity-table.ts';
 import { below, computed, key, optional, records, required, type Shape } from './keys.ts';
 import {
   choice,
@@ -332,6 +333,7 @@ export const KEYS = {
   ...HISTORY_KEYS,
   ...NOTIFICATIONS_KEYS,
   ...PORTAL_KEYS,
+  ...IDENTITY_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
     says: 'Require the API key or a session for `GET /api/metrics`.',
   }),
@@ -354,5 +356,15 @@ export function readNames(): readonly string[] {
   const profiles = Object.keys(PROFILE_KEYS).map((name) => `Signing:Profiles:#:${name}`);
   const organizations = Object.keys(ORGANIZATION_KEYS).map((name) => `Portal:Organizations:#:${name}`);
   const webhooks = Object.keys(JOB_WEBHOOK_KEYS).map((name) => `Notifications:Webhooks:#:${name}`);
-  return [...Object.keys(KEYS), ...inputs, ...profiles, ...webhooks, ...organizations];
+  const providers = Object.keys(PROVIDER_KEYS).map((name) => `Identity:Providers:#:${name}`);
+  const roles = Object.keys(PROVIDER_ROLE_KEYS).map((name) => `Identity:Providers:#:Roles:#:${name}`);
+  return [
+    ...Object.keys(KEYS),
+    ...inputs,
+    ...profiles,
+    ...webhooks,
+    ...organizations,
+    ...providers,
+    ...roles,
+  ];
 }

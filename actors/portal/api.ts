@@ -39,6 +39,7 @@ export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
+export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './tenants/provider-sign-in.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';
 export type { UserDirectory } from './tenants/users.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';

@@ -60,6 +60,7 @@ import { Signing } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { OperatorKeyList } from './tenants/operator-keys.ts';
+import { ProviderSignIn } from './tenants/provider-sign-in.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserDirectory } from './tenants/users.ts';
@@ -97,6 +98,8 @@ export interface PortalOptions {
   readonly tenants: Parameters<typeof bootstrapTenants>[1];
   /** Length of a user's session on the pages: `Auth:SessionHours`. */
   readonly userSessionHours: number;
+  /** Sign-in at identity providers; `closed`: organizations without mailed links (`Identity:LocalSignIn`). @default none */
+  readonly identity?: { readonly sessionMinutes: number; readonly closed: readonly string[] };
   readonly mailer: Mailer;
   /** Address all mails come from. */
   readonly sender: string;
@@ -231,6 +234,11 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
   const users = new UserDirectory(runtime);
   const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000);
+  const { identity = { sessionMinutes: 720, closed: [] } } = options;
+  const providerSignIn = new ProviderSignIn(runtime, {
+    ...{ administration, users, signIn, links },
+    sessionLifetime: identity.sessionMinutes * 60_000,
+  });
   const singletons = new Singletons(runtime);
   const portal = {
     ...{
@@ -246,6 +254,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       webhooks,
       users,
       signIn,
+      providerSignIn,
     },
     reports,
     branding: new BrandingService(system, languageOf),
@@ -312,6 +321,8 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     async open() {
       await blobs.ready();
       await bootstrapTenants(administration, options.tenants, outgoing.registry);
+      const closed = await Promise.all(identity.closed.map((name) => administration.findOrganization(name)));
+      signIn.closeFor(closed.flatMap((found) => (found === undefined ? [] : [found.id])));
       return portal;
     },
   } satisfies ServicePlan;

@@ -77,7 +77,7 @@ export interface BatchOperations {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
     readonly code: "auth.cross-origin" | "host.not-allowed" | "internal" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Metrics in the text format of Prometheus. */

@@ -63,9 +63,10 @@ export const logOut = operation({
   path: '/api/auth/logout',
   group: 'Authentication',
   summary: 'Ends the session, makes the browser forget it and goes to the login page.',
-  description: 'Works with and without a session.',
+  description:
+    'Works with and without a session. A session that began at an identity provider ends there, too: the page leads on to it.',
   headers: ['cookie', ...ORIGIN_HEADERS],
-  replies: { 302: 'empty' },
+  replies: { 200: 'page', 302: 'empty' },
   refusals: ['auth.cross-origin'],
 });
 
@@ -81,4 +82,55 @@ export const readLoginPage = operation({
   query: loginQuery,
   replies: { 200: ['page', 'asset'] },
   refusals: [],
+});
+
+const providerName = z.object({
+  name: shown(z.string().max(40), 'Name of an identity provider (`Identity:Providers`).', 'company'),
+});
+
+export const beginProviderLogin = operation({
+  auth: 'anonymous',
+  method: 'GET',
+  path: '/login/{name}',
+  group: 'Pages',
+  summary: 'Leads an operator to an identity provider.',
+  description: 'Sets a cookie that the answer of the provider needs, and redirects.',
+  params: providerName,
+  query: loginQuery.pick({ ReturnUrl: true }),
+  replies: { 302: 'empty', 503: 'page' },
+  refusals: ['route.not-found'],
+});
+
+export const finishProviderLogin = operation({
+  auth: 'anonymous',
+  method: 'GET',
+  path: '/login/{name}/callback',
+  group: 'Pages',
+  summary: 'Takes the answer of the identity provider and begins a session.',
+  description:
+    'Works once, in the browser that began the login. The page leads on by itself: after a redirect from another site, browsers do not send the cookie of the session. Sixty answers a minute from one address are taken; more end in 429.',
+  headers: ['cookie'],
+  params: providerName,
+  query: z.looseObject({
+    state: shown(text, 'As the provider has received it.', 'pZ2d0v1Yk3'),
+    code: shown(text, 'Code of the provider.', 'Sx7LjQ2nR8'),
+  }),
+  replies: { 200: 'page', 403: 'page', 503: 'page' },
+  refusals: ['route.not-found', 'rate-limited', 'auth.misconfigured'],
+});
+
+export const endProviderSessions = operation({
+  auth: 'anonymous',
+  method: 'POST',
+  path: '/login/{name}/logout',
+  group: 'Authentication',
+  summary: 'Ends the sessions that a logout token of the identity provider names.',
+  description: 'Back-channel logout: the provider calls it. A token works once, for five minutes.',
+  bodyPolicy: 'form',
+  params: providerName,
+  body: z.object({
+    logout_token: shown(formText.default(''), 'A signed logout token.', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'),
+  }),
+  replies: { 200: 'empty' },
+  refusals: ['route.not-found', 'validation.body-invalid', 'service.busy'],
 });

@@ -35,6 +35,7 @@ import { createAccessCheck } from '../core/request/access-check.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { HttpSettings } from '../core/settings.ts';
+import { noSignOn, type SignOn } from '../core/sign-on/sign-on.ts';
 import { batchConventions } from './conventions.ts';
 import { fileRoutes } from './files.ts';
 import { handle } from './handle.ts';
@@ -45,6 +46,7 @@ import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
 import { namedOperator, operatorOf } from './operator.ts';
 import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
+import { PROVIDER_ANSWERS, providerLoginRoutes } from './provider-login.ts';
 import { batchApi } from './reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
@@ -105,6 +107,8 @@ export interface BatchServerDependencies extends HttpProcess {
   readonly endedSessions?: SessionKeyStore;
   /** Storage of the named API keys and their last uses. @default in memory */
   readonly namedKeys?: NamedKeyStores;
+  /** Identity providers of operators. @default none */
+  readonly signOn?: SignOn | undefined;
   /** Login links. @default none are issued */
   readonly oneTimeLogins?: OneTimeLogins;
   /** Program data on the pages. @default none, refreshed every 5 seconds */
@@ -126,6 +130,7 @@ export function batchRoutes(
   {
     service,
     clock,
+    signOn = noSignOn(),
     pages = UNREPORTED_ROUTES,
     metrics,
     mails,
@@ -143,7 +148,11 @@ export function batchRoutes(
 ): readonly AnyRoute[] {
   const shared = new SharedAnswers(service.inspection.changes, clock);
   const routes = [
-    ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
+    ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events, signOn),
+    ...providerLoginRoutes(signOn, authenticator, createRateLimiter(PROVIDER_ANSWERS, clock), {
+      events: service.events,
+      clock,
+    }),
     ...(metrics === undefined
       ? []
       : metricsRoutes(() => metrics.expose(service, portalActivity), settings.metricsNeedKey ?? true)),
@@ -224,6 +233,7 @@ function openSessions(dependencies: BatchServerDependencies) {
     ring: openSessionKeyRing(sessionKeys, { clock, ids, log }),
     ended: openEndedSessions(endedSessions, { clock, log }),
     lifetime: settings.sessionHours * 3_600_000,
+    ...(settings.personMinutes !== undefined && { personLifetime: settings.personMinutes * 60_000 }),
     apiKey: settings.apiKey,
     clock,
     ids,

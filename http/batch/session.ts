@@ -7,7 +7,7 @@ import type { Batch } from '../../actors/index.ts';
 import { logIn, logOut, readLoginPage } from '../../contracts/batch/session.ts';
 import type { Part } from '../../contracts/operation.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { type LoginError, loginPage } from '../../web/pages/batch/login.tsx';
+import { type LoginError, loginPage, onwardPage } from '../../web/pages/batch/login.tsx';
 import { prefersHtml } from '../core/accept.ts';
 import { clientNetwork } from '../core/access/addresses.ts';
 import { type Authenticator, OPERATOR } from '../core/access/auth.ts';
@@ -19,18 +19,9 @@ import { problemFrom } from '../core/problem.ts';
 import { page, type ReplyHeaders, redirect } from '../core/reply.ts';
 import { requireSameOrigin } from '../core/request/access-check.ts';
 import type { AnyRoute } from '../core/router.ts';
+import type { SignOn } from '../core/sign-on/sign-on.ts';
 import { handle } from './handle.ts';
-
-/**
- * Returns `url` when it is a local path, else `/`; in ASCII for the header. Browsers resolve `//host` and `/\host`
- * to other hosts, and control characters can hide either.
- */
-function localReturnUrl(url: string | undefined): string {
-  if (url === undefined || !/^\/(?![/\\])/.test(url) || /\p{Cc}/u.test(url)) return '/';
-  return url.replace(/[^\x21-\x7e]/gu, (character) =>
-    encodeURIComponent(character.replace(/\p{Surrogate}/gu, '\uFFFD')),
-  );
-}
+import { addressOf, localReturnUrl } from './return-address.ts';
 
 /** Permitted wrong keys per address and window, seconds; correct keys are not counted. */
 export const FAILED_LOGINS = { permits: 10, windowSeconds: 60 } as const;
@@ -50,7 +41,9 @@ export function sessionRoutes(
   authenticator: Pick<Authenticator, 'logIn' | 'logInOnce' | 'logOut' | 'cookieName' | 'challenge'>,
   failures: RateLimiter,
   events: Batch['events'],
+  signOn: SignOn,
 ): readonly AnyRoute[] {
+  const providers = signOn.providers.map(({ name }) => name);
   const stylesheet = readAsset('batch', 'login.css');
   /** Creates the token of a new session. A correct key is never refused because of wrong ones. */
   const newSession = ({ ApiKey, Once }: Part<typeof logIn, 'body'>, address: string): string => {
@@ -76,7 +69,7 @@ export function sessionRoutes(
         const error = known === 'invalid' && body.Once !== undefined ? 'used' : known;
         if (error === undefined || !prefersHtml(header('accept'))) throw thrown;
         const { status, retryAfterSeconds } = problemFrom(thrown);
-        return page(status, loginPage(returnUrl, error), [
+        return page(status, loginPage(returnUrl, error, undefined, providers), [
           ...(status === 401 ? ([['WWW-Authenticate', authenticator.challenge]] as ReplyHeaders) : []),
           ...(retryAfterSeconds === undefined
             ? []
@@ -89,14 +82,24 @@ export function sessionRoutes(
       const operator = authenticator.logOut(readCookie(header('cookie'), authenticator.cookieName));
       if (operator !== undefined) await events.recordSession('LoggedOut', operator, caller.address);
       const cookie = clearedCookie(authenticator.cookieName, caller.https);
-      return redirect(302, '/login', [['Set-Cookie', cookie]]);
+      const back = `${addressOf(caller)}/login`;
+      const elsewhere = await signOn.logoutAddress(header('cookie'), caller, back);
+      if (elsewhere === undefined) return redirect(302, '/login', [['Set-Cookie', cookie]]);
+      return page(
+        200,
+        onwardPage(elsewhere, 'You are logged out here. The logout goes on at the identity provider.'),
+        [
+          ['Set-Cookie', cookie],
+          ['Set-Cookie', signOn.flows.forget('origin', caller)],
+        ],
+      );
     }),
     handle(readLoginPage, ({ query, header }) => {
       if (query.part === 'style') return assetReply(stylesheet, header('if-none-match'));
       const error = query.error === 'invalid' || query.error === 'server' ? query.error : undefined;
       // Only the button uses the link up, because mail scanners and previews open links, too.
       const once = query.once?.slice(0, MAX_TOKEN_LENGTH);
-      return page(200, loginPage(localReturnUrl(query.ReturnUrl), error, once));
+      return page(200, loginPage(localReturnUrl(query.ReturnUrl), error, once, providers));
     }),
   ];
 }

@@ -48,6 +48,8 @@ export interface HttpSettings extends ListenSettings {
   readonly cookieName: string;
   /** `Auth:SessionHours`: lifetime of an idle session, hours. Whole number from 1 to 24. */
   readonly sessionHours: number;
+  /** `Identity:SessionMinutes`: time after which an operator signs in at the provider again. @default that of `sessionHours` */
+  readonly personMinutes?: number;
   /** `Upload:MaxBytes`: maximum size of an uploaded file, bytes. */
   readonly maxUploadBytes: number;
   /** `Metrics:RequireApiKey`. @default true */

@@ -96,6 +96,7 @@ export type PageService = Pick<
   | 'validation'
   | 'marksSessions'
   | 'signIn'
+  | 'providerSignIn'
   | 'administration'
   | 'webhooks'
   | 'mails'
@@ -113,7 +114,15 @@ export type PageService = Pick<
 
 export function portalPageRoutes(
   service: PageService,
-  { clock, ids, nodes }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'>,
+  {
+    clock,
+    ids,
+    nodes,
+    providers,
+  }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
+    /** Identity providers of organizations. @default none */
+    readonly providers?: Parameters<typeof signInRoutes>[2];
+  },
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
@@ -122,7 +131,7 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
-    ...signInRoutes(service.signIn, clock, nodes),
+    ...signInRoutes(service.signIn, service.providerSignIn, providers, clock, nodes),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),

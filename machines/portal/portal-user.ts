@@ -9,7 +9,9 @@
  * | Known | LEAVE      | Known   |         | an organization the person is in                         |
  * | Known | ISSUE_LINK | Known   |         | with a role; up to three links, or replacing the oldest  |
  * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
+ * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
+ * | Known | SIGN_OUT_AT_PROVIDER | Known | | of existing sessions of the identity                     |
  * | Known | REMOVE     | Removed |         |                                                          |
  *
  * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data. Sessions end
@@ -51,9 +53,25 @@ const MAX_USER_SESSIONS = 10;
 export interface SignInLink {
   readonly id: string;
   readonly expiresAt: Millis;
+  /**
+   * `confirm`: the link proves the address to the browser that has just signed in at a provider, and does nothing in
+   * others. `recovery`: made on the command line; it works where mailed links are closed. @default a mailed link
+   */
+  readonly use?: 'confirm' | 'recovery';
 }
 
+/** A person at an identity provider. The address there is not part of it: it can be given to somebody else. */
+export interface UserIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Identities of one person, at most. */
+const MAX_IDENTITIES = 10;
+
 interface UserSession {
+  /** Present: the session began at a provider. */
+  readonly at?: UserIdentity & { /** Id of the session there. */ readonly session?: string };
   /** Of the secret in the cookie, lower-case hex. */
   readonly sha256: string;
   readonly organizationId: OrganizationId;
@@ -69,6 +87,8 @@ export interface UserContext extends UserProfile {
   readonly subject: string | null;
   readonly createdAt: Millis;
   readonly memberships: readonly Membership[];
+  /** At identity providers; absent = none. */
+  readonly identities?: readonly UserIdentity[];
 }
 
 /** Role of an access profile; undefined for people who are only in the directory. */
@@ -90,9 +110,25 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
   | { readonly type: 'LEAVE'; readonly organizationId: OrganizationId }
   | { readonly type: 'ISSUE_LINK'; readonly link: SignInLink; readonly replacesOldest: boolean }
   | { readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession }
+  | {
+      readonly type: 'SIGN_IN_AT_PROVIDER';
+      readonly identity: UserIdentity;
+      /** Link that confirms a new identity; absent for a known one. */
+      readonly linkId?: string;
+      readonly organizationId: OrganizationId;
+      /** From the groups at the provider; absent = the membership keeps its own. */
+      readonly accessProfile?: AccessProfile;
+      /** Absent = the groups give no role. */
+      readonly session?: UserSession;
+    }
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
+  | { readonly type: 'SIGN_OUT_AT_PROVIDER'; readonly identity: UserIdentity; readonly session?: string }
   | { readonly type: 'REMOVE' }
 );
+
+function isSameIdentity(one: UserIdentity, other: UserIdentity): boolean {
+  return one.issuer === other.issuer && one.subject === other.subject;
+}
 
 function others({ memberships }: UserContext, organizationId: OrganizationId): readonly Membership[] {
   return memberships.filter((membership) => membership.organizationId !== organizationId);
@@ -151,7 +187,10 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       };
     },
     ISSUE_LINK: (user, { link, replacesOldest, at }) => {
-      if (!user.memberships.some(({ accessProfile }) => roleOf(accessProfile))) return undefined;
+      // The provider decides about the role of a person whose address a link confirms.
+      const mayHaveRole = link.use === 'confirm';
+      if (!mayHaveRole && !user.memberships.some(({ accessProfile }) => roleOf(accessProfile)))
+        return undefined;
       const links = unexpired(user.signInLinks, at);
       if (links.length >= MAX_SIGN_IN_LINKS && !replacesOldest) return undefined;
       const signInLinks = [...links, link].slice(-MAX_SIGN_IN_LINKS);
@@ -159,7 +198,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
     },
     SIGN_IN: (user, { linkId, session, at }) => {
       const links = unexpired(user.signInLinks, at);
-      if (!links.some(({ id }) => id === linkId)) return undefined;
+      if (!links.some(({ id, use }) => id === linkId && use !== 'confirm')) return undefined;
       const role = roleIn(user, session.organizationId);
       if (role === undefined) return undefined;
       return {
@@ -169,6 +208,47 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         },
         note: `Signed in to organization ${session.organizationId} as ${role}.`,
       };
+    },
+    SIGN_IN_AT_PROVIDER: (user, { identity, linkId, organizationId, accessProfile, session, at }) => {
+      const links = unexpired(user.signInLinks, at);
+      const { identities = [] } = user;
+      const isKnown = identities.some((one) => isSameIdentity(one, identity));
+      const isConfirmed = links.some(({ id, use }) => id === linkId && use === 'confirm');
+      if (!isKnown && (!isConfirmed || identities.length >= MAX_IDENTITIES)) return undefined;
+      const before = user.memberships.find((one) => one.organizationId === organizationId);
+      if (before === undefined && user.memberships.length >= MAX_MEMBERSHIPS) return undefined;
+      const access = accessProfile ?? before?.accessProfile;
+      if (access === undefined) return undefined;
+      const role = roleOf(access);
+      if ((role === undefined) !== (session === undefined)) return undefined;
+      const changed = roleIn(user, organizationId) !== role ? sessionsElsewhere(user, organizationId) : user;
+      const sessions = unexpired(changed.sessions, at);
+      return {
+        context: {
+          identities: isKnown ? identities : [...identities, identity],
+          signInLinks: links.filter(({ id }) => id !== linkId),
+          memberships: [
+            ...others(user, organizationId),
+            { ...before, organizationId, accessProfile: access },
+          ],
+          sessions: session === undefined ? sessions : [...sessions, session].slice(-MAX_USER_SESSIONS),
+        },
+        note:
+          role === undefined
+            ? `Identity provider gives no role in organization ${organizationId}.`
+            : `Signed in at an identity provider to organization ${organizationId} as ${role}${isKnown ? '' : ', with a new identity'}.`,
+      };
+    },
+    SIGN_OUT_AT_PROVIDER: (user, { identity, session, at }) => {
+      const sessions = unexpired(user.sessions, at);
+      const kept = sessions.filter(
+        ({ at: there }) =>
+          there === undefined ||
+          !isSameIdentity(there, identity) ||
+          (session !== undefined && there.session !== session),
+      );
+      if (kept.length === sessions.length) return undefined;
+      return { context: { sessions: kept }, note: 'Signed out by the identity provider.' };
     },
     SIGN_OUT: (user, { sha256, at }) => {
       const sessions = unexpired(user.sessions, at);

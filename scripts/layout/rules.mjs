@@ -79,6 +79,8 @@ export const ZONES = {
       'pdfjs-dist',
       'node-forge',
       'lru-cache',
+      'openid-client',
+      'jose',
     ],
     builtins: true,
   },

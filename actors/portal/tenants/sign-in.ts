@@ -36,7 +36,8 @@ import { emailName, PORTAL_USER } from './users.ts';
 const PACE = { burst: 60, intervalMs: 200 } as const;
 /** Requests that wait. Beyond it the network with most of them loses its oldest. */
 const MAX_WAITING = 3000;
-const SECRET_BYTES = 32;
+/** Bytes of the secret in the cookie of a session. */
+export const SECRET_BYTES = 32;
 const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 /** Longer texts cannot be addresses. */
 const MAX_EMAIL_LENGTH = 255;
@@ -61,6 +62,8 @@ export interface SignInLinkView {
   readonly email: string;
   /** Organizations in which the user has a role. */
   readonly organizations: readonly { readonly id: OrganizationId; readonly name: string }[];
+  /** The link proves the address to the browser that signs in at a provider. */
+  readonly confirms?: boolean;
 }
 
 export class UserSignIn {
@@ -70,6 +73,8 @@ export class UserSignIn {
   #usedUntil = 0;
   /** Cancels the timer of the next turn. */
   #disarm: (() => void) | undefined;
+  /** Organizations whose users sign in at a provider only. */
+  #closed: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>,
@@ -93,6 +98,11 @@ export class UserSignIn {
       waiting.dequeue((name) => (name === longest ? 1 : 0));
     }
     if (this.#disarm === undefined) this.#mailWaiting();
+  }
+
+  /** Closes mailed links for organizations (`Identity:LocalSignIn`). Links from the command line work on. */
+  closeFor(organizations: readonly OrganizationId[]): void {
+    this.#closed = new Set(organizations);
   }
 
   /** Drops the requests that wait. */
@@ -122,16 +132,37 @@ export class UserSignIn {
 
   /** Mails a link to a known address with a role; does nothing for others, and while three links can be used. */
   async mailLink(email: string): Promise<void> {
-    const { system, store, clock, ids } = this.runtime;
+    const { store } = this.runtime;
     const holder = await store.holder(emailName(email));
     const user = holder && (await this.#read(holder.id));
-    const membership = user?.memberships.find(({ accessProfile }) => roleOf(accessProfile) !== undefined);
+    const membership = user?.memberships.find(
+      ({ accessProfile, organizationId }) =>
+        roleOf(accessProfile) !== undefined && !this.#closed.has(organizationId),
+    );
     if (holder === undefined || user === undefined || membership === undefined) return;
-    const link = await this.#issue(holder.id, false);
-    if (link === undefined) return;
-    const userId = holder.id as UserId;
+    await this.#mail(holder.id as UserId, user, membership.organizationId);
+  }
+
+  /**
+   * Mails a link that proves the address of a user to the browser that signs in at a provider. @returns its id; undefined
+   * while three links can be used
+   */
+  async mailConfirmation(userId: UserId, organizationId: OrganizationId): Promise<string | undefined> {
+    const user = await this.#read(userId);
+    return user && this.#mail(userId, user, organizationId, 'confirm');
+  }
+
+  async #mail(
+    userId: UserId,
+    user: UserContext,
+    organizationId: OrganizationId,
+    use?: 'confirm',
+  ): Promise<string | undefined> {
+    const { system, clock, ids } = this.runtime;
+    const link = await this.#issue(userId, false, use);
+    if (link === undefined) return undefined;
     await createMail(system, ids.uuid(), {
-      organizationId: membership.organizationId,
+      organizationId,
       content: {
         about: 'sign-in',
         to: { name: user.name, email: user.email },
@@ -139,23 +170,33 @@ export class UserSignIn {
       },
       at: clock.now(),
     });
+    return link.id;
   }
 
-  /** A link for the terminal on which the service starts, in place of a mail; it replaces the oldest. */
+  /** A link for a terminal, in place of a mail; it replaces the oldest, and works where mailed links are closed. */
   async linkFor(userId: string): Promise<string | undefined> {
-    const link = await this.#issue(userId, true);
+    const link = await this.#issue(userId, true, 'recovery');
     const { links } = this;
     return link && links.signIn({ userId: userId as UserId, linkId: link.id, expiresAt: link.expiresAt });
   }
 
-  /** Reads a link without using it up; undefined for one that is not valid any more. */
-  async link(ticket: string): Promise<SignInLinkView | undefined> {
+  /**
+   * Reads a link without using it up; undefined for one that is not valid any more.
+   * @param confirming id of the link that the browser may use to confirm an address
+   */
+  async link(ticket: string, confirming?: string): Promise<SignInLinkView | undefined> {
     const named = this.links.parseSignIn(ticket);
     const user = named && (await this.#read(named.userId));
-    if (!user?.signInLinks?.some(({ id }) => id === named?.linkId)) return undefined;
+    const link = user?.signInLinks?.find(({ id }) => id === named?.linkId);
+    if (user === undefined || link === undefined) return undefined;
+    if (link.use === 'confirm')
+      return link.id === confirming
+        ? { name: user.name, email: user.email, organizations: [], confirms: true }
+        : undefined;
     const known = await Promise.all(
       user.memberships
         .filter(({ accessProfile }) => roleOf(accessProfile) !== undefined)
+        .filter(({ organizationId }) => link.use === 'recovery' || !this.#closed.has(organizationId))
         .map(({ organizationId }) => this.#organization(organizationId)),
     );
     const organizations = known.flatMap((one) => (one === undefined ? [] : [{ id: one.id, name: one.name }]));
@@ -169,6 +210,11 @@ export class UserSignIn {
     const named = links.parseSignIn(ticket);
     const organizationId = parsePortalId('OrganizationId', organization);
     if (named === undefined || organizationId === undefined) throw new PortalRefusal('InvalidTicket');
+    if (this.#closed.has(organizationId)) {
+      const user = await this.#read(named.userId);
+      if (!user?.signInLinks?.some(({ id, use }) => id === named.linkId && use === 'recovery'))
+        throw new PortalRefusal('InvalidTicket');
+    }
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
     await durable(
       system.send(
@@ -221,9 +267,16 @@ export class UserSignIn {
     await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
   }
 
-  async #issue(userId: string, replacesOldest: boolean): Promise<SignInLink | undefined> {
+  async #issue(
+    userId: string,
+    replacesOldest: boolean,
+    use?: SignInLink['use'],
+  ): Promise<SignInLink | undefined> {
     const { system, clock, ids } = this.runtime;
-    const link = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS };
+    const link: SignInLink = {
+      ...{ id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS },
+      ...(use !== undefined && { use }),
+    };
     const issued = await durableIfAccepted(
       system.send({ kind: PORTAL_USER, id: userId }, { type: 'ISSUE_LINK', link, replacesOldest }),
     );

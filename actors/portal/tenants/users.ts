@@ -35,6 +35,7 @@ import {
   portalUserMachine,
   USER_REMOVED,
   type UserContext,
+  type UserIdentity,
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
@@ -57,8 +58,12 @@ export const portalUserDefinition = defineActor(PORTAL_USER, {
   ends: ({ state }) => state === USER_REMOVED,
   rows: userRows,
   names: ({ context }) => {
-    const { email, subject } = context;
-    return [emailName(email), ...(subject === null ? [] : [subjectName(subject)])];
+    const { email, subject, identities = [] } = context;
+    return [
+      emailName(email),
+      ...(subject === null ? [] : [subjectName(subject)]),
+      ...identities.map(identityName),
+    ];
   },
   counters: ({ context }) => {
     const { memberships } = context;
@@ -91,6 +96,11 @@ export function emailName(email: string): string {
 
 function subjectName(subject: string): string {
   return `user-subject:${digest(subject)}`;
+}
+
+/** The runtime's unique name of a person at an identity provider. */
+export function identityName({ issuer, subject }: UserIdentity): string {
+  return `user-identity:${createHash('sha256').update(`${issuer}\0${subject}`).digest('base64url')}`;
 }
 
 function digest(text: string): string {
@@ -146,6 +156,12 @@ export class UserDirectory {
       );
     }
     return viewOf(user.id, profile, accessProfile);
+  }
+
+  /** Makes the user of a person at an identity provider. Refusals: `NameTaken`, `BadRequest`. */
+  async register(given: UserProfile, membership: Membership, identity: UserIdentity): Promise<void> {
+    const profile = checked(given);
+    await this.#create(profile, null, [{ ...membership, profile }], [identity]);
   }
 
   /** Refusals: `UserNotFound`. */
@@ -211,9 +227,13 @@ export class UserDirectory {
     profile: UserProfile,
     subject: string | null,
     memberships: readonly Membership[],
+    identities?: readonly UserIdentity[],
   ): Promise<StoredUser> {
     const { system, clock, ids } = this.#runtime;
-    const context: UserContext = { ...profile, subject, createdAt: clock.now(), memberships };
+    const context: UserContext = {
+      ...{ ...profile, subject, createdAt: clock.now(), memberships },
+      ...(identities !== undefined && { identities }),
+    };
     const id = ids.uuid();
     // Refused: somebody else made the same person just now.
     await durable(system.create({ kind: PORTAL_USER, id }, context), () => new PortalRefusal('NameTaken'));

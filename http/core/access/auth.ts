@@ -120,6 +120,8 @@ export interface Authenticator {
    * @param operator name of the person in events
    */
   logInPerson(operator: string, person: SessionPerson): string;
+  /** Ends sessions of a person, or of one session at the provider, that began before now. @param key as in `SessionPerson` */
+  endPerson(key: string): void;
   /** Ends the session of a cookie, with every copy of its token. @returns its operator; undefined for no session */
   logOut(session: string): string | undefined;
 }
@@ -190,6 +192,7 @@ export function createAuthenticator(
       assertConfigured();
       return sessions.issue(operator, undefined, person);
     },
+    endPerson: (key) => sessions.endPerson(key),
     logOut(session) {
       return session === '' ? undefined : sessions.end(session);
     },

@@ -36,6 +36,8 @@ interface AccountRequest<Params, Body> {
   readonly caller: Caller;
   /** Value of the session cookie. */
   readonly cookie: string;
+  /** The header with all cookies. */
+  readonly cookies: string;
 }
 
 interface AccountRoute<Params, Body> {
@@ -173,7 +175,7 @@ function accountRoute<Params, Body>(
       const shown = accountPageOf(inNavigation, query, header('accept-language'), address);
       return handle({
         ...{ user, query, params: request.params, body: request.body, page: shown, caller: request.caller },
-        cookie: readCookie(header('cookie'), USER_COOKIE),
+        ...{ cookie: readCookie(header('cookie'), USER_COOKIE), cookies: header('cookie') },
       });
     },
   };

@@ -6,14 +6,17 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { UserSignIn } from '../../../actors/portal/api.ts';
+import type { ProviderSignIn, UserSignIn } from '../../../actors/portal/api.ts';
+import { filled } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { addressFrom } from '../../../web/pages/portal/account-frame.ts';
+import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import {
   linkPage,
   linkSentPage,
   myAccountPage,
+  onwardPage,
+  providerFailurePage,
   signInPage,
 } from '../../../web/pages/portal/sign-in-view.tsx';
 import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
@@ -22,6 +25,7 @@ import { isSameOrigin } from '../../core/access/origin.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
+import { noSignOn } from '../../core/sign-on/sign-on.ts';
 import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
@@ -34,6 +38,7 @@ import {
   accountReply,
   formText,
 } from './account-route.ts';
+import { providerRoutes, type UserProviders } from './provider-pages.ts';
 
 /** Permitted requests for links, and wrong links, from one client and from one network, to all nodes together. */
 const PER_CLIENT = { permits: 10, windowSeconds: 60 } as const;
@@ -45,11 +50,19 @@ const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as 
 
 export function signInRoutes(
   signIn: UserSignIn,
+  providerSignIn: ProviderSignIn,
+  providers: UserProviders | undefined,
   clock: Pick<Clock, 'elapsed' | 'after'>,
   nodes: OtherNodes | undefined,
 ): readonly AnyRoute[] {
   const byClient = limiterOf(nodes, 'sign-in', PER_CLIENT, clock);
   const byNetwork = limiterOf(nodes, 'sign-in-network', PER_NETWORK, clock);
+  const given = providers ?? { signOn: noSignOn(), publicUrl: () => '', localSignIn: true };
+  const { signOn, publicUrl } = given;
+  // The others are found by the domain of an address.
+  const buttons = signOn.providers.filter(({ domains }) => domains.length === 0).map(({ name }) => name);
+  const hasProviders = signOn.providers.length > 0;
+  const form = (shown: AccountPage, isBusy = false) => signInPage(shown, { isBusy, buttons, hasProviders });
   /** False beyond a limit. What that of a client refuses does not count for its network. */
   const admits = async (address: string): Promise<boolean> => {
     try {
@@ -62,6 +75,7 @@ export function signInRoutes(
     }
   };
   return [
+    ...providerRoutes(given, providerSignIn, clock, nodes),
     portalRoute({
       ...COMMON,
       method: 'GET',
@@ -72,7 +86,7 @@ export function signInRoutes(
       query: plainQuery,
       responses: PAGES,
       handle: ({ query, header }) =>
-        accountReply(200, signInPage(accountPageOf(SIGN_IN_PATH, query, header('accept-language')))),
+        accountReply(200, form(accountPageOf(SIGN_IN_PATH, query, header('accept-language')))),
     }),
     portalRoute({
       ...COMMON,
@@ -81,16 +95,23 @@ export function signInRoutes(
       summary:
         'Sends a link by e-mail if the address is that of a user. The reply is the same for every address.',
       description:
-        'A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute, a network (IPv4 /24, IPv6 /56) forty (429).',
+        'The page leads to the identity provider of the domain, if there is one. A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute, a network (IPv4 /24, IPv6 /56) forty (429).',
       bodyPolicy: 'form',
       headers: ORIGIN,
       query: plainQuery,
-      body: z.object({ email: formText }),
+      body: z.object({ email: formText, by: formText }),
       responses: PAGES,
       async handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        if (!(await admits(caller.address))) return accountReply(429, signInPage(shown, true));
+        const provider = body.by === 'mail' ? undefined : signOn.ofAddress(body.email);
+        if (provider !== undefined) {
+          const hint = body.email.trim();
+          const to = `sign-in/${provider.name}${hint.length > 255 ? '' : `?email=${encodeURIComponent(hint)}`}`;
+          const text = filled(shown.texts.signIn.onwardText, { provider: provider.name });
+          return accountReply(200, onwardPage(shown, { to, text }));
+        }
+        if (!(await admits(caller.address))) return accountReply(429, form(shown, true));
         // Not awaited: the time of the answer must not tell whether the address is known.
         signIn.requestLink(body.email, siteNetwork(caller.address));
         return accountReply(200, linkSentPage(shown));
@@ -102,13 +123,15 @@ export function signInRoutes(
       path: `${SIGN_IN_PATH}/link`,
       summary: 'A page for users: the button that signs in. Opening the page changes nothing.',
       description: 'Mail scanners open links too, so only the button of the page uses the link.',
-      headers: ['accept-language'],
+      headers: ['accept-language', 'cookie'],
       query: plainQuery.extend({ ticket: z.string().max(1024).optional() }),
       responses: PAGES,
-      async handle({ query, header }) {
+      async handle({ query, header, caller }) {
         const { ticket = '' } = query;
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        return accountReply(200, linkPage(shown, ticket, await signIn.link(ticket)));
+        const confirming = signOn.flows.readConfirmation(header('cookie'), caller);
+        const link = await signIn.link(ticket, confirming?.linkId);
+        return accountReply(200, linkPage(shown, ticket, link, confirming?.provider));
       },
     }),
     portalRoute({
@@ -127,14 +150,27 @@ export function signInRoutes(
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
         try {
-          const token = await signIn.begin(body.ticket, body.organization);
+          const confirming = signOn.flows.readConfirmation(header('cookie'), caller);
+          const provider = confirming && signOn.find(confirming.provider);
+          let token: string;
+          if (body.organization === '' && confirming !== undefined && provider !== undefined) {
+            const outcome = await providerSignIn.confirm(provider, confirming, body.ticket);
+            if (outcome.kind !== 'session')
+              return accountReply(403, providerFailurePage(shown, { provider: provider.name, why: 'role' }));
+            token = outcome.token;
+          } else token = await signIn.begin(body.ticket, body.organization);
           // A session that the browser had is not taken over.
           await signIn.end(readCookie(header('cookie'), USER_COOKIE));
           const cookie = sessionCookie(USER_COOKIE, token, caller.https);
-          return redirect(302, addressFrom(shown, '/account?from=link'), [['Set-Cookie', cookie]]);
+          return redirect(302, addressFrom(shown, '/account?from=link'), [
+            ['Set-Cookie', cookie],
+            ...(confirming === undefined
+              ? []
+              : [['Set-Cookie', signOn.flows.forget('confirm', caller)] as const]),
+          ]);
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
-          if (!(await admits(caller.address))) return accountReply(429, signInPage(shown, true));
+          if (!(await admits(caller.address))) return accountReply(429, form(shown, true));
           return accountReply(200, linkPage(shown, '', undefined));
         }
       },
@@ -155,13 +191,27 @@ export function signInRoutes(
     accountPost({
       path: '/sign-out',
       summary: 'Ends the session.',
-      description: 'Removes the cookie and redirects to the sign-in page.',
+      description:
+        'Removes the cookie and redirects to the sign-in page; a session that began at an identity provider ends there, too.',
       auth: 'user',
       body: z.object({}),
-      async handle({ page, cookie, caller }) {
+      async handle({ page, cookie, cookies, caller }) {
         await signIn.end(cookie);
         const forget = clearedCookie(USER_COOKIE, caller.https);
-        return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+        const back = `${publicUrl()}${SIGN_IN_PATH}`;
+        const elsewhere = await signOn.logoutAddress(cookies, caller, back);
+        if (elsewhere === undefined)
+          return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+        const text = page.texts.signIn.signedOutText;
+        const reply = accountReply(200, onwardPage(page, { to: elsewhere, text }));
+        return {
+          ...reply,
+          headers: [
+            ...(reply.headers ?? []),
+            ['Set-Cookie', forget],
+            ['Set-Cookie', signOn.flows.forget('origin', caller)],
+          ],
+        };
       },
     }),
   ];

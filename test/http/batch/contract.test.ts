@@ -3,7 +3,7 @@ import { REFUSALS } from '../../../contracts/batch/refusals.ts';
 import { batchTable } from '../answers.ts';
 import { ask, codeOf } from '../ask.ts';
 import { startServer } from '../harness.ts';
-import { ADDED, ADDED_CODES, CODES, DOCUMENTED, PLATFORM_CODES } from './contract.ts';
+import { ADDED, ADDED_CODES, CODES, DOCUMENTED, PLATFORM_CODES, PROVIDER_LOGIN } from './contract.ts';
 
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
 const routes = new Map(batchTable().map((route) => [nameOf(route), route]));
@@ -33,18 +33,22 @@ test('every served operation is in the document or among the known additions', (
   );
 });
 
-test('the five anonymous endpoints and the icon alone are served without credentials', async (t) => {
+test('the five anonymous endpoints, the icon and logins at providers alone are served without credentials', async (t) => {
   const { port } = await startServer(t);
   const anonymous = DOCUMENTED.filter(({ access }) => access === 'anonymous').map(({ name }) => name);
   t.is(anonymous.length, 5);
   for (const [name, { method, path, auth }] of routes) {
     const answer = await ask(port, method, path.replace(/\{\w+\}/g, 'x'));
     // Compares the route table with the server's behaviour.
-    t.is(auth === 'anonymous', anonymous.includes(name) || name === 'GET /favicon.ico', name);
+    const isLogin = PROVIDER_LOGIN.includes(name);
+    t.is(auth === 'anonymous', anonymous.includes(name) || name === 'GET /favicon.ico' || isLogin, name);
     if (name === 'GET /api/metrics' && answer.status === 404) continue; // served where metrics are kept
     if (name === 'POST /api/auth/login') {
       // Its own 401 concerns the key in the form.
       t.is(codeOf(answer), 'auth.invalid-credentials');
+    } else if (isLogin) {
+      // There is no provider of that name.
+      t.is(codeOf(answer), 'route.not-found', name);
     } else if (auth === 'anonymous') {
       t.true([200, 302, 503].includes(answer.status), name);
     } else if (auth === 'page') {
@@ -73,6 +77,11 @@ test('every code is answered by some route or before routing', (t) => {
 test('the rate-limited endpoints are those of the document, and of the added ones those that change something or accept a file', (t) => {
   for (const [name, { method, rate }] of routes) {
     if (documented.has(name)) continue;
+    // All its calls come from the provider: a logout of many people at once must end all their sessions.
+    if (name === 'POST /login/{name}/logout') {
+      t.is(rate, 'none');
+      continue;
+    }
     t.is(rate, name === 'POST /api/validate' ? 'upload' : method === 'GET' ? 'none' : 'actions', name);
   }
 });

@@ -86,6 +86,13 @@ export const DOCUMENTED: readonly Endpoint[] = [
   endpoint('GET /scalar/v1', 'page', 'none', [200]),
 ];
 
+/** Sign-in at identity providers: without credentials, as every login. Source: docs/decisions/0276-single-sign-on.md. */
+export const PROVIDER_LOGIN: readonly string[] = [
+  'GET /login/{name}',
+  'GET /login/{name}/callback',
+  'POST /login/{name}/logout',
+];
+
 /** Paths beyond the document. Source: docs/batch-values.md §2, §10 (operator pages), §§14 and 15. */
 export const ADDED: readonly RegExp[] = [
   /^(?:GET \/validate|POST \/api\/validate)$/,
@@ -109,6 +116,7 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|keys|runtime|webhooks)$/,
   /^GET \/assets\/\{name\}$/,
   /^GET \/favicon\.ico$/,
+  /^(?:GET \/login\/\{name\}(?:\/callback)?|POST \/login\/\{name\}\/logout)$/,
 ];
 
 /** The error table of the document: status, or null where a code is only recorded. */

@@ -167,8 +167,12 @@ test('only the documented endpoints are described as public', (t) => {
     'GET /api/ready',
     'GET /favicon.ico',
     'GET /login',
+    // docs/decisions/0276-single-sign-on.md
+    'GET /login/{name}',
+    'GET /login/{name}/callback',
     'POST /api/auth/login',
     'POST /api/auth/logout',
+    'POST /login/{name}/logout',
   ]);
 });
 

@@ -6,7 +6,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { documentText } from '../../../contracts/texts/markup.tsx';
-import { Button, Field } from '../../components/controls.tsx';
+import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 
 /** Cause of a repeated login page. */
@@ -22,9 +22,14 @@ const LOGIN_ERROR_TEXTS: { readonly [Trouble in LoginError]: string } = {
 
 /**
  * Builds the page. `returnUrl`: redirect target after login, already checked to be local. `once`: token of a login
- * link, which replaces the key.
+ * link, which replaces the key. `providers`: names of identity providers.
  */
-export function loginPage(returnUrl: string, trouble: LoginError | undefined, once?: string): string {
+export function loginPage(
+  returnUrl: string,
+  trouble: LoginError | undefined,
+  once?: string,
+  providers: readonly string[] = [],
+): string {
   return openPage(
     'Log in - sealwright',
     <>
@@ -57,12 +62,64 @@ export function loginPage(returnUrl: string, trouble: LoginError | undefined, on
           Log in
         </Button>
       </form>
+      {providers.map((name) => (
+        <p>
+          <ButtonLink href={`/login/${name}?ReturnUrl=${encodeURIComponent(returnUrl)}`}>
+            Log in with {name}
+          </ButtonLink>
+        </p>
+      ))}
     </>,
   );
 }
 
-/** A page for callers without credentials. It shows nothing about the service. */
-export function openPage(title: string, content: ComponentChildren): string {
+/** Leads on by itself. @param to a path of this service, or an address of the identity provider */
+export function onwardPage(to: string, text: string): string {
+  return openPage(
+    'One moment - sealwright',
+    <>
+      <h1>One moment</h1>
+      <p>{text}</p>
+      <p class="ways">
+        <ButtonLink href={to} rank="main">
+          Continue
+        </ButtonLink>
+      </p>
+    </>,
+    to,
+  );
+}
+
+const PROVIDER_TEXTS = {
+  unavailable:
+    'The identity provider cannot be reached or refuses this service, so nobody can log in there. Who is logged in stays logged in. Try again in a few minutes, or log in with the API key.',
+  denied: 'The identity provider did not log you in. Try again, or ask its administrator for access.',
+  refused:
+    'This login is over: it was begun in another browser, was used already, or took too long. Log in again.',
+  role: 'None of your groups at the identity provider gives you access. Ask its administrator.',
+  groups:
+    'You are in too many groups for the identity provider to name them. Ask its administrator to limit the groups that it sends.',
+  address: 'Your e-mail address is not verified, or it is not of a domain that may log in.',
+} as const;
+export type ProviderTrouble = keyof typeof PROVIDER_TEXTS;
+
+export function providerTroublePage(provider: string, trouble: ProviderTrouble): string {
+  return openPage(
+    'Log in - sealwright',
+    <>
+      <h1>Log in with {provider}</h1>
+      <p role="alert">{PROVIDER_TEXTS[trouble]}</p>
+      <p class="ways">
+        <ButtonLink href="/login" rank="main">
+          Log in
+        </ButtonLink>
+      </p>
+    </>,
+  );
+}
+
+/** A page for callers without credentials. It shows nothing about the service. @param onward address to which it leads at once */
+export function openPage(title: string, content: ComponentChildren, onward?: string): string {
   return documentText(
     <html lang="en">
       <head>
@@ -71,6 +128,7 @@ export function openPage(title: string, content: ComponentChildren): string {
         {/* Forms name their origin: some browsers send no Sec-Fetch-Site. */}
         <meta name="referrer" content="same-origin" />
         <meta name="color-scheme" content="light dark" />
+        {onward !== undefined && <meta http-equiv="refresh" content={`0;url=${onward}`} />}
         <title>{title}</title>
         <link rel="icon" href="/favicon.ico" />
         <link rel="stylesheet" href="/login?part=style" />

@@ -31,6 +31,8 @@ export interface PortalFrame {
   readonly branding?: PageBranding | undefined;
   /** The page has a header of its own, in place of the band. */
   readonly ownHeader?: boolean;
+  /** Address to which the page leads at once, relative to its own: a path below which the portal is served does not matter. */
+  readonly onward?: string | undefined;
   /** Its forms name their origin, by which the service tells them from those of other sites. */
   readonly namesOrigin?: boolean;
   readonly main: Content;
@@ -38,7 +40,7 @@ export interface PortalFrame {
 
 export function portalPage(frame: PortalFrame): string {
   const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
-  const { namesOrigin } = frame;
+  const { namesOrigin, onward } = frame;
   const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
   return documentText(
     <html lang={words.language} data-theme={theme}>
@@ -47,6 +49,7 @@ export function portalPage(frame: PortalFrame): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content={theme ?? 'light dark'} />
         {namesOrigin === true && <meta name="referrer" content="same-origin" />}
+        {onward !== undefined && <meta http-equiv="refresh" content={`0;url=${onward}`} />}
         <title>{title}</title>
         <link rel="icon" href={`${ASSETS}/icon.svg`} />
         <link rel="stylesheet" href={`${ASSETS}/pages.css`} />

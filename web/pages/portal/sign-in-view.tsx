@@ -3,15 +3,26 @@ import type { ComponentChildren } from 'preact';
 import type { SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
 import { html } from '../../../contracts/texts/html.ts';
 import { Template } from '../../../contracts/texts/markup.tsx';
-import { Button, Field } from '../../components/controls.tsx';
+import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
 import { noticePage } from './notice-view.tsx';
 import { portalPage } from './page-frame.tsx';
 import { filled } from './texts.ts';
 
-/** @param isBusy too many requests came from the address */
-export function signInPage(page: AccountPage, isBusy = false): string {
+/**
+ * @param isBusy too many requests came from the address
+ * @param buttons providers that no domain leads to
+ * @param hasProviders an address can lead to a provider
+ */
+export function signInPage(
+  page: AccountPage,
+  {
+    isBusy,
+    buttons,
+    hasProviders,
+  }: { readonly isBusy: boolean; readonly buttons: readonly string[]; readonly hasProviders: boolean },
+): string {
   const { signIn } = page.texts;
   return outside(
     page,
@@ -22,7 +33,7 @@ export function signInPage(page: AccountPage, isBusy = false): string {
           {page.words.failure.busy.text}
         </p>
       )}
-      <p>{signIn.intro}</p>
+      <p>{hasProviders ? signIn.introProviders : signIn.intro}</p>
       <form method="post" action={addressFrom(page, '/sign-in')}>
         <Field
           id="email"
@@ -35,10 +46,79 @@ export function signInPage(page: AccountPage, isBusy = false): string {
           spellcheck={false}
         />
         <Button type="submit" rank="main" big>
-          {signIn.button}
+          {hasProviders ? signIn.onward : signIn.button}
         </Button>
       </form>
+      {buttons.map((name) => (
+        <p>
+          <ButtonLink href={addressFrom(page, `/sign-in/${name}`)}>
+            {filled(signIn.providerButton, { provider: name })}
+          </ButtonLink>
+        </p>
+      ))}
     </>,
+  );
+}
+
+/** Leads on by itself. @param to relative to the address of the page, or of another site */
+export function onwardPage(
+  page: AccountPage,
+  { to, text }: { readonly to: string; readonly text: string },
+): string {
+  const { words, theme, texts } = page;
+  return portalPage({
+    ...{ words, theme, title: texts.signIn.onwardTitle, kind: 'quiet', onward: to },
+    main: (
+      <main id="main" class="notice" tabIndex={-1}>
+        <h1>{texts.signIn.onwardTitle}</h1>
+        <p>{text}</p>
+        <p>
+          <ButtonLink href={to} rank="main">
+            {texts.signIn.onward}
+          </ButtonLink>
+        </p>
+      </main>
+    ),
+  });
+}
+
+/** A link was mailed to the user who has the address. */
+export function confirmPage({ words, theme, texts }: AccountPage, provider: string): string {
+  const { confirmTitle: title, confirmText } = texts.signIn;
+  return noticePage({
+    ...{ words, theme, icon: 'mail', message: { title, text: filled(confirmText, { provider }) } },
+  });
+}
+
+/** @param email where mailed links are open: the address, if it is known, to which one can be sent */
+export function providerFailurePage(
+  page: AccountPage,
+  given: {
+    readonly provider: string;
+    readonly why: keyof AccountPage['texts']['signIn']['failures'];
+    readonly email?: string;
+  },
+): string {
+  const { provider, why, email } = given;
+  const { signIn } = page.texts;
+  const { title, text } = signIn.failures[why];
+  return outside(
+    page,
+    filled(title, { provider }),
+    <>
+      <p>{filled(text, { provider })}</p>
+      <p>
+        <ButtonLink href={addressFrom(page, '/sign-in')}>{signIn.title}</ButtonLink>
+      </p>
+      {email !== undefined && email !== '' && (
+        <form method="post" action={addressFrom(page, '/sign-in')}>
+          <input type="hidden" name="email" value={email} />
+          <input type="hidden" name="by" value="mail" />
+          <Button type="submit">{signIn.mailInstead}</Button>
+        </form>
+      )}
+    </>,
+    true,
   );
 }
 
@@ -52,10 +132,34 @@ export function linkSentPage(page: AccountPage): string {
   });
 }
 
-/** Only its buttons use the link up, because mail scanners and previews open links. */
-export function linkPage(page: AccountPage, ticket: string, link: SignInLinkView | undefined): string {
+/**
+ * Only its buttons use the link up, because mail scanners and previews open links.
+ * @param provider the one whose identity the link confirms in this browser, if it has no organizations
+ */
+export function linkPage(
+  page: AccountPage,
+  ticket: string,
+  link: SignInLinkView | undefined,
+  provider?: string,
+): string {
   const { words, theme, texts } = page;
   const { signIn } = texts;
+  const confirmed = link?.confirms === true ? provider : undefined;
+  if (link !== undefined && confirmed !== undefined)
+    return outside(
+      page,
+      signIn.title,
+      <>
+        <p>{filled(signIn.confirmLinkText, { name: link.name, provider: confirmed })}</p>
+        <form method="post" action={addressFrom(page, '/sign-in/link')}>
+          <input type="hidden" name="ticket" value={ticket} />
+          <Button type="submit" rank="main" big>
+            {filled(signIn.providerButton, { provider: confirmed })}
+          </Button>
+        </form>
+      </>,
+      true,
+    );
   if (link === undefined || link.organizations.length === 0) {
     return noticePage({
       ...{ words, theme, icon: 'link-2-off', message: { title: signIn.usedTitle, text: signIn.usedText } },

@@ -1,0 +1,135 @@
+/**
+ * `/login/{name}`: login of operators at an identity provider, and what the provider sends.
+ *
+ * Source: docs/decisions/0276-single-sign-on.md.
+ */
+import type { Clock } from '@sealwright/runtime';
+import type { Batch } from '../../actors/index.ts';
+import { OPERATOR_ROLES } from '../../contracts/batch/access.ts';
+import {
+  beginProviderLogin,
+  endProviderSessions,
+  finishProviderLogin,
+} from '../../contracts/batch/session.ts';
+import { visibleText } from '../../contracts/plain-text.ts';
+import { Refusal } from '../../machines/refusals.ts';
+import { onwardPage, type ProviderTrouble, providerTroublePage } from '../../web/pages/batch/login.tsx';
+import { clientNetwork } from '../core/access/addresses.ts';
+import type { Authenticator } from '../core/access/auth.ts';
+import { sessionCookie } from '../core/access/cookies.ts';
+import type { RateLimiter } from '../core/access/rate-limit.ts';
+import type { SessionPerson } from '../core/access/sessions.ts';
+import { type PageReply, page, redirect } from '../core/reply.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { type ProviderPerson, personKey, SignInFailure } from '../core/sign-on/oidc-provider.ts';
+import type { SignOn, SignOnProvider } from '../core/sign-on/sign-on.ts';
+import { handle } from './handle.ts';
+import { addressOf, localReturnUrl } from './return-address.ts';
+
+/** Answers of providers, from one client, that are taken to the provider. */
+export const PROVIDER_ANSWERS = { permits: 60, windowSeconds: 60 } as const;
+/** Longest name of a person in events. */
+const MAX_NAME = 100;
+/** Longer answers are refused: the parts of one have some hundred characters. */
+const MAX_ANSWER = 8192;
+
+export function providerLoginRoutes(
+  signOn: SignOn,
+  authenticator: Pick<Authenticator, 'logInPerson' | 'endPerson' | 'cookieName'>,
+  answers: RateLimiter,
+  { events, clock }: { readonly events: Batch['events']; readonly clock: Pick<Clock, 'now'> },
+): readonly AnyRoute[] {
+  const providerOf = (name: string): SignOnProvider => {
+    const found = signOn.find(name);
+    if (found === undefined) throw new Refusal('route.not-found', `There is no identity provider ${name}.`);
+    return found;
+  };
+  return [
+    handle(beginProviderLogin, async ({ params: { name }, query, caller }) => {
+      providerOf(name);
+      try {
+        const to = localReturnUrl(query.ReturnUrl);
+        const { location, cookie } = await signOn.begin(name, addressOf(caller), caller, { to });
+        return redirect(302, location, [['Set-Cookie', cookie]]);
+      } catch (error) {
+        return failurePage(name, error);
+      }
+    }),
+    handle(finishProviderLogin, async ({ params: { name }, query, header, caller }) => {
+      const provider = providerOf(name);
+      if (JSON.stringify(query).length > MAX_ANSWER) return troublePage(name, 'refused');
+      await answers.acquire(clientNetwork(caller.address));
+      try {
+        const cookies = header('cookie');
+        const { person, to } = await signOn.finish(name, addressOf(caller), caller, { query, cookies });
+        const role = roleOf(provider, person);
+        if (role === undefined) return troublePage(name, person.groups === undefined ? 'groups' : 'role');
+        if (!isOfDomains(provider, person)) return troublePage(name, 'address');
+        const operator = nameOf(person);
+        const { issuer, subject, session } = person;
+        const token = authenticator.logInPerson(operator, {
+          role,
+          key: personKey(issuer, `sub ${subject}`),
+          ...(session !== undefined && { sessionKey: personKey(issuer, `sid ${session}`) }),
+          since: clock.now(),
+        });
+        await events.recordSession('LoggedIn', operator, caller.address);
+        return page(200, onwardPage(to, 'You are logged in.'), [
+          ['Set-Cookie', signOn.flows.forget('flow', caller)],
+          ['Set-Cookie', signOn.flows.origin(name, person.idToken, caller)],
+          ['Set-Cookie', sessionCookie(authenticator.cookieName, token, caller.https)],
+        ]);
+      } catch (error) {
+        return failurePage(name, error);
+      }
+    }),
+    handle(endProviderSessions, async ({ params: { name }, body }) => {
+      providerOf(name);
+      try {
+        const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
+        // A session at the provider is one of the person; without it, all end.
+        if (session !== undefined) authenticator.endPerson(personKey(issuer, `sid ${session}`));
+        else authenticator.endPerson(personKey(issuer, `sub ${subject}`));
+        return { kind: 'empty', status: 200 };
+      } catch (error) {
+        if (!(error instanceof SignInFailure)) throw error;
+        throw new Refusal(
+          error.reason === 'unavailable' ? 'service.busy' : 'validation.body-invalid',
+          error.message,
+        );
+      }
+    }),
+  ];
+}
+
+function troublePage(provider: string, trouble: ProviderTrouble): PageReply {
+  return page(trouble === 'unavailable' ? 503 : 403, providerTroublePage(provider, trouble));
+}
+
+function failurePage(provider: string, error: unknown): PageReply {
+  if (error instanceof SignInFailure) return troublePage(provider, error.reason);
+  throw error;
+}
+
+/** The role with the most rights that the groups give. */
+function roleOf({ roles }: SignOnProvider, { groups }: ProviderPerson): SessionPerson['role'] | undefined {
+  if (groups === undefined) return undefined;
+  const given = new Set(
+    roles
+      .filter(({ group }) => group === '*' || groups.includes(group))
+      .map(({ role }) => role.toLowerCase()),
+  );
+  return OPERATOR_ROLES.findLast((role) => given.has(role));
+}
+
+/** Without domains everybody is. A provider must not say that the address is unverified. */
+function isOfDomains({ domains }: SignOnProvider, { email = '', emailVerified }: ProviderPerson): boolean {
+  if (domains.length === 0) return true;
+  return emailVerified !== false && domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
+}
+
+/** Name of the person in events. Names that people choose must not look like `operator` or a key. */
+function nameOf({ email = '', emailVerified, name, subject }: ProviderPerson): string {
+  const isAddress = emailVerified !== false && /^[^\s:@]+@[^\s:@]+$/.test(email);
+  return visibleText(isAddress ? email : `user:${name ?? subject}`).slice(0, MAX_NAME);
+}

@@ -1,0 +1,152 @@
+/**
+ * What a browser keeps while its user is at an identity provider, and after it: encrypted cookies. The answer of the
+ * provider counts only in the browser that began the sign-in, for the provider at which it began, and once.
+ *
+ * Source: docs/decisions/0276-single-sign-on.md; RFC 9700 §4.7.
+ */
+import { createHmac } from 'node:crypto';
+import type { Clock, Ids } from '@sealwright/runtime';
+import { z } from 'zod';
+import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
+import type { Caller } from '../access/caller.ts';
+import { readCookie } from '../access/cookies.ts';
+import type { FlowSecrets } from './oidc-provider.ts';
+
+/** Time to sign in at the provider. */
+const FLOW_MS = 15 * 60_000;
+/** Ids of sign-ins that have ended and could be repeated. */
+const MAX_USED = 10_000;
+const VERSION = 1;
+const SECRET_BYTES = 32;
+/** Browsers keep cookies of 4,096 bytes. */
+const MAX_COOKIE = 3900;
+
+const flowShape = z.strictObject({
+  provider: z.string(),
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  /** Path to go to after the sign-in. */
+  to: z.string(),
+  until: z.int(),
+});
+export type SignInFlow = z.infer<typeof flowShape>;
+
+/** A sign-in whose person confirms an address by mail. */
+const confirmationShape = z.strictObject({
+  provider: z.string(),
+  linkId: z.string(),
+  issuer: z.string(),
+  subject: z.string(),
+  session: z.union([z.string(), z.undefined()]).optional(),
+  groups: z.array(z.string()),
+  until: z.int(),
+});
+export type Confirmation = z.infer<typeof confirmationShape>;
+
+/** The provider of a session, for the sign-out. */
+const originShape = z.strictObject({ provider: z.string(), idToken: z.string() });
+
+type Use = 'flow' | 'confirm' | 'origin';
+type Https = Pick<Caller, 'https'>;
+
+export class SignInFlows {
+  readonly #key: Buffer;
+  readonly #name: string;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #ids: Pick<Ids, 'bytes'>;
+  readonly #used = new Map<string, number>();
+
+  /** @param name beginning of the names of its cookies; @param secret at least 32 bytes */
+  constructor(
+    name: string,
+    secret: Buffer,
+    { clock, ids }: { readonly clock: Pick<Clock, 'now'>; readonly ids: Pick<Ids, 'bytes'> },
+  ) {
+    this.#name = name;
+    this.#key = createHmac('sha256', secret).update(`sign-on\0${name}`).digest();
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /** @returns the secrets of a new sign-in, and its cookie */
+  begin(
+    provider: string,
+    to: string,
+    caller: Https,
+  ): { readonly flow: FlowSecrets; readonly cookie: string } {
+    const random = () => this.#ids.bytes(SECRET_BYTES).toString('base64url');
+    const flow = { state: random(), nonce: random(), verifier: random() };
+    const until = this.#clock.now() + FLOW_MS;
+    return { flow, cookie: this.#cookie('flow', { provider, ...flow, to, until }, caller) };
+  }
+
+  /**
+   * The sign-in that an answer belongs to, which is used up; undefined: none that this browser began at this provider, or
+   * it is over.
+   */
+  take(provider: string, state: string | undefined, cookies: string, caller: Https): SignInFlow | undefined {
+    const flow = this.#read('flow', flowShape, cookies, caller);
+    const now = this.#clock.now();
+    if (flow === undefined || flow.provider !== provider || flow.until <= now) return undefined;
+    // The library compares it too. Here, an answer for another sign-in does not use this one up.
+    if (flow.state !== state || this.#used.has(flow.state)) return undefined;
+    for (const [id, until] of this.#used)
+      if (until <= now || this.#used.size >= MAX_USED) this.#used.delete(id);
+      else break;
+    this.#used.set(flow.state, flow.until);
+    return flow;
+  }
+
+  confirmation(given: Omit<Confirmation, 'until'>, caller: Https): string {
+    return this.#cookie('confirm', { ...given, until: this.#clock.now() + FLOW_MS }, caller);
+  }
+
+  readConfirmation(cookies: string, caller: Https): Confirmation | undefined {
+    const found = this.#read('confirm', confirmationShape, cookies, caller);
+    return found !== undefined && found.until > this.#clock.now() ? found : undefined;
+  }
+
+  /** Keeps the ID token for the sign-out; without it, where it is too long for a cookie. */
+  origin(provider: string, idToken: string, caller: Https): string {
+    const cookie = this.#cookie('origin', { provider, idToken }, caller);
+    return cookie.length <= MAX_COOKIE ? cookie : this.#cookie('origin', { provider, idToken: '' }, caller);
+  }
+
+  readOrigin(cookies: string, caller: Https): z.infer<typeof originShape> | undefined {
+    return this.#read('origin', originShape, cookies, caller);
+  }
+
+  /** Makes the browser forget a cookie. */
+  forget(use: Use, caller: Https): string {
+    return `${this.#cookieName(use, caller)}=; Max-Age=0; ${attributes(use, caller)}`;
+  }
+
+  #cookieName(use: Use, { https }: Https): string {
+    // The prefix keeps other hosts of the domain from planting the cookie of a sign-in of their own.
+    return `${https ? '__Host-' : ''}${this.#name}-${use}`;
+  }
+
+  #cookie(use: Use, content: unknown, caller: Https): string {
+    const token = encryptToken(Buffer.of(VERSION), JSON.stringify(content), {
+      key: this.#key,
+      nonce: this.#ids.bytes(NONCE_BYTES),
+      associated: Buffer.from(use),
+    });
+    return `${this.#cookieName(use, caller)}=${token}; ${attributes(use, caller)}`;
+  }
+
+  #read<Content>(use: Use, shape: z.ZodType<Content>, cookies: string, caller: Https): Content | undefined {
+    const given = readCookie(cookies, this.#cookieName(use, caller));
+    const text = decryptToken(given, { maxLength: MAX_COOKIE, headBytes: 1 }, ([version]) =>
+      version === VERSION ? { key: this.#key, associated: Buffer.from(use) } : undefined,
+    );
+    return text === undefined ? undefined : shape.safeParse(JSON.parse(text)).data;
+  }
+}
+
+/** `Lax` where the browser comes from the provider, or from a mail. */
+function attributes(use: Use, { https }: Https): string {
+  const sameSite = use === 'origin' ? 'Strict' : 'Lax';
+  return `Path=/; HttpOnly; SameSite=${sameSite}${https ? '; Secure' : ''}`;
+}

@@ -1,0 +1,189 @@
+/**
+ * `/sign-in/{name}`: sign-in of users at the identity provider of their organization, and what the provider sends.
+ *
+ * Source: docs/decisions/0276-single-sign-on.md.
+ */
+import type { Clock } from '@sealwright/runtime';
+import { z } from 'zod';
+import type { PortalProvider, ProviderOutcome, ProviderSignIn } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { AccountPage } from '../../../web/pages/portal/account-frame.ts';
+import { confirmPage, onwardPage, providerFailurePage } from '../../../web/pages/portal/sign-in-view.tsx';
+import { clientNetwork } from '../../core/access/addresses.ts';
+import type { Caller } from '../../core/access/caller.ts';
+import { sessionCookie } from '../../core/access/cookies.ts';
+import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
+import { type EmptyReply, type PageReply, type ReplyHeaders, redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { SignInFailure } from '../../core/sign-on/oidc-provider.ts';
+import type { SignInFlows } from '../../core/sign-on/sign-in-flows.ts';
+import type { SignOn, SignOnProvider } from '../../core/sign-on/sign-on.ts';
+import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
+import { plainQuery } from '../pages/page-options.ts';
+import { portalRoute } from '../route.ts';
+import { accountFailurePage, accountPageOf, accountReply, formText } from './account-route.ts';
+
+/** The providers of the portal's organizations. */
+export interface UserProviders {
+  readonly signOn: SignOn<SignOnProvider & PortalProvider>;
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  readonly publicUrl: () => string;
+  /** False: an organization with a provider has no mailed links. */
+  readonly localSignIn: boolean;
+}
+
+/** Answers of providers, from one client, that are taken to the provider. */
+const ANSWERS = { permits: 60, windowSeconds: 60 } as const;
+
+const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
+const PAGES = { 200: 'page', 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
+const params = z.object({ name: z.string().max(40) });
+/** Longer answers are refused: the parts of one have some hundred characters. */
+const MAX_ANSWER = 8192;
+
+type Why = SignInFailure['reason'] | Extract<ProviderOutcome, { readonly kind: 'refused' }>['why'];
+
+const STATUS: { readonly [why in Why]?: number } = { unavailable: 503, wait: 429 };
+
+export function providerRoutes(
+  { signOn, publicUrl, localSignIn }: UserProviders,
+  signIn: Pick<ProviderSignIn, 'signIn' | 'end'>,
+  clock: Pick<Clock, 'elapsed' | 'after'>,
+  nodes: OtherNodes | undefined,
+): readonly AnyRoute[] {
+  const answers = limiterOf(nodes, 'sign-in-answers', ANSWERS, clock);
+  const providerOf = (name: string) => {
+    const found = signOn.find(name);
+    if (found === undefined) throw new PortalRefusal('NotFound');
+    return found;
+  };
+  const failed = (shown: AccountPage, provider: string, why: Why, email = ''): PageReply =>
+    accountReply(
+      STATUS[why] ?? 403,
+      providerFailurePage(shown, { provider, why, ...(localSignIn && { email }) }),
+    );
+  /** Runs a step with the provider; a failure of it is a page. */
+  const attempt = async (
+    shown: AccountPage,
+    provider: string,
+    email: string | undefined,
+    step: () => Promise<PageReply | EmptyReply>,
+  ) => {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof SignInFailure) return failed(shown, provider, error.reason, email);
+      throw error;
+    }
+  };
+  return [
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: `${SIGN_IN_PATH}/{name}`,
+      summary: 'Leads a user to an identity provider.',
+      description: 'Sets a cookie that the answer of the provider needs, and redirects.',
+      headers: ['accept-language'],
+      params,
+      query: plainQuery.extend({ email: z.string().max(255).optional() }),
+      responses: { 302: 'empty', ...PAGES },
+      handle({ params: { name }, query, header, caller }) {
+        providerOf(name);
+        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        const { email } = query;
+        return attempt(shown, name, email, async () => {
+          const { location, cookie } = await signOn.begin(name, publicUrl(), caller, { email });
+          return redirect(302, location, [['Set-Cookie', cookie]]);
+        });
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: `${SIGN_IN_PATH}/{name}/callback`,
+      summary: 'Takes the answer of the identity provider and starts a session.',
+      description:
+        'Works once, in the browser that began the sign-in. The page leads on by itself: after a redirect from another site, browsers do not send the cookie of the session.',
+      headers: ['accept-language', 'cookie'],
+      params,
+      query: plainQuery.loose(),
+      responses: PAGES,
+      handle({ params: { name }, query, header, caller }) {
+        const provider = providerOf(name);
+        const shown = accountPageOf(SIGN_IN_PATH, {}, header('accept-language'));
+        return attempt(shown, name, undefined, async () => {
+          if (JSON.stringify(query).length > MAX_ANSWER) return failed(shown, name, 'refused');
+          await answers.acquire(clientNetwork(caller.address));
+          const cookies = header('cookie');
+          const { person } = await signOn.finish(name, publicUrl(), caller, { query, cookies });
+          const outcome = await signIn.signIn(provider, person);
+          const forget = signOn.flows.forget('flow', caller);
+          if (outcome.kind === 'refused') return failed(shown, name, outcome.why);
+          if (outcome.kind === 'session')
+            return signedInPage(shown, signOn.flows, caller, {
+              token: outcome.token,
+              provider: name,
+              idToken: person.idToken,
+            });
+          const { issuer, subject, session, groups = [] } = person;
+          const kept = signOn.flows.confirmation(
+            { provider: name, linkId: outcome.linkId, issuer, subject, session, groups: [...groups] },
+            caller,
+          );
+          return withHeaders(accountReply(200, confirmPage(shown, name)), [
+            ['Set-Cookie', forget],
+            ['Set-Cookie', kept],
+          ]);
+        });
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: `${SIGN_IN_PATH}/{name}/logout`,
+      summary: 'Ends the sessions that a logout token of the identity provider names.',
+      description: 'Back-channel logout: the provider calls it. A token works once, for five minutes.',
+      bodyPolicy: 'form',
+      params,
+      body: z.object({ logout_token: formText }),
+      responses: { ...PAGES, 200: 'empty' },
+      async handle({ params: { name }, body }) {
+        providerOf(name);
+        try {
+          const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
+          if (subject === undefined) throw new PortalRefusal('BadRequest', 'The token names no subject.');
+          await signIn.end(issuer, subject, session);
+          return { kind: 'empty', status: 200 };
+        } catch (error) {
+          if (error instanceof SignInFailure) throw new PortalRefusal('BadRequest', error.message);
+          throw error;
+        }
+      },
+    }),
+  ];
+}
+
+/** Begins the session, and leads on to the account. */
+function signedInPage(
+  shown: AccountPage,
+  flows: SignInFlows,
+  caller: Caller,
+  {
+    token,
+    provider,
+    idToken,
+  }: { readonly token: string; readonly provider: string; readonly idToken: string },
+): PageReply {
+  const { texts } = shown;
+  const html = onwardPage(shown, { to: '../../account?from=link', text: texts.signIn.signedInText });
+  return withHeaders(accountReply(200, html), [
+    ['Set-Cookie', flows.forget('flow', caller)],
+    ['Set-Cookie', flows.origin(provider, idToken, caller)],
+    ['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)],
+  ]);
+}
+
+function withHeaders(reply: PageReply, more: ReplyHeaders): PageReply {
+  return { ...reply, headers: [...(reply.headers ?? []), ...more] };
+}

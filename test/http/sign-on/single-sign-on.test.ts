@@ -1,0 +1,492 @@
+/**
+ * Sign-in of users and operators at a real OpenID provider, and attacks on it.
+ *
+ * Source: docs/decisions/0276-single-sign-on.md.
+ */
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
+import { ADMINISTRATOR, mailedLink, mailedLinks, register } from '../portal/account/users.ts';
+import { onwardOf, SiteBrowser, startProvider, type TestProvider, unsigned } from './oidc-server.ts';
+
+interface Parts {
+  readonly provider: TestProvider;
+  readonly program: PortalProgram;
+  /** Addresses of the portal and of the batch service. */
+  readonly portal: string;
+  readonly batch: string;
+}
+
+const SECRET = 'a secret of the client, of 32 characters';
+const test = anyTest as TestFn<Parts>;
+const tasks: (() => unknown)[] = [];
+
+function providerSettings(index: number, members: Readonly<Record<string, string | boolean>>) {
+  return Object.fromEntries(
+    Object.entries(members).map(([key, value]) => [`Identity:Providers:${index}:${key}`, value]),
+  );
+}
+
+test.before(async (t) => {
+  const teardown = (task: () => unknown) => void tasks.push(task);
+  const provider = await startProvider({ teardown });
+  const client = (name: string) => ({
+    Name: name,
+    Issuer: provider.issuer,
+    ClientId: name,
+    ClientSecret: SECRET,
+  });
+  const program = await startProgram(
+    { teardown },
+    {
+      settings: {
+        ...providerSettings(0, {
+          ...{ ...client('company'), Organization: 'Acme', CreateUsers: true, 'Domains:0': 'example.test' },
+          ...{ 'Roles:0:Group': 'admins', 'Roles:0:Role': 'Administrator' },
+          ...{ 'Roles:1:Group': 'signers', 'Roles:1:Role': 'Sender' },
+        }),
+        // Administrators of the organization give the roles of its people.
+        ...providerSettings(1, { ...client('partner'), Organization: 'Acme' }),
+        ...providerSettings(2, {
+          ...{ ...client('ops'), Operators: true },
+          ...{ 'Roles:0:Group': 'watchers', 'Roles:0:Role': 'Viewer' },
+          ...{ 'Roles:1:Group': 'keepers', 'Roles:1:Role': 'Operator' },
+        }),
+      },
+    },
+  );
+  const { url: portal, service } = program;
+  const { url: batch } = service;
+  const registered = (name: string, base: string) => ({
+    ...{ client_id: name, client_secret: SECRET, redirect_uris: [`${base}/${name}/callback`] },
+    post_logout_redirect_uris: [base],
+    ...{ backchannel_logout_uri: `${base}/${name}/logout`, backchannel_logout_session_required: true },
+  });
+  provider.open(
+    registered('company', `${portal}/sign-in`),
+    registered('partner', `${portal}/sign-in`),
+    registered('ops', `${batch}/login`),
+  );
+  t.context = { provider, program, portal, batch };
+});
+test.afterEach.always((t) => {
+  t.context.provider.change(undefined);
+});
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+const startOf = ({ portal }: Parts, name = 'company') => `${portal}/sign-in/${name}`;
+const COOKIE = 'sealwright-user';
+
+/** A new person of the company, with a verified address. */
+let people = 0;
+function person({ provider }: Parts, claims: Readonly<Record<string, unknown>> = {}): string {
+  people += 1;
+  const login = `person${people}`;
+  provider.users[login] = {
+    ...{
+      email: `${login}@example.test`,
+      email_verified: true,
+      name: `Person ${people}`,
+      groups: ['signers'],
+    },
+    ...claims,
+  };
+  return login;
+}
+
+/** Whom the portal takes the browser for; undefined = for nobody. */
+async function signedInAs({ portal }: Parts, browser: SiteBrowser): Promise<string | undefined> {
+  const answer = await browser.fetch(`${portal}/account`);
+  return answer.status === 200
+    ? /<dt>E-mail address<\/dt><dd>([^<]+)/.exec(await answer.text())?.[1]
+    : undefined;
+}
+
+async function refused(t: ExecutionContext<Parts>, answer: Response, text: RegExp, browser: SiteBrowser) {
+  const page = await answer.text();
+  t.is(answer.status, 403, page);
+  t.regex(page, text);
+  t.is(browser.cookie(t.context.portal, COOKIE), undefined, 'no session');
+}
+
+test.serial(
+  'the address leads to the provider of its domain, and a new user has the role of the group',
+  async (t) => {
+    const { portal, provider } = t.context;
+    const login = person(t.context);
+    const browser = new SiteBrowser();
+    const form = await browser.fetch(`${portal}/sign-in`);
+    const shown = await form.text();
+    t.true(shown.includes('href="/sign-in/partner"'), 'a provider without domains has a button');
+    t.false(shown.includes('href="/sign-in/company"'));
+    const asked = await browser.post(`${portal}/sign-in`, { email: `Someone@Example.TEST` });
+    const start = onwardOf(await asked.text(), `${portal}/sign-in`);
+    t.is(start, `${portal}/sign-in/company?email=Someone%40Example.TEST`);
+    const led = await new SiteBrowser().fetch(start);
+    const asks = new URL(led.headers.get('location') ?? '');
+    t.is(asks.origin, provider.issuer);
+    t.like(Object.fromEntries(asks.searchParams), {
+      ...{ response_type: 'code', code_challenge_method: 'S256', client_id: 'company' },
+      ...{ login_hint: 'Someone@Example.TEST', redirect_uri: `${portal}/sign-in/company/callback` },
+    });
+
+    const callback = await browser.signInAtProvider(start, login);
+    const answer = await browser.fetch(callback, {}, true);
+    t.is(answer.status, 200);
+    const session = answer.headers.getSetCookie().find((line) => line.startsWith(`${COOKIE}=`)) ?? '';
+    t.regex(session, /^sealwright-user=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
+    t.is(onwardOf(await answer.text(), callback), `${portal}/account?from=link`);
+    t.is(await signedInAs(t.context, browser), `${login}@example.test`);
+    t.is((await browser.fetch(`${portal}/organization`)).status, 403, 'a sender administers nothing');
+
+    // The next sign-in reads the groups anew; sessions with the earlier role end.
+    provider.users[login] = { ...provider.users[login], groups: ['signers', 'admins'] };
+    const second = new SiteBrowser();
+    await second.signIn(startOf(t.context), login);
+    t.is((await second.fetch(`${portal}/organization`)).status, 200);
+    t.is(await signedInAs(t.context, browser), undefined);
+
+    // Without a group of the settings, the role is gone.
+    provider.users[login] = { ...provider.users[login], groups: ['others'] };
+    const third = new SiteBrowser();
+    await refused(t, await third.signIn(startOf(t.context), login), /You have no role here/, third);
+    t.is(await signedInAs(t.context, second), undefined, 'the role of the open session has ended');
+
+    // Too many groups for a token are no reason to take a role away.
+    provider.users[login] = { ...provider.users[login], groups: ['signers'] };
+    await second.signIn(startOf(t.context), login);
+    provider.users[login] = { ...provider.users[login], groups: undefined, _claim_names: { groups: 'src1' } };
+    await refused(t, await third.signIn(startOf(t.context), login), /Your groups are unknown/, third);
+    t.is(await signedInAs(t.context, second), `${login}@example.test`);
+  },
+);
+
+test.serial(
+  'an existing user is linked by a mailed link, in the browser that signed in at the provider',
+  async (t) => {
+    const { portal, program, provider } = t.context;
+    const login = person(t.context, { groups: [] });
+    const email = `${login}@example.test`;
+    await register(program, email, ADMINISTRATOR);
+    const browser = new SiteBrowser();
+    const answer = await browser.signIn(startOf(t.context, 'partner'), login);
+    t.regex(await answer.text(), /Confirm your address/);
+    t.is(browser.cookie(portal, COOKIE), undefined, 'the address alone links nobody');
+    const link = await until(async () => mailedLinks(program, email)[0]);
+
+    // Somebody else who receives the link, as the owner of the address, signs nobody in with it.
+    const other = new SiteBrowser();
+    t.regex(await (await other.fetch(link)).text(), /does not work any more/);
+    const ticket = new URL(link).searchParams.get('ticket') ?? '';
+    await register(program, 'owner@local.test');
+    const ordinary = await (await fetch(await mailedLink(program, 'owner@local.test'))).text();
+    const organization = /name="organization" value="([^"]+)"/.exec(ordinary)?.[1] ?? '';
+    t.not(organization, '');
+    for (const named of [organization, ''])
+      await other.post(`${portal}/sign-in/link`, { ticket, organization: named });
+    t.is(other.cookie(portal, COOKIE), undefined);
+
+    const shown = await (await browser.fetch(link, {}, true)).text();
+    t.regex(shown, /connects you with your account at partner/);
+    const confirmed = await browser.post(`${portal}/sign-in/link`, { ticket });
+    t.is(confirmed.headers.get('location'), '/account?from=link');
+    t.is(await signedInAs(t.context, browser), email);
+
+    // The person is issuer and subject: a new address there changes nothing, and the old one is no way in.
+    provider.users[login] = { ...provider.users[login], email: 'renamed@example.test' };
+    const again = new SiteBrowser();
+    await again.signIn(startOf(t.context, 'partner'), login);
+    t.is(await signedInAs(t.context, again), email);
+    const heir = person(t.context, { email, groups: [] });
+    const stranger = new SiteBrowser();
+    const heard = await stranger.signIn(startOf(t.context, 'partner'), heir);
+    t.regex(await heard.text(), /Confirm your address/);
+    t.is(stranger.cookie(portal, COOKIE), undefined);
+  },
+);
+
+test.serial('an unverified address, one of another domain, and an unknown person make no user', async (t) => {
+  for (const [claims, name, text] of [
+    [{ email_verified: false }, 'company', /Your address cannot be used/],
+    [{ email: 'who@elsewhere.test' }, 'company', /Your address cannot be used/],
+    [{ email: 'who@example.test.elsewhere.test' }, 'company', /Your address cannot be used/],
+    [{ email: undefined }, 'company', /Your address cannot be used/],
+    // Without domains, the provider must say that the address is verified.
+    [{ email_verified: undefined }, 'partner', /Your address cannot be used/],
+    [{}, 'partner', /You have no account here/],
+  ] as const) {
+    const browser = new SiteBrowser();
+    const start = startOf(t.context, name);
+    await refused(t, await browser.signIn(start, person(t.context, claims)), text, browser);
+  }
+  // A provider that says nothing speaks for its domains.
+  const browser = new SiteBrowser();
+  await browser.signIn(startOf(t.context), person(t.context, { email_verified: undefined }));
+  t.truthy(await signedInAs(t.context, browser));
+});
+
+test.serial(
+  'an answer counts once, at its provider, and in the browser that began the sign-in',
+  async (t) => {
+    const { portal, provider } = t.context;
+    const login = person(t.context);
+    const victim = new SiteBrowser();
+    const over = /This sign-in is over/;
+
+    // Login CSRF: the attacker's answer in a browser without a sign-in, and in one with a sign-in of its own.
+    const attacker = new SiteBrowser();
+    const answer = await attacker.signInAtProvider(startOf(t.context), login);
+    const before = provider.tokens;
+    await refused(t, await victim.fetch(answer, {}, true), over, victim);
+    await victim.fetch(startOf(t.context));
+    await refused(t, await victim.fetch(answer, {}, true), over, victim);
+    // Mix-up: the answer of one provider at the callback of another, and with the name of another issuer.
+    await refused(
+      t,
+      await attacker.fetch(answer.replace('/company/', '/partner/'), {}, true),
+      over,
+      attacker,
+    );
+    t.is(provider.tokens, before, 'no code went to the provider');
+    const otherIssuer = new URL(answer);
+    t.is(otherIssuer.searchParams.get('iss'), provider.issuer);
+    otherIssuer.searchParams.set('iss', 'https://evil.example');
+    await refused(t, await attacker.fetch(otherIssuer.href, {}, true), over, attacker);
+    const withoutIssuer = new URL(await attacker.signInAtProvider(startOf(t.context), login));
+    withoutIssuer.searchParams.delete('iss');
+    await refused(t, await attacker.fetch(withoutIssuer.href, {}, true), over, attacker);
+    t.is(provider.tokens, before, 'no code went to the provider');
+
+    // Code injection: the code of another sign-in with the state of one's own.
+    const stolen = new URL(await new SiteBrowser().signInAtProvider(startOf(t.context), person(t.context)));
+    const own = new URL(await attacker.signInAtProvider(startOf(t.context), login));
+    own.searchParams.set('code', stolen.searchParams.get('code') ?? '');
+    await refused(t, await attacker.fetch(own.href, {}, true), over, attacker);
+
+    // Replay: the same answer, with a copy of the cookie.
+    const good = await victim.signInAtProvider(startOf(t.context), login);
+    const kept = victim.cookie(portal, `${COOKIE}-flow`) ?? '';
+    t.not(kept, '');
+    t.is((await victim.fetch(good, {}, true)).status, 200);
+    t.is(await signedInAs(t.context, victim), `${login}@example.test`);
+    t.is(victim.cookie(portal, `${COOKIE}-flow`), undefined);
+    const copy = new SiteBrowser();
+    copy.plant(portal, `${COOKIE}-flow`, kept);
+    const used = provider.tokens;
+    await refused(t, await copy.fetch(good, {}, true), over, copy);
+    t.is(provider.tokens, used, 'no code went to the provider');
+  },
+);
+
+test.serial('a session planted before the sign-in is not taken over', async (t) => {
+  const { portal } = t.context;
+  const planted = '11111111-1111-4111-8111-111111111111.attacker';
+  const browser = new SiteBrowser();
+  browser.plant(portal, COOKIE, planted, true);
+  await browser.signIn(startOf(t.context), person(t.context));
+  t.not(browser.cookie(portal, COOKIE), planted);
+  t.truthy(await signedInAs(t.context, browser));
+  const other = new SiteBrowser();
+  other.plant(portal, COOKIE, planted);
+  t.is(await signedInAs(t.context, other), undefined);
+});
+
+test.serial('an ID token counts with its signature, nonce, audience, issuer and time only', async (t) => {
+  const { provider } = t.context;
+  const login = person(t.context);
+  const browser = new SiteBrowser();
+  const now = Math.floor(Date.now() / 1000);
+  const wrong: Readonly<Record<string, Parameters<TestProvider['change']>[0]>> = {
+    'another nonce': (claims) => provider.sign({ ...claims, nonce: 'another' }),
+    'no nonce': ({ nonce: _, ...claims }) => provider.sign(claims),
+    'another audience': (claims) => provider.sign({ ...claims, aud: 'partner' }),
+    'another issuer': (claims) => provider.sign({ ...claims, iss: 'https://evil.example' }),
+    'an old token': (claims) => provider.sign({ ...claims, iat: now - 7200, exp: now - 3600 }),
+    'no signature': (claims) => unsigned(claims),
+    'the public key as a secret': (claims) => provider.signWithPublicKey(claims),
+    'another signature': async (claims) => `${(await provider.sign(claims)).slice(0, -8)}AAAAAAAA`,
+  };
+  for (const [name, make] of Object.entries(wrong)) {
+    provider.change(make);
+    const answer = await browser.signIn(startOf(t.context), login);
+    t.is(answer.status, 403, name);
+    t.is(browser.cookie(t.context.portal, COOKIE), undefined, name);
+  }
+  // The same way with what the provider says is good.
+  provider.change((claims) => provider.sign(claims));
+  await browser.signIn(startOf(t.context), login);
+  t.is(await signedInAs(t.context, browser), `${login}@example.test`);
+});
+
+test.serial(
+  'signing out ends the session at the provider, and the provider ends sessions here',
+  async (t) => {
+    const { portal, provider } = t.context;
+    const login = person(t.context);
+    const browser = new SiteBrowser();
+    await browser.signIn(startOf(t.context), login);
+    const formToken = /name="formToken" value="([^"]+)"/.exec(
+      await (await browser.fetch(`${portal}/account`)).text(),
+    )?.[1];
+    const out = await browser.post(`${portal}/sign-out`, { formToken: formToken ?? '' });
+    const elsewhere = new URL(onwardOf(await out.text(), `${portal}/sign-out`));
+    t.is(elsewhere.origin, provider.issuer);
+    t.is(elsewhere.searchParams.get('post_logout_redirect_uri'), `${portal}/sign-in`);
+    t.truthy(elsewhere.searchParams.get('id_token_hint'));
+    t.is(await signedInAs(t.context, browser), undefined);
+
+    // Back-channel logout, as the provider sends it when the session there ends.
+    const [first, second] = [new SiteBrowser(), new SiteBrowser()];
+    await first.signIn(startOf(t.context), login);
+    await second.signIn(startOf(t.context), login);
+    const ends = async (page: string, address: string) => {
+      const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1] ?? '';
+      const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+      return first.post(new URL(action, address).href, { xsrf, logout: 'yes' });
+    };
+    const address = `${provider.issuer}/session/end?client_id=company`;
+    await ends(await (await first.fetch(address)).text(), address);
+    await until(async () => ((await signedInAs(t.context, first)) === undefined ? true : undefined));
+    t.is(await signedInAs(t.context, second), `${login}@example.test`, 'another session at the provider');
+
+    const now = Math.floor(Date.now() / 1000);
+    const good = {
+      ...{ iss: provider.issuer, aud: 'company', sub: login, iat: now, exp: now + 120 },
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    };
+    const { sub: _, ...unnamed } = good;
+    const send = async (token: string, name = 'company') =>
+      (await new SiteBrowser().post(`${portal}/sign-in/${name}/logout`, { logout_token: token })).status;
+    const bad: Readonly<Record<string, string>> = {
+      'no token': '',
+      'no signature': unsigned({ ...good, jti: '1' }),
+      'the public key as a secret': await provider.signWithPublicKey({ ...good, jti: '2' }),
+      'an ID token': await provider.sign({ ...good, jti: '3', events: undefined }),
+      'with a nonce': await provider.sign({ ...good, jti: '4', nonce: 'n' }),
+      'another audience': await provider.sign({ ...good, jti: '5', aud: 'partner' }),
+      'another issuer': await provider.sign({ ...good, jti: '6', iss: 'https://evil.example' }),
+      'an old token': await provider.sign({ ...good, jti: '7', iat: now - 3600 }),
+      'no id': await provider.sign(good),
+      nobody: await provider.sign({ ...unnamed, jti: '8' }),
+    };
+    for (const [name, token] of Object.entries(bad)) t.is(await send(token), 400, name);
+    t.is(await signedInAs(t.context, second), `${login}@example.test`);
+    const token = await provider.sign({ ...good, jti: '9' }, { typ: 'logout+jwt' });
+    t.is(await send(token), 200);
+    t.is(await signedInAs(t.context, second), undefined);
+    t.is(await send(token), 400, 'a token counts once');
+  },
+);
+
+test.serial(
+  'an operator logs in with the role of the group, and goes to a page of this service only',
+  async (t) => {
+    const { batch, provider } = t.context;
+    const login = person(t.context, { groups: ['watchers', 'keepers'] });
+    const whoami = async (browser: SiteBrowser) => {
+      const answer = await browser.fetch(`${batch}/api/whoami`, { headers: { Accept: 'application/json' } });
+      return answer.status === 200
+        ? ((await answer.json()) as { operator: string; scheme: string })
+        : undefined;
+    };
+    const browser = new SiteBrowser();
+    t.true(
+      (await (await browser.fetch(`${batch}/login?ReturnUrl=%2Fjobs`)).text()).includes(
+        '/login/ops?ReturnUrl=%2Fjobs',
+      ),
+    );
+    for (const [given, to] of [
+      ['/jobs?status=Failed', '/jobs?status=Failed'],
+      ['https://evil.example/', '/'],
+      ['//evil.example', '/'],
+      ['/\\evil.example', '/'],
+      ['javascript:alert(1)', '/'],
+    ] as const) {
+      const start = `${batch}/login/ops?ReturnUrl=${encodeURIComponent(given)}`;
+      const callback = await browser.signInAtProvider(start, login);
+      const answer = await browser.fetch(callback, {}, true);
+      t.is(onwardOf(await answer.text(), callback), `${batch}${to}`, given);
+    }
+    t.like(await whoami(browser), { operator: `${login}@example.test`, scheme: 'Cookie' });
+    const events = await browser.fetch(`${batch}/api/events?kind=LoggedIn`, {
+      headers: { Accept: 'application/json' },
+    });
+    t.true((await events.text()).includes(`"actor":"${login}@example.test"`));
+
+    // The role decides what the person may do.
+    const pause = (by: SiteBrowser) =>
+      by.fetch(`${batch}/api/pipeline/resume`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: batch },
+        body: '{}',
+      });
+    t.is((await pause(browser)).status, 200);
+    const viewer = new SiteBrowser();
+    await viewer.signIn(`${batch}/login/ops`, person(t.context, { groups: ['watchers'] }));
+    t.truthy(await whoami(viewer));
+    t.is((await pause(viewer)).status, 403);
+    // Names that people choose do not look like the operator of the key.
+    const named = new SiteBrowser();
+    await named.signIn(
+      `${batch}/login/ops`,
+      person(t.context, { groups: ['watchers'], email: undefined, name: 'operator' }),
+    );
+    t.like(await whoami(named), { operator: 'user:operator' });
+
+    const nobody = new SiteBrowser();
+    const without = await nobody.signIn(`${batch}/login/ops`, person(t.context));
+    t.is(without.status, 403);
+    t.is(await whoami(nobody), undefined);
+
+    // Logout here leads to the provider; a logout token ends every other session of the person.
+    const other = new SiteBrowser();
+    await other.signIn(`${batch}/login/ops`, login);
+    const out = await browser.post(`${batch}/api/auth/logout`, {});
+    t.is(new URL(onwardOf(await out.text(), batch)).origin, provider.issuer);
+    t.is(await whoami(browser), undefined);
+    t.truthy(await whoami(other));
+    const now = Math.floor(Date.now() / 1000);
+    const token = await provider.sign({
+      ...{ iss: provider.issuer, aud: 'ops', sub: login, iat: now, exp: now + 120, jti: 'ops' },
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    });
+    t.is((await new SiteBrowser().post(`${batch}/login/ops/logout`, { logout_token: token })).status, 200);
+    t.is(await whoami(other), undefined);
+  },
+);
+
+test.serial('an outage of the provider and a refused client end new sign-ins only', async (t) => {
+  const { provider, portal, program } = t.context;
+  const login = person(t.context);
+  const browser = new SiteBrowser();
+  await browser.signIn(startOf(t.context), login);
+  const checkOf = async () => {
+    const answer = await program.service.fetch('/api/ready');
+    const { checks } = (await answer.json()) as {
+      checks: { name: string; status: string; detail: string }[];
+    };
+    return { ready: answer.status, ...checks.find(({ name }) => name === 'identity:company') };
+  };
+  t.like(await checkOf(), { ready: 200, status: 'Healthy' });
+  const other = new SiteBrowser();
+  const callback = await other.signInAtProvider(startOf(t.context), login);
+  provider.fail(503);
+  const answer = await other.fetch(callback, {}, true);
+  t.is(answer.status, 503);
+  t.regex(await answer.text(), /company cannot be reached/);
+  t.is(await signedInAs(t.context, browser), `${login}@example.test`, 'sessions go on');
+  const found = await checkOf();
+  t.like(found, { ready: 200, status: 'Degraded' });
+  provider.fail(undefined);
+  await other.signIn(startOf(t.context), login);
+  t.is(await signedInAs(t.context, other), `${login}@example.test`);
+  t.like(await checkOf(), { ready: 200, status: 'Healthy' });
+  // The person did not want it.
+  const denied = new SiteBrowser();
+  const start = await denied.fetch(startOf(t.context));
+  const state = new URL(start.headers.get('location') ?? '').searchParams.get('state') ?? '';
+  const query = new URLSearchParams({ error: 'access_denied', state, iss: provider.issuer });
+  const said = await denied.fetch(`${portal}/sign-in/company/callback?${query}`, {}, true);
+  await refused(t, said, /You are not signed in/, denied);
+});
