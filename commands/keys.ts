@@ -39,6 +39,8 @@ export type KeysArguments =
       readonly organization: string;
       readonly application: string;
       readonly role: KeyRole;
+      /** True: its only scope is `Provision`. */
+      readonly provision?: boolean;
     }
   /** Adds a user, and the organization if it is missing. */
   | {
@@ -188,7 +190,7 @@ async function create(
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { organization: organizationName, application: name, role } = words;
+  const { organization: organizationName, application: name, role, provision = false } = words;
   const organization =
     (await administration.findOrganization(organizationName)) ??
     (await administration.createOrganization({ name: organizationName }));
@@ -200,9 +202,13 @@ async function create(
     return EXIT.refused;
   }
   const application = existing ?? (await administration.createApplication(organization.id, { name, role }));
-  const { id, key } = await administration.createSecret(organization.id, application.id);
+  const { id, key } = await administration.createSecret(
+    organization.id,
+    application.id,
+    provision ? { scopes: ['Provision'] } : {},
+  );
   const facts = { id, key, organization: organization.name, role };
-  printSecret(terminal, json, facts, `${key}\nIt is shown this once. Send it as X-Api-Key.`);
+  printSecret(terminal, json, facts, `${key}\nIt is shown this once. Send it as ${provision ? 'a bearer token to /scim/v2' : 'X-Api-Key'}.`);
   return EXIT.good;
 }
 

@@ -48,6 +48,8 @@ import { DescribedFiles } from './renditions/described-files.ts';
 import { Renditions } from './renditions/renditions.ts';
 import { Activity } from './reports/activity.ts';
 import { makeReportHandler, Reports } from './reports/reports.ts';
+import { settleGroups } from './scim/groups.ts';
+import { Provisioning } from './scim/provisioning.ts';
 import { Tickets } from './shared/tickets.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';
@@ -273,6 +275,8 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     templates: new Templates(runtime, order, uploads, directory, creation, generations),
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
+    provisioning: new Provisioning(runtime),
+    publicUrl,
     marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 
     /**
@@ -288,6 +292,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
 
     async start(): Promise<void> {
       await singletons.run('files', () => sweeping.start());
+      await settleGroups(runtime);
     },
 
     async drain(): Promise<void> {

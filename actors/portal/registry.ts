@@ -14,6 +14,7 @@ import { idempotentRequestDefinition } from './idempotent-requests.ts';
 import { mailDefinition } from './mail/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
 import { reportDefinition } from './reports/reports.ts';
+import { userGroupDefinition } from './scim/groups.ts';
 import { marksSessionDefinition } from './signing/marks-sessions.ts';
 import { flowActionDefinition } from './signing/signing-codes.ts';
 import { organizationDefinition } from './tenants/organizations.ts';
@@ -41,6 +42,7 @@ const all: readonly ActorDefinition[] = [
   mailDefinition,
   idempotentRequestDefinition,
   portalUserDefinition,
+  userGroupDefinition,
   reportDefinition,
   webhookSetDefinition,
   webhookDeliveryQueueDefinition,

@@ -92,8 +92,16 @@ export function addKeys(line: CommandLine): void {
         .choices(['Normal', 'Monitor', 'Administrator'])
         .default('Normal'),
     )
-    .action((organization: string, application: string, options: { json: boolean; role: KeyRole }) =>
-      run({ do: 'create', organization, application, role: options.role }, options),
+    .option('--provision', 'the key only keeps users and groups: the token of an identity service (SCIM)', false)
+    .action(
+      (
+        organization: string,
+        application: string,
+        options: { json: boolean; role: KeyRole; provision: boolean },
+      ) => {
+        const { role, provision } = options;
+        return run({ do: 'create', organization, application, role, provision }, options);
+      },
     );
   command('monitor', 'create a key with the role Monitor')
     .argument('[application]', 'name of the application, in the organization "Sys Admin"', 'monitor')

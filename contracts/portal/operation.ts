@@ -2,7 +2,7 @@
 import type { Operation } from '../operation.ts';
 
 /** Groups of requests that a key may make. */
-export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer'] as const;
+export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer', 'Provision'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** Requirements for a key. */
@@ -10,6 +10,7 @@ export interface KeyAccess {
   /**
    * Scope that a key needs: `Read` changes nothing; `Sign` acts for a participant, or gives the addresses with which
    * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
+   * `Provision` is for no operation here: it lets an identity service keep users and groups (SCIM).
    */
   readonly scope: KeyScope;
   /** Scope that the session of a user needs: senders must not read webhooks, users and keys. @default `scope` */

@@ -59,7 +59,13 @@ const accessProfile = z.strictObject({
 export type AccessProfile = Value<typeof accessProfile>;
 
 const member = z
-  .strictObject({ ...profile, accessProfile: accessProfile.meta(access) })
+  .strictObject({
+    ...profile,
+    accessProfile: accessProfile.meta(access),
+    active: z
+      .boolean()
+      .describe('False: deactivated by the identity service, and without rights until it activates them.'),
+  })
   .meta({ id: 'OrganizationUser' });
 export type MemberView = Value<typeof member>;
 

@@ -105,7 +105,9 @@ export function redirect(status: 302 | 307, location: string, headers: ReplyHead
 
 const STATUS_LINES: { readonly [status: number]: string } = {
   200: '200 OK',
+  201: '201 Created',
   202: '202 Accepted',
+  204: '204 No Content',
   206: '206 Partial Content',
   302: '302 Found',
   304: '304 Not Modified',
@@ -116,6 +118,7 @@ const STATUS_LINES: { readonly [status: number]: string } = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   409: '409 Conflict',
+  412: '412 Precondition Failed',
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
   416: '416 Range Not Satisfiable',

@@ -11,6 +11,7 @@ import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';
+import type { Problem } from './problem.ts';
 import type { PageReply, Reply, SmallReply } from './reply.ts';
 import type { RequestNames } from './request-ids.ts';
 
@@ -18,7 +19,8 @@ import type { RequestNames } from './request-ids.ts';
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the
  * required role of the application; `known-or-ticket` admits every request, and the handler requires a ticket where
  * there is no key; `user` and `user-administrator` require the session of a user, and redirect to the sign-in page;
- * `editor` requires a session of the editor in another application, which no other policy admits.
+ * `editor` requires a session of the editor in another application, which no other policy admits; `provisioning` requires
+ * a key as a bearer token.
  */
 export type AuthPolicy =
   | 'anonymous'
@@ -30,7 +32,8 @@ export type AuthPolicy =
   | 'known-or-ticket'
   | 'user'
   | 'user-administrator'
-  | 'editor';
+  | 'editor'
+  | 'provisioning';
 
 /** Rate limit of the caller's address that a request counts against (`RequestContextOptions.limiters`). */
 export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
@@ -147,6 +150,13 @@ export interface Route<
   handle(request: ApiRequest<Params, Query, Body, CallerIdentity>): SmallReply | Promise<Reply>;
   /** Error page in place of a problem body. @default the problem body */
   readonly failurePage?: ((failure: PageFailure) => PageReply) | undefined;
+  /** Form of refusals where another protocol fixes it. @default that of the conventions */
+  readonly problems?: {
+    /** Value of `WWW-Authenticate`. */
+    readonly challenge: string;
+    readonly contentType: string;
+    body(problem: Problem): object;
+  };
 }
 
 /** A route with erased types; the dispatcher validates by its schemas before it calls `handle`. */

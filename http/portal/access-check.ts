@@ -13,6 +13,7 @@ import type {
   UserSignIn,
 } from '../../actors/portal/api.ts';
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
+import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
@@ -27,6 +28,7 @@ import {
   type IncomingRequest,
 } from '../core/request/access-check.ts';
 import type { AuthPolicy } from '../core/router.ts';
+import { requireScope } from './key-scopes.ts';
 
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
@@ -61,6 +63,7 @@ export function createPortalAccessCheck(
       if (policy === 'user' || policy === 'user-administrator')
         return admitUser(arrival, policy, signIn, wrongKeys);
       if (policy === 'editor') return admitEditor(arrival, editorSessions, wrongKeys);
+      if (policy === 'provisioning') return admitProvisioning(arrival, tenants, wrongKeys);
       const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
       if (key === '') {
@@ -178,6 +181,29 @@ function admitEditor(
       wrongKeys.count(address);
       throw new PortalRefusal('Unauthorized', 'The session of the editor is over.');
     }
+    return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };
+  });
+}
+
+/**
+ * Admits a key as a bearer token. It may be limited to `Provision`. Refusals: `Unauthorized`, `Forbidden` also for a key
+ * that expires or is restricted to folders, since it gives roles without end.
+ */
+function admitProvisioning(
+  { caller, header }: IncomingRequest,
+  tenants: Pick<Tenants, 'identify'>,
+  wrongKeys: WrongKeys,
+): Promise<Admission> {
+  const { address } = caller;
+  const origin = { ipAddress: address, userAgent: header('user-agent') };
+  const key = /^bearer +(.+)$/i.exec(headerText(header('authorization')))?.[1] ?? '';
+  return tenants.identify(key).then((found) => {
+    if (found === undefined) wrongKeys.count(address);
+    const tenant = requireTenant(found);
+    requireRole(tenant, tenant.organization.name === SYSTEM_ORGANIZATION ? 'administrator' : 'application');
+    requireScope(tenant, { scope: 'Provision' });
+    if (tenant.keyExpiresAt !== undefined)
+      throw new PortalRefusal('Forbidden', 'The key expires, so it cannot give roles to users.');
     return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };
   });
 }

@@ -38,6 +38,7 @@ interface Definition<Params, Query, Body>
         | 'maxBodyBytes'
         | 'authorize'
         | 'failurePage'
+        | 'problems'
       >
     > {
   /** Body policy. @default json where there is a schema for the body, none otherwise */

@@ -42,6 +42,7 @@ import {
 } from './routes/kept-requests.ts';
 import { mailRoutes, notificationRoutes } from './routes/mails.ts';
 import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
+import { scimRoutes } from './routes/scim.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -169,7 +170,11 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
   const { service, settings, version = 'development', basePath = '', pageRoutes } = dependencies;
   const bodies = createBodyReading(dependencies.log);
   const api = {
-    routes: portalRoutes(service, version, pageRoutes, settings),
+    // SCIM describes itself at /scim/v2/Schemas, in the form that its clients read; OpenAPI documents have no place for it.
+    routes: [
+      ...portalRoutes(service, version, pageRoutes, settings),
+      ...scimRoutes(service.provisioning, service.publicUrl),
+    ],
     trailingSlash: true,
     conventions: portalConventions(bodies, basePath),
     accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(dependencies.clock)),

@@ -7,6 +7,8 @@
  * | Known | DESCRIBE   | Known   |         |                                                          |
  * | Known | JOIN       | Known   |         | up to 100 organizations                                  |
  * | Known | LEAVE      | Known   |         | an organization the person is in                         |
+ * | Known | PROVISION  | Known   |         | of the expected revision; not the address of a person of several organizations |
+ * | Known | GRANT      | Known   |         | in an organization the person is in                      |
  * | Known | ISSUE_LINK | Known   |         | with a role; up to three links, or replacing the oldest  |
  * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
  * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
@@ -17,7 +19,8 @@
  * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data. Sessions end
  * with the membership, with its role, and with the e-mail address.
  *
- * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md.
+ * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md;
+ * docs/decisions/0278-provisioning.md.
  */
 import type { AccessProfile, UserProfile } from '../../contracts/portal/users.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
@@ -36,7 +39,26 @@ export interface Membership {
    * of the instance has described the person since, and if the membership is older than this member.
    */
   readonly profile?: UserProfile;
+  /** Set by the identity service of the organization. Absent: it has never changed the person. */
+  readonly provisioned?: ProvisionedMember;
+  /** Sessions of the editor that began before are over. Absent = none. */
+  readonly deactivatedAt?: Millis;
 }
+
+/** A member as the identity service of the organization describes it. */
+export interface ProvisionedMember {
+  /** Attributes of the SCIM resource, by their canonical names. */
+  readonly resource: Readonly<Record<string, unknown>>;
+  /** False: the access profile of the membership is empty, whatever `access` says. */
+  readonly active: boolean;
+  /** Access profile of the member while it is active. */
+  readonly access: AccessProfile;
+  /** Raised by each change of the identity service. */
+  readonly revision: number;
+  readonly changedAt: Millis;
+}
+
+export const NO_ACCESS: AccessProfile = { administrator: false, manager: false, operator: false };
 
 /** Role on the pages: `administrator` changes the organization, `sender` works with documents. */
 export type UserRole = 'administrator' | 'sender';
@@ -108,6 +130,16 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
   | { readonly type: 'DESCRIBE'; readonly subject: string | null; readonly profile: UserProfile }
   | { readonly type: 'JOIN'; readonly membership: Membership }
   | { readonly type: 'LEAVE'; readonly organizationId: OrganizationId }
+  | {
+      readonly type: 'PROVISION';
+      readonly organizationId: OrganizationId;
+      /** The revision that the change was computed from; 0 = not provisioned yet, null = not a member yet. */
+      readonly revision: number | null;
+      readonly profile: UserProfile;
+      readonly resource: ProvisionedMember['resource'];
+      readonly active: boolean;
+    }
+  | { readonly type: 'GRANT'; readonly organizationId: OrganizationId; readonly accessProfile: AccessProfile }
   | { readonly type: 'ISSUE_LINK'; readonly link: SignInLink; readonly replacesOldest: boolean }
   | { readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession }
   | {
@@ -132,6 +164,31 @@ function isSameIdentity(one: UserIdentity, other: UserIdentity): boolean {
 
 function others({ memberships }: UserContext, organizationId: OrganizationId): readonly Membership[] {
   return memberships.filter((membership) => membership.organizationId !== organizationId);
+}
+
+/** The membership with another access profile, which counts only while the member is active. */
+function granted(membership: Membership, accessProfile: AccessProfile): Membership {
+  const { provisioned } = membership;
+  if (provisioned === undefined) return { ...membership, accessProfile };
+  return {
+    ...membership,
+    accessProfile: provisioned.active ? accessProfile : NO_ACCESS,
+    provisioned: { ...provisioned, access: accessProfile },
+  };
+}
+
+/** The members of a person with one membership changed; a change of its role ends its sessions. */
+function withMembership(user: UserContext, membership: Membership): Partial<UserContext> {
+  const { organizationId, accessProfile } = membership;
+  return {
+    memberships: [...others(user, organizationId), membership],
+    ...(roleIn(user, organizationId) !== roleOf(accessProfile) && sessionsElsewhere(user, organizationId)),
+  };
+}
+
+/** True for a person that no other organization and no administrator of the instance describes. */
+export function belongsOnlyTo(user: UserContext, organizationId: OrganizationId): boolean {
+  return user.subject === null && others(user, organizationId).length === 0;
 }
 
 /** Sessions of a person without those of an organization. */
@@ -166,16 +223,58 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
     },
     JOIN: (user, { membership }) => {
       const { organizationId, accessProfile } = membership;
-      const before = others(user, organizationId);
-      if (before.length >= MAX_MEMBERSHIPS) return undefined;
+      const before = user.memberships.find((one) => one.organizationId === organizationId);
+      if (before === undefined && user.memberships.length >= MAX_MEMBERSHIPS) return undefined;
+      // What the identity service has ended, only it begins again.
+      if (before?.provisioned?.active === false && roleOf(accessProfile) !== undefined) return undefined;
       const roles = Object.entries(accessProfile).flatMap(([role, has]) => (has ? [role] : []));
       return {
-        context: {
-          memberships: [...before, membership],
-          ...(roleIn(user, organizationId) !== roleOf(accessProfile) &&
-            sessionsElsewhere(user, organizationId)),
-        },
+        context: withMembership(user, granted({ ...before, ...membership }, accessProfile)),
         note: `Joined organization ${organizationId} as ${roles.join(', ') || 'member'}.`,
+      };
+    },
+    PROVISION: (user, { organizationId, revision, profile, resource, active, at }) => {
+      const before = user.memberships.find((one) => one.organizationId === organizationId);
+      const current = before === undefined ? null : (before.provisioned?.revision ?? 0);
+      if (current !== revision) return undefined;
+      if (before === undefined && user.memberships.length >= MAX_MEMBERSHIPS) return undefined;
+      const isAlone = belongsOnlyTo(user, organizationId);
+      const isSameAddress = profile.email.toLowerCase() === user.email.toLowerCase();
+      // Sign-in links go to the address: one organization must not take the person over from another.
+      if (!isSameAddress && !isAlone) return undefined;
+      const wasActive = before?.provisioned?.active ?? true;
+      const access = before?.provisioned?.access ?? before?.accessProfile ?? NO_ACCESS;
+      const membership: Membership = {
+        ...before,
+        organizationId,
+        profile,
+        accessProfile: active ? access : NO_ACCESS,
+        provisioned: { resource, active, access, revision: (revision ?? 0) + 1, changedAt: at },
+        ...(wasActive && !active && { deactivatedAt: at }),
+      };
+      const what =
+        before === undefined
+          ? 'Joined'
+          : active === wasActive
+            ? 'Changed in'
+            : active
+              ? 'Activated in'
+              : 'Deactivated in';
+      return {
+        context: {
+          ...(isAlone && profile),
+          ...withMembership(user, membership),
+          ...(!isSameAddress && { signInLinks: [], sessions: [] }),
+        },
+        note: `${what} organization ${organizationId} by its identity service.`,
+      };
+    },
+    GRANT: (user, { organizationId, accessProfile }) => {
+      const before = user.memberships.find((one) => one.organizationId === organizationId);
+      if (before === undefined) return undefined;
+      return {
+        context: withMembership(user, granted(before, accessProfile)),
+        note: `Role in organization ${organizationId}: ${roleOf(accessProfile) ?? 'none'}.`,
       };
     },
     LEAVE: (user, { organizationId }) => {
@@ -217,6 +316,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       if (!isKnown && (!isConfirmed || identities.length >= MAX_IDENTITIES)) return undefined;
       const before = user.memberships.find((one) => one.organizationId === organizationId);
       if (before === undefined && user.memberships.length >= MAX_MEMBERSHIPS) return undefined;
+      if (before?.provisioned?.active === false) return undefined;
       const access = accessProfile ?? before?.accessProfile;
       if (access === undefined) return undefined;
       const role = roleOf(access);
@@ -229,7 +329,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
           signInLinks: links.filter(({ id }) => id !== linkId),
           memberships: [
             ...others(user, organizationId),
-            { ...before, organizationId, accessProfile: access },
+            granted({ ...before, organizationId, accessProfile: access }, access),
           ],
           sessions: session === undefined ? sessions : [...sessions, session].slice(-MAX_USER_SESSIONS),
         },

@@ -13,7 +13,7 @@ import type {
   NewEditorSession,
 } from '../../../contracts/portal/kept-requests/editor-sessions.ts';
 import { draftedDocuments } from '../../../contracts/portal/new-documents.ts';
-import type { Millis, OrganizationId, UploadId } from '../../../machines/ids.ts';
+import type { Millis, UploadId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import {
   EDITOR_LINK_LIFETIME,
@@ -176,7 +176,7 @@ export class EditorSessionService {
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined) return undefined;
     const mayEdit = isUser
-      ? await this.#hasRole(application.id, organizationId)
+      ? await this.#mayEdit(application.id, session)
       : hasLiveKey(organization.context, session, clock.now());
     if (!mayEdit) return undefined;
     const { name, identifier } = organization.context;
@@ -188,9 +188,12 @@ export class EditorSessionService {
     };
   }
 
-  async #hasRole(userId: string, organization: OrganizationId): Promise<boolean> {
+  async #mayEdit(userId: string, { organizationId, createdAt }: EditorSessionContext): Promise<boolean> {
     const user = await this.runtime.system.read({ kind: PORTAL_USER, id: userId });
-    return user !== undefined && roleIn(user.context, organization) !== undefined;
+    if (user === undefined || roleIn(user.context, organizationId) === undefined) return false;
+    // A user who is activated again does not find the sessions of before.
+    const membership = user.context.memberships.find((one) => one.organizationId === organizationId);
+    return createdAt > (membership?.deactivatedAt ?? -Infinity);
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {

@@ -2,8 +2,8 @@
  * People that administrators know, by organization.
  *
  * Views: `users` [createdAt, id] → { name, email, identifier, subject } · `organization-users` [organization,
- * createdAt, id] → { name, email, identifier } as the organization knows them; counters `users`,
- * `organization-users/<organization>`. A person is one by e-mail address, and each organization sees what it said of them.
+ * createdAt, id] → { name, email, identifier } as the organization knows them · `provisioned-users` [organization, digest of
+ * the id at its identity service, id] → null; counters `users`, `organization-users/<organization>`. A person is one by e-mail address, and each organization sees what it said of them.
  *
  * Source: docs/portal-values.md §20.
  */
@@ -44,6 +44,8 @@ import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
 const COUNTER = 'users';
+export const MEMBERS_VIEW = 'organization-users';
+const PROVISIONED_VIEW = 'provisioned-users';
 
 const FIRST_ADMINISTRATOR: UserProfile = {
   name: 'Administrator',
@@ -58,11 +60,15 @@ export const portalUserDefinition = defineActor(PORTAL_USER, {
   ends: ({ state }) => state === USER_REMOVED,
   rows: userRows,
   names: ({ context }) => {
-    const { email, subject, identities = [] } = context;
+    const { email, subject, identities = [], memberships } = context;
+    const provisioned = memberships.flatMap(({ organizationId, provisioned: { resource } = {} }) =>
+      typeof resource?.['userName'] === 'string' ? [userNameName(organizationId, resource['userName'])] : [],
+    );
     return [
       emailName(email),
       ...(subject === null ? [] : [subjectName(subject)]),
       ...identities.map(identityName),
+      ...provisioned,
     ];
   },
   counters: ({ context }) => {
@@ -78,14 +84,35 @@ function userRows({ id, context }: ActorView<UserContext>): readonly Row[] {
   return [
     { view: 'users', key: [createdAt, id], value: { ...own, subject } },
     ...memberships.map(({ organizationId, profile }) => ({
-      view: 'organization-users',
+      view: MEMBERS_VIEW,
       key: [organizationId, createdAt, id],
       value: profile ? { name: profile.name, email: profile.email, identifier: profile.identifier } : own,
     })),
+    ...memberships.flatMap(({ organizationId, provisioned }) => {
+      const externalId = provisioned?.resource['externalId'];
+      if (typeof externalId !== 'string') return [];
+      return [{ view: PROVISIONED_VIEW, key: [organizationId, digest(externalId), id], value: null }];
+    }),
   ];
 }
 
-function memberCounter(organization: string): string {
+/** Users of an organization with this id at its identity service. */
+export async function externalIdOwner(
+  store: Pick<ServiceRuntime['store'], 'rows'>,
+  organization: OrganizationId,
+  externalId: string,
+): Promise<readonly string[]> {
+  const prefix = [organization, digest(externalId)];
+  const rows = await store.rows({ view: PROVISIONED_VIEW, prefix, limit: 100 });
+  return rows.map(({ key }) => String(key.at(-1)));
+}
+
+/** The runtime's unique name of a user at the identity service of an organization. */
+export function userNameName(organization: string, userName: string): string {
+  return `user-name:${organization}:${digest(userName.normalize('NFC').toLowerCase())}`;
+}
+
+export function memberCounter(organization: string): string {
   return `organization-users/${organization}`;
 }
 
@@ -122,7 +149,7 @@ export class UserDirectory {
   }
 
   async members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>> {
-    const view = { view: 'organization-users', prefix: [organization], counter: memberCounter(organization) };
+    const view = { view: MEMBERS_VIEW, prefix: [organization], counter: memberCounter(organization) };
     const { users, totalCount } = await this.#page(view, query);
     return { items: users.flatMap((user) => memberOf(user, organization) ?? []), totalCount };
   }
@@ -135,7 +162,7 @@ export class UserDirectory {
 
   /** Refusals: `BadRequest` with each member at fault. */
   check(given: UserProfile): void {
-    checked(given);
+    checkedProfile(given);
   }
 
   /** Adds a user; an existing e-mail address is kept. */
@@ -145,14 +172,18 @@ export class UserDirectory {
     accessProfile: AccessProfile,
     by?: string,
   ): Promise<MemberView> {
-    const profile = checked(given);
+    const profile = checkedProfile(given);
     const membership: Membership = { organizationId: organization, accessProfile, profile };
     const existing = await this.#ownerOfName(emailName(profile.email));
     const user = existing ?? (await this.#create(profile, null, [membership]));
     if (existing !== undefined) {
-      await durable(
-        this.#send(existing.id, { type: 'JOIN', membership, by }),
-        () => new PortalRefusal('LimitExceeded'),
+      await durable(this.#send(existing.id, { type: 'JOIN', membership, by }), () =>
+        isDeactivated(existing, organization)
+          ? new PortalRefusal(
+              'Forbidden',
+              'The identity service of the organization has deactivated this user.',
+            )
+          : new PortalRefusal('LimitExceeded'),
       );
     }
     return viewOf(user.id, profile, accessProfile);
@@ -160,7 +191,7 @@ export class UserDirectory {
 
   /** Makes the user of a person at an identity provider. Refusals: `NameTaken`, `BadRequest`. */
   async register(given: UserProfile, membership: Membership, identity: UserIdentity): Promise<void> {
-    const profile = checked(given);
+    const profile = checkedProfile(given);
     await this.#create(profile, null, [{ ...membership, profile }], [identity]);
   }
 
@@ -195,7 +226,7 @@ export class UserDirectory {
 
   /** @param subject what another system calls the person. Refusals: `NameTaken`. */
   async put(subject: string, given: UserProfile): Promise<UserView> {
-    const profile = checked(given);
+    const profile = checkedProfile(given);
     if (subject.length > MAX_USER_TEXT) throw tooLong('Subject');
     const existing =
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
@@ -268,17 +299,23 @@ function viewOf(
   id: string,
   { name, identifier, email, phone }: UserProfile,
   accessProfile: AccessProfile,
+  active = true,
 ): MemberView {
-  return { id, name, identifier, email, phone, accessProfile };
+  return { id, name, identifier, email, phone, accessProfile, active };
 }
 
 function memberOf(user: StoredUser, organization: OrganizationId): MemberView | undefined {
   const found = user.memberships.find(({ organizationId }) => organizationId === organization);
-  return found && viewOf(user.id, found.profile ?? user, found.accessProfile);
+  return found && viewOf(user.id, found.profile ?? user, found.accessProfile, found.provisioned?.active);
+}
+
+function isDeactivated({ memberships }: UserContext, organization: OrganizationId): boolean {
+  const found = memberships.find(({ organizationId }) => organizationId === organization);
+  return found?.provisioned?.active === false;
 }
 
 /** Refusals: `BadRequest`. */
-function checked(given: UserProfile): UserProfile {
+export function checkedProfile(given: UserProfile): UserProfile {
   const trimmed = (text: string | null) => (text === null ? null : visibleText(text).trim());
   const profile = {
     name: visibleText(given.name).trim(),

@@ -53,14 +53,17 @@ function problemReply(
   const headers = [...problemHeaders(problem, failed.match, challenge), ...more];
   const page = failurePage(problem, failed, conventions);
   if (page !== undefined) return { ...page, headers: [...(page.headers ?? []), ...headers] };
+  const own = failed.match.found ? failed.match.route.problems : undefined;
   const { requestId, traceId } = failed.names();
   return {
     kind: 'json',
     status: problem.status,
-    contentType: conventions.problemType,
+    contentType: own?.contentType ?? conventions.problemType,
     ascii: true,
     headers,
-    body: conventions.problemBody(problem, { requestId, traceId, path: failed.path, production }),
+    body:
+      own?.body(problem) ??
+      conventions.problemBody(problem, { requestId, traceId, path: failed.path, production }),
   };
 }
 
@@ -82,7 +85,8 @@ function failurePage(
 
 function problemHeaders(problem: Problem, match: Match, challenge: string): ReplyHeaders {
   const headers: [string, string][] = [];
-  if (problem.status === 401) headers.push(['WWW-Authenticate', challenge]);
+  const own = match.found ? match.route.problems?.challenge : undefined;
+  if (problem.status === 401) headers.push(['WWW-Authenticate', own ?? challenge]);
   if (problem.status === 405 && !match.found) headers.push(['Allow', match.allow ?? '']);
   if (problem.retryAfterSeconds !== undefined)
     headers.push(['Retry-After', String(problem.retryAfterSeconds)]);

@@ -1,5 +1,11 @@
 import test from 'ava';
-import { MAX_MEMBERSHIPS, portalUserMachine, USER_REMOVED } from '../../../machines/portal/portal-user.ts';
+import {
+  MAX_MEMBERSHIPS,
+  NO_ACCESS,
+  portalUserMachine,
+  USER_REMOVED,
+} from '../../../machines/portal/portal-user.ts';
+import { GROUP_REMOVED, userGroupMachine } from '../../../machines/portal/user-group.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 
 const ACCESS = { administrator: false, manager: false, operator: true };
@@ -17,6 +23,8 @@ const events: Readonly<Record<string, object>> = {
   DESCRIBE: { subject: 's', profile },
   JOIN: { membership: { organizationId: 'o-2', accessProfile: ACCESS } },
   LEAVE: { organizationId: 'o-1' },
+  PROVISION: { organizationId: 'o-1', revision: 0, profile, resource: { userName: 'z' }, active: true },
+  GRANT: { organizationId: 'o-1', accessProfile: ACCESS },
   ISSUE_LINK: { link: { id: 'l-2', expiresAt: 100 }, replacesOldest: false },
   SIGN_IN: { linkId: 'l-1', session: SESSION },
   SIGN_OUT: { sha256: 'aa' },
@@ -96,4 +104,48 @@ test('sessions end with the membership, its role and the e-mail address alone', 
   t.is(left('LEAVE', { organizationId: 'o-1' }), 0);
   t.is(left('DESCRIBE', { subject: 's', profile }), 1);
   t.is(left('DESCRIBE', { subject: 's', profile: { ...profile, email: 'other@example.com' } }), 0);
+});
+
+test('who is deactivated keeps the role for later, and gets it back from the identity service alone', (t) => {
+  const change = (context: object, type: string, event: object) => {
+    const { accepted, context: after } = attempt(portalUserMachine, 'Known', context, { type, at: 9, ...event });
+    return accepted ? (after as typeof input) : undefined;
+  };
+  const provision = { organizationId: 'o-1', profile, resource: { userName: 'z' } };
+  const off = change(input, 'PROVISION', { ...provision, revision: 0, active: false });
+  t.like(off?.memberships[0], { accessProfile: NO_ACCESS, deactivatedAt: 9, provisioned: { access: ACCESS, revision: 1 } });
+  t.deepEqual(off?.sessions, []);
+  const membership = { organizationId: 'o-1', accessProfile: ACCESS };
+  t.is(change(off ?? {}, 'JOIN', { membership }), undefined);
+  const granted = change(off ?? {}, 'GRANT', { organizationId: 'o-1', accessProfile: { ...ACCESS, administrator: true } });
+  t.deepEqual(granted?.memberships[0]?.accessProfile, NO_ACCESS);
+  t.is(change(granted ?? {}, 'PROVISION', { ...provision, revision: 0, active: true }), undefined, 'of another revision');
+  const on = change(granted ?? {}, 'PROVISION', { ...provision, revision: 1, active: true });
+  t.deepEqual(on?.memberships[0]?.accessProfile, { ...ACCESS, administrator: true });
+  // Of two organizations neither changes the address.
+  const two = change(input, 'JOIN', { membership: { organizationId: 'o-2', accessProfile: ACCESS } });
+  const moved = { ...provision, profile: { ...profile, email: 'y@example.com' }, revision: 0, active: true };
+  t.is(change(two ?? {}, 'PROVISION', moved), undefined);
+  t.like(change(input, 'PROVISION', moved), { email: 'y@example.com', sessions: [], signInLinks: [] });
+});
+
+test('the table of groups and their machine agree, and a change names whose role it affects', async (t) => {
+  const group = { displayName: 'Team', externalId: null, members: ['a', 'b'] };
+  const made = { ...group, organizationId: 'o-1', createdAt: 1 };
+  const context = initialContext(userGroupMachine, made) as { unsettled: readonly string[] };
+  t.deepEqual(context.unsettled, [], 'a name without a role');
+  const events = { CHANGE: { ...group, revision: 1 }, SETTLED: { revision: 1 }, REMOVE: {} } as const;
+  const table = await readTable('machines/portal/user-group.ts');
+  t.deepEqual([...declared(userGroupMachine).events].sort(), Object.keys(events).sort());
+  for (const from of ['Known', GROUP_REMOVED])
+    for (const [type, event] of Object.entries(events)) {
+      const row = table.find((candidate) => candidate.from === from && candidate.event === type);
+      const outcome = attempt(userGroupMachine, from, context, { type, at: 9, ...event });
+      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+      if (row) t.is(outcome.to, row.to);
+    }
+  const after = (event: object) =>
+    attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 1, ...event }).context;
+  t.like(after({ displayName: 'Sealwright-Senders' }), { unsettled: ['a', 'b'], revision: 2 });
+  t.false(attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 2 }).accepted);
 });

@@ -82,7 +82,7 @@ export function usersPage(
 function userRow(of: Viewed, member: MemberView) {
   const { page, user } = of;
   const { users: texts, navigation } = page.texts;
-  const { id, name, email } = member;
+  const { id, name, email, active } = member;
   const role = roleOf(member.accessProfile);
   const isOwn = id === user.id;
   const path = `${PATH}/${id}`;
@@ -91,6 +91,7 @@ function userRow(of: Viewed, member: MemberView) {
       <Avatar name={name} />
       <div class="grow">
         <bdi>{name}</bdi> {isOwn && <span class="muted">({texts.you})</span>}
+        {!active && <Badge>{texts.deactivated}</Badge>}
         <div class="muted small">{email}</div>
       </div>
     </div>

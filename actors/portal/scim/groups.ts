@@ -1,0 +1,91 @@
+/**
+ * Groups of identity services, and the roles that they give.
+ *
+ * Views: `user-groups` [organization, createdAt, id] → null · `unsettled-groups` [id] → null; counter
+ * `user-groups/<organization>`.
+ *
+ * Source: docs/decisions/0278-provisioning.md.
+ */
+import { hash } from 'node:crypto';
+import { type ActorView, actorKind, defineActor, durableIfAccepted, type Row } from '@sealwright/runtime';
+import type { OrganizationId } from '../../../machines/ids.ts';
+import { NO_ACCESS } from '../../../machines/portal/portal-user.ts';
+import {
+  foldedGroupName,
+  GROUP_REMOVED,
+  GROUP_ROLES,
+  type GroupContext,
+  userGroupMachine,
+} from '../../../machines/portal/user-group.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { PORTAL_USER } from '../tenants/users.ts';
+
+export const USER_GROUP = actorKind<typeof userGroupMachine>('user-group');
+export const GROUP_VIEW = 'user-groups';
+const UNSETTLED_VIEW = 'unsettled-groups';
+/** Records of users changed at a time. */
+const BATCH = 32;
+
+export function groupCounter(organization: string): string {
+  return `${GROUP_VIEW}/${organization}`;
+}
+
+/** The runtime's unique name of a group. */
+export function groupName(organization: string, displayName: string): string {
+  return `user-group:${organization}:${hash('sha256', foldedGroupName(displayName), 'base64url')}`;
+}
+
+export const userGroupDefinition = defineActor(USER_GROUP, {
+  machine: userGroupMachine,
+  version: 1,
+  ends: ({ state }) => state === GROUP_REMOVED,
+  rows: ({ id, context }: ActorView<GroupContext>): readonly Row[] => [
+    { view: GROUP_VIEW, key: [context.organizationId, context.createdAt, id], value: null },
+    ...(context.unsettled.length > 0 ? [{ view: UNSETTLED_VIEW, key: [id], value: null }] : []),
+  ],
+  names: ({ context: { organizationId, displayName } }) => [groupName(organizationId, displayName)],
+  counters: ({ context }) => ({ [groupCounter(context.organizationId)]: 1 }),
+});
+
+type Runtime = Pick<ServiceRuntime, 'system' | 'store'>;
+
+/** Gives the users whose role a change of the group affects their role. A crash in between leaves the rest to the next start. */
+export async function settleGroup({ system, store }: Runtime, id: string): Promise<void> {
+  const group = await system.read({ kind: USER_GROUP, id });
+  if (group === undefined) return;
+  const { organizationId, unsettled, revision } = group.context;
+  if (unsettled.length === 0) return;
+  const givers = await groupsWithRoles({ system, store }, organizationId);
+  for (let from = 0; from < unsettled.length; from += BATCH)
+    await Promise.all(
+      unsettled.slice(from, from + BATCH).map((userId) => {
+        const role = givers.find(({ members }) => members.has(userId))?.role;
+        const accessProfile = {
+          ...NO_ACCESS,
+          administrator: role === 'administrator',
+          operator: role === 'sender',
+        };
+        const grant = { type: 'GRANT', organizationId, accessProfile } as const;
+        return durableIfAccepted(system.send({ kind: PORTAL_USER, id: userId }, grant));
+      }),
+    );
+  await durableIfAccepted(system.send({ kind: USER_GROUP, id }, { type: 'SETTLED', revision }));
+}
+
+/** For the start of the service. */
+export async function settleGroups(runtime: Runtime): Promise<void> {
+  for (const { key } of await runtime.store.rows({ view: UNSETTLED_VIEW, limit: 1_000 }))
+    await settleGroup(runtime, String(key[0]));
+}
+
+/** In the order of the roles. */
+async function groupsWithRoles({ system, store }: Runtime, organization: OrganizationId) {
+  const found = await Promise.all(
+    GROUP_ROLES.map(async ({ group, role }) => {
+      const holder = await store.holder(groupName(organization, group));
+      const actor = holder && (await system.read({ kind: USER_GROUP, id: holder.id }));
+      return { role, members: new Set(actor?.context.members) };
+    }),
+  );
+  return found;
+}
