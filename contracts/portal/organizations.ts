@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { id, list, maybeFlag, maybeText, members, moment, shown, text, time, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationReference } from './documents.ts';
-import { creationDate } from './entities.ts';
+import { createdBy, creationDate } from './entities.ts';
 import { EXAMPLE_IDS } from './examples.ts';
 import { organizationParams } from './ids.ts';
 import { nameQuery, pageOf, paging } from './lists.ts';
@@ -57,6 +57,9 @@ const application = z
             .nullable()
             .describe('What the key may do; null: all that its application may do.'),
           expirationDate: time.nullable().describe('From then on it is not accepted; null: never.'),
+          createdBy: createdBy
+            .nullable()
+            .describe('Who created it; null: the command line, the settings, or an earlier version.'),
           folderIds: shown(
             z.array(z.string()).nullable(),
             'Folders whose documents it reaches; null: all documents.',

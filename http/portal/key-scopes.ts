@@ -4,7 +4,7 @@
  * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
-import { KEY_SCOPES, type KeyAccess } from '../../contracts/portal/operation.ts';
+import { KEY_SCOPES, type KeyAccess, type KeyScope } from '../../contracts/portal/operation.ts';
 import type { KeyLimits } from '../../contracts/portal/organizations.ts';
 import { isoTime } from '../../contracts/times.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
@@ -22,6 +22,12 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
     );
 }
 
+/** Who has all other scopes registers administrators, and so can give `Provision`. */
+function has(scopes: readonly KeyScope[], wanted: KeyScope): boolean {
+  if (wanted !== 'Provision' || scopes.includes(wanted)) return scopes.includes(wanted);
+  return KEY_SCOPES.every((scope) => scope === wanted || scopes.includes(scope));
+}
+
 /**
  * Asserts that a key gives nobody more rights than it has, and none that outlive it. A signed-in administrator may give
  * everything. Refusals: `Forbidden`.
@@ -32,7 +38,7 @@ export function requireGivable(
   given: Pick<KeyLimits, 'scopes' | 'expiresAt'>,
 ): void {
   if (user !== undefined) return;
-  const missing = scopes && (given.scopes ?? KEY_SCOPES).find((scope) => !scopes.includes(scope));
+  const missing = scopes && (given.scopes ?? KEY_SCOPES).find((scope) => !has(scopes, scope));
   if (missing !== undefined)
     throw new PortalRefusal(
       'Forbidden',

@@ -14,6 +14,7 @@
  *
  * Source: docs/portal-values.md §0; two live secrets per application are ours.
  */
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { ApplicationRole, KeyLimits } from '../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../contracts/portal/reminders.ts';
 import type { Language } from '../../contracts/portal/words.ts';
@@ -37,6 +38,8 @@ export interface ApplicationSecret extends KeyLimits {
   readonly createdAt: Millis;
   /** Rounded to the hour. */
   readonly lastUsedAt: Millis | null;
+  /** Absent: the command line, the settings, or an earlier version. */
+  readonly createdBy?: Principal;
 }
 
 export interface Application {
@@ -77,7 +80,7 @@ export const NO_SETTINGS: OrganizationSettings = {
   refuseSignedEnvelopeFiles: false,
 };
 
-type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof KeyLimits>;
+type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | 'createdBy' | keyof KeyLimits>;
 
 /** `by`: the caller; absent = the service itself, or the command line. */
 export type OrganizationMessage = { readonly at: Millis; readonly by?: string | undefined } & (
@@ -172,8 +175,12 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
   },
 });
 
-function live({ id, prefix, sha256, scopes, expiresAt, folders }: NewSecret, at: Millis): ApplicationSecret {
+function live(
+  { id, prefix, sha256, scopes, expiresAt, folders, createdBy }: NewSecret,
+  at: Millis,
+): ApplicationSecret {
   return {
+    ...(createdBy !== undefined && { createdBy }),
     ...{ id, prefix, sha256, createdAt: at, lastUsedAt: null },
     ...(scopes !== undefined && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),

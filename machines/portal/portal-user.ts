@@ -42,7 +42,7 @@ export interface Membership {
   /** Set by the identity service of the organization. Absent: it has never changed the person. */
   readonly provisioned?: ProvisionedMember;
   /** Sessions of the editor that began before are over. Absent = none. */
-  readonly deactivatedAt?: Millis;
+  readonly endedAt?: Millis;
 }
 
 /** A member as the identity service of the organization describes it. */
@@ -119,10 +119,12 @@ export function roleOf({ administrator, manager, operator }: AccessProfile): Use
   return manager || operator ? 'sender' : undefined;
 }
 
-/** Role of a person in an organization. */
+/** Role of a person in an organization; undefined for one whom its identity service has deactivated. */
 export function roleIn(user: UserContext, organizationId: OrganizationId): UserRole | undefined {
   const membership = user.memberships.find((one) => one.organizationId === organizationId);
-  return membership && roleOf(membership.accessProfile);
+  return membership?.provisioned?.active === false
+    ? undefined
+    : membership && roleOf(membership.accessProfile);
 }
 
 /** `by`: the caller; absent = the service itself, or the command line. */
@@ -250,7 +252,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         profile,
         accessProfile: active ? access : NO_ACCESS,
         provisioned: { resource, active, access, revision: (revision ?? 0) + 1, changedAt: at },
-        ...(wasActive && !active && { deactivatedAt: at }),
+        ...(wasActive && !active && { endedAt: at }),
       };
       const what =
         before === undefined

@@ -193,7 +193,7 @@ export class EditorSessionService {
     if (user === undefined || roleIn(user.context, organizationId) === undefined) return false;
     // A user who is activated again does not find the sessions of before.
     const membership = user.context.memberships.find((one) => one.organizationId === organizationId);
-    return createdAt > (membership?.deactivatedAt ?? -Infinity);
+    return createdAt > (membership?.endedAt ?? -Infinity);
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {

@@ -16,6 +16,7 @@ import {
   type Step,
 } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
+import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
   type ApplicationRole,
@@ -39,6 +40,7 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import {
   ORGANIZATION,
   ORGANIZATION_ROW,
@@ -184,7 +186,7 @@ export class Administration {
     organization: OrganizationId,
     application: ApplicationId,
     limits: KeyLimits = {},
-    by?: string,
+    by?: Pick<Tenant, 'user' | 'application'>,
   ): Promise<{ readonly id: string; readonly key: string }> {
     const { ids, clock } = this.#runtime;
     if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now()) {
@@ -192,7 +194,10 @@ export class Administration {
       throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
     }
     const secret = ids.bytes(SECRET_BYTES).toString('hex');
-    return this.#addSecret(organization, application, secret, { ...limits, retiresOldest: false, by });
+    return this.#addSecret(organization, application, secret, {
+      ...{ ...limits, retiresOldest: false },
+      ...(by && { by: callerName(by), createdBy: principalOf(by) }),
+    });
   }
 
   /** A secret that the settings name; a third one retires the oldest. Refusals: as `createSecret`. */
@@ -208,7 +213,11 @@ export class Administration {
     organization: OrganizationId,
     application: ApplicationId,
     secret: string,
-    options: KeyLimits & { readonly retiresOldest: boolean; readonly by?: string | undefined },
+    options: KeyLimits & {
+      readonly retiresOldest: boolean;
+      readonly by?: string;
+      readonly createdBy?: Principal;
+    },
   ): Promise<{ readonly id: string; readonly key: string }> {
     const { ids } = this.#runtime;
     const { applications } = await this.#read(organization);
@@ -322,6 +331,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
         scopes: secret.scopes ?? null,
         expirationDate: secret.expiresAt ?? null,
         expiry: expiryOf(secret.expiresAt ?? null, now),
+        createdBy: secret.createdBy ?? null,
         folderIds: secret.folders ?? null,
       })),
     })),

@@ -193,7 +193,7 @@ export function applicationPageRoutes(
               tenant.organization.id,
               applicationId(params.applicationId),
               { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
-              callerName(tenant),
+              tenant,
             );
             return showOne(page, user, params.applicationId, { made: key });
           },

@@ -1,5 +1,10 @@
 /** Organizations: the own one, and with an administration key all of them with their applications and keys. */
-import type { Administration, BrandingService, Deliveries } from '../../../actors/portal/api.ts';
+import {
+  type Administration,
+  type BrandingService,
+  callerName,
+  type Deliveries,
+} from '../../../actors/portal/api.ts';
 import {
   getBranding,
   previewMail,
@@ -63,11 +68,11 @@ export function organizationRoutes(
     handle(listOrganizations, async ({ query }) => pageReply(await administration.organizations(query))),
     handle(createOrganization, ({ body }) => administration.createOrganization(body)),
     handle(getOrganization, ({ params }) => administration.organization(organizationId(params.id))),
-    handle(changeOrganization, ({ params, body }) =>
-      administration.configure(organizationId(params.id), body),
+    handle(changeOrganization, ({ tenant, params, body }) =>
+      administration.configure(organizationId(params.id), body, callerName(tenant)),
     ),
-    handle(createApplication, ({ params, body }) =>
-      administration.createApplication(organizationId(params.id), body),
+    handle(createApplication, ({ tenant, params, body }) =>
+      administration.createApplication(organizationId(params.id), body, undefined, callerName(tenant)),
     ),
     handle(createKey, ({ tenant, params, body }) => {
       requireGivable(tenant, body);
@@ -75,13 +80,15 @@ export function organizationRoutes(
         organizationId(params.id),
         applicationId(params.applicationId),
         body,
+        tenant,
       );
     }),
-    handle(revokeKey, ({ params }) =>
+    handle(revokeKey, ({ tenant, params }) =>
       administration.revokeSecret(
         organizationId(params.id),
         applicationId(params.applicationId),
         params.keyId,
+        callerName(tenant),
       ),
     ),
   ];

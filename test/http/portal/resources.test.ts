@@ -474,7 +474,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     keys: [
       {
         ...{ id: 's1', prefix: '01234567', creationDate: THEN, lastUseDate: null, sha256: 'never shown' },
-        ...{ scopes: ['Read'], expirationDate: null, folderIds: null, expiry: 'never' },
+        ...{ scopes: ['Read'], expirationDate: null, folderIds: null, expiry: 'never', createdBy: null },
       },
     ],
   };

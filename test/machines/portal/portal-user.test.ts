@@ -108,18 +108,33 @@ test('sessions end with the membership, its role and the e-mail address alone', 
 
 test('who is deactivated keeps the role for later, and gets it back from the identity service alone', (t) => {
   const change = (context: object, type: string, event: object) => {
-    const { accepted, context: after } = attempt(portalUserMachine, 'Known', context, { type, at: 9, ...event });
+    const { accepted, context: after } = attempt(portalUserMachine, 'Known', context, {
+      type,
+      at: 9,
+      ...event,
+    });
     return accepted ? (after as typeof input) : undefined;
   };
   const provision = { organizationId: 'o-1', profile, resource: { userName: 'z' } };
   const off = change(input, 'PROVISION', { ...provision, revision: 0, active: false });
-  t.like(off?.memberships[0], { accessProfile: NO_ACCESS, deactivatedAt: 9, provisioned: { access: ACCESS, revision: 1 } });
+  t.like(off?.memberships[0], {
+    accessProfile: NO_ACCESS,
+    endedAt: 9,
+    provisioned: { access: ACCESS, revision: 1 },
+  });
   t.deepEqual(off?.sessions, []);
   const membership = { organizationId: 'o-1', accessProfile: ACCESS };
   t.is(change(off ?? {}, 'JOIN', { membership }), undefined);
-  const granted = change(off ?? {}, 'GRANT', { organizationId: 'o-1', accessProfile: { ...ACCESS, administrator: true } });
+  const granted = change(off ?? {}, 'GRANT', {
+    organizationId: 'o-1',
+    accessProfile: { ...ACCESS, administrator: true },
+  });
   t.deepEqual(granted?.memberships[0]?.accessProfile, NO_ACCESS);
-  t.is(change(granted ?? {}, 'PROVISION', { ...provision, revision: 0, active: true }), undefined, 'of another revision');
+  t.is(
+    change(granted ?? {}, 'PROVISION', { ...provision, revision: 0, active: true }),
+    undefined,
+    'of another revision',
+  );
   const on = change(granted ?? {}, 'PROVISION', { ...provision, revision: 1, active: true });
   t.deepEqual(on?.memberships[0]?.accessProfile, { ...ACCESS, administrator: true });
   // Of two organizations neither changes the address.
@@ -145,7 +160,10 @@ test('the table of groups and their machine agree, and a change names whose role
       if (row) t.is(outcome.to, row.to);
     }
   const after = (event: object) =>
-    attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 1, ...event }).context;
+    attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 1, ...event })
+      .context;
   t.like(after({ displayName: 'Sealwright-Senders' }), { unsettled: ['a', 'b'], revision: 2 });
-  t.false(attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 2 }).accepted);
+  t.false(
+    attempt(userGroupMachine, 'Known', context, { type: 'CHANGE', at: 9, ...group, revision: 2 }).accepted,
+  );
 });

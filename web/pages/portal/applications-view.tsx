@@ -209,7 +209,7 @@ function FolderChoice({
 }
 
 function keyRow(of: Viewed, path: string, key: ApplicationView['keys'][number], { names }: KeyFolders) {
-  const { id, prefix, scopes, folderIds, creationDate, lastUseDate, expirationDate, expiry } = key;
+  const { id, prefix, scopes, folderIds, creationDate, lastUseDate, expirationDate, expiry, createdBy } = key;
   const { texts: all, words } = of.page;
   const { applications: texts } = all;
   const isEnding = expiry === 'over' || expiry === 'soon';
@@ -233,7 +233,14 @@ function keyRow(of: Viewed, path: string, key: ApplicationView['keys'][number], 
           </>
         )}
       </>,
-      <Time at={new Date(creationDate).toISOString()} />,
+      <>
+        <Time at={new Date(creationDate).toISOString()} />
+        {createdBy !== null && (
+          <div class="muted small">
+            <bdi>{createdBy.name}</bdi>
+          </div>
+        )}
+      </>,
       lastUseDate === null ? texts.never : <Time at={new Date(lastUseDate).toISOString()} />,
       expirationDate === null ? (
         texts.never

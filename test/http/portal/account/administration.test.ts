@@ -91,6 +91,7 @@ test.serial('an administrator creates a key, which is shown once, works, and is 
   t.is((await call('/api/documents')).status, 200);
   t.is((await call('/api/uploads/bytes', 'POST')).status, 403, 'its scope is Read');
   const again = await browser.page(path);
+  t.regex(again, /class="muted small"><bdi>Zoë/, 'whose key it is');
   t.false(again.includes(key));
   t.true(again.includes('<time datetime="2999-01-01T23:59:59'));
   t.is((await browser.submit(`${path}/keys`, { expiry: '2001-01-01' })).status, 422);
