@@ -196,7 +196,7 @@ function admitProvisioning(
 ): Promise<Admission> {
   const { address } = caller;
   const origin = { ipAddress: address, userAgent: header('user-agent') };
-  const key = /^bearer +(.+)$/i.exec(headerText(header('authorization')))?.[1] ?? '';
+  const key = /^bearer (.*)/i.exec(headerText(header('authorization')))?.[1]?.trim() ?? '';
   return tenants.identify(key).then((found) => {
     if (found === undefined) wrongKeys.count(address);
     const tenant = requireTenant(found);

@@ -22,7 +22,7 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
     );
 }
 
-/** Who has all other scopes registers administrators, and so can give `Provision`. */
+/** Tells whether a key has a scope to give. One with all other scopes registers administrators, and so can give `Provision`. */
 function has(scopes: readonly KeyScope[], wanted: KeyScope): boolean {
   if (wanted !== 'Provision' || scopes.includes(wanted)) return scopes.includes(wanted);
   return KEY_SCOPES.every((scope) => scope === wanted || scopes.includes(scope));

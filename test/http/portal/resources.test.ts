@@ -508,7 +508,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
         keys: [
           {
             ...{ id: 's1', prefix: '01234567', creationDate: WHEN, lastUseDate: null },
-            ...{ scopes: ['Read'], expirationDate: null, folderIds: null },
+            ...{ scopes: ['Read'], expirationDate: null, folderIds: null, createdBy: null },
           },
         ],
       },
@@ -526,13 +526,15 @@ test('administrators read organizations with the prefixes of their keys, and a n
   t.deepEqual(await key.json(), { id: 's1', key: KEY });
   const revoked = await call(`${applications}/${IDS.application}/keys/s1`, { method: 'DELETE', headers });
   t.is(revoked.status, 200);
-  t.deepEqual(last('administration.revokeSecret')?.args, [IDS.organization, IDS.application, 's1']);
+  t.deepEqual(last('administration.revokeSecret')?.args, [
+    ...[IDS.organization, IDS.application, 's1', `application ${IDS.application}`],
+  ]);
 });
 
 test('people are added to the own organization, and by administrators to any', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const accessProfile = { administrator: false, manager: true, operator: false };
-  const member = { ...PERSON, accessProfile };
+  const member = { ...PERSON, accessProfile, active: true };
   set('users.add', () => member);
   set('users.members', () => ({ items: [member], totalCount: 1 }));
   set('users.find', () => ({ items: [{ ...PERSON, subject: 's' }], totalCount: 1 }));
