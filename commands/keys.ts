@@ -208,7 +208,12 @@ async function create(
     provision ? { scopes: ['Provision'] } : {},
   );
   const facts = { id, key, organization: organization.name, role };
-  printSecret(terminal, json, facts, `${key}\nIt is shown this once. Send it as ${provision ? 'a bearer token to /scim/v2' : 'X-Api-Key'}.`);
+  printSecret(
+    terminal,
+    json,
+    facts,
+    `${key}\nIt is shown this once. Send it as ${provision ? 'a bearer token to /scim/v2' : 'X-Api-Key'}.`,
+  );
   return EXIT.good;
 }
 

@@ -92,7 +92,11 @@ export function addKeys(line: CommandLine): void {
         .choices(['Normal', 'Monitor', 'Administrator'])
         .default('Normal'),
     )
-    .option('--provision', 'the key only keeps users and groups: the token of an identity service (SCIM)', false)
+    .option(
+      '--provision',
+      'the key only keeps users and groups: the token of an identity service (SCIM)',
+      false,
+    )
     .action(
       (
         organization: string,
