@@ -10,6 +10,7 @@ import {
 import type { ShardOptions } from '@sealwright/runtime/shards';
 import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchOptions } from './batch/batch-options.ts';
+import { objectsProbe } from './batch/health-probes.ts';
 import type { BatchObserver } from './batch/observer.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';
 import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
@@ -149,6 +150,8 @@ export class Services {
     const batch = await batchPlan.open(runtime);
     opened = batch;
     const portal = await portalPlan?.open();
+    const objects = options.portal?.objects;
+    if (objects) batch.health.add(objectsProbe(objects, clock, log));
     return new Services(common, pool, runtime, batch, portal, history, singletons);
   }
 

@@ -50,7 +50,12 @@ export async function backup(
     await backupLmdbStore(layout.db, join(target, 'db'));
     copyKeys(layout.keys, join(target, 'keys'));
     // After the store: what it refers to was there before it was copied.
-    copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
+    if (settings.storage.objects.kind === 'FileSystem')
+      copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
+    else
+      terminal.err(
+        'sealwright backup: The files of the portal are in the bucket and not in this copy. Keep earlier versions of its objects for as long as copies.\n',
+      );
     noteBackup(layout.db, resolve(target));
     terminal.out(`${escapeControls(target)}\n`);
     return EXIT.good;

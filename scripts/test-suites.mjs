@@ -35,6 +35,7 @@ const LONG = [
   'actors/portal/{tenants/keys-command,uploads/kill*}',
   'contract/postgres-store',
   'actors/portal/webhooks/kill*',
+  'actors/shared/objects/*',
   'http/portal/kills/*',
   'http/portal/{nonsense*,audit-trail*,openapi*,program,xades-options*}',
   'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,unproven-certificates}*',

@@ -17,6 +17,7 @@ import {
 import { foldedName } from '../machines/portal/organization.ts';
 import type { Settings } from '../settings.ts';
 import type { KeyFolder, StoredSecret } from './key-folder.ts';
+import { openObjects } from './open-objects.ts';
 import { portalNotices } from './portal-notices.ts';
 import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
@@ -80,6 +81,7 @@ export async function setUpPortal(
     ],
     options: {
       root: join(storage.root, 'portal'),
+      objects: await openObjects(settings, parts),
       profiles: signing.profiles,
       trust: signing.trust,
       ...(signing.sealProfile !== undefined && { sealProfile: signing.sealProfile }),

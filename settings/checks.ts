@@ -9,6 +9,7 @@ import { hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/postgres-
 import { checkIdentity } from './identity-table.ts';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
+import { checkObjects } from './objects-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
@@ -155,6 +156,8 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   if (isSound('Storage:')) checkInputs(settings, faults, warnings);
+  if (isSound('Storage:') && isSound('Runtime:') && isSound('Batch:'))
+    checkObjects(settings, faults, warnings);
   if (isSound('Hosting:Tls') && isSound('Batch:Url')) checkTls(settings, faults);
   if (isSound('Signing:')) checkSigning(settings, { faults, warnings });
   if (isSound('Signing:') && isSound('RemoteSigner:')) checkRemoteSigner(settings, faults);

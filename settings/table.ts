@@ -26,6 +26,7 @@ import {
 } from './kinds.ts';
 import { LOGGING_KEYS } from './logging-table.ts';
 import { JOB_WEBHOOK_KEYS, NOTIFICATIONS_KEYS } from './notifications-table.ts';
+import { OBJECTS_KEYS } from './objects-table.ts';
 import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
@@ -232,6 +233,7 @@ export const KEYS = {
       says: 'Watched input folders. Entries replace the default; with an empty list, files enter by upload only.',
     },
   ),
+  ...OBJECTS_KEYS,
   'Storage:OutputCollision': key(choice(['Suffix', 'Fail']), 'Suffix', {
     says: 'What happens when the output name exists: `Suffix` adds the first eight characters of the job id, `Fail` fails the job. Nothing is ever overwritten.',
   }),

@@ -5,10 +5,12 @@ import {
   type ActorSystem,
   type Clock,
   describeFailure,
+  type Log,
   type ShardStatus,
 } from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
+import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profiles } from '../shared/profiles.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
@@ -31,6 +33,32 @@ export function databaseProbe(store: ActorStore, system: ActorSystem): HealthPro
     } catch (error) {
       return [unhealthy(name, `${engine} cannot be read: ${describeFailure(error).message}`)];
     }
+  };
+}
+
+/** Time for which the answer of an object store counts, milliseconds: balancers ask often. */
+const OBJECTS_MS = 5_000;
+
+/** Check `objects`: the object store allows all that the program does there. Tried at once, for the log. */
+export function objectsProbe(objects: ObjectStore, clock: Pick<Clock, 'elapsed'>, log: Log): HealthProbe {
+  const name = 'objects';
+  let problem: Promise<string | undefined>;
+  let at: number;
+  const check = () => {
+    at = clock.elapsed();
+    problem = objects.check();
+    return problem;
+  };
+  void check().then((text) => {
+    if (text !== undefined) log.error('The object store cannot be used yet.', { Problem: text });
+    else if (!objects.isConditional)
+      log.warn('The object store does not know conditional puts; the same file may be sent to it twice.', {
+        Location: objects.location,
+      });
+  });
+  return async () => {
+    const text = await (clock.elapsed() - at < OBJECTS_MS ? problem : check());
+    return [text === undefined ? healthy(name, objects.location, 'reachable') : unhealthy(name, text)];
   };
 }
 

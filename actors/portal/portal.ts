@@ -8,6 +8,7 @@ import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
+import type { ObjectStore } from '../shared/objects/object-store.ts';
 import { OrderNumbers } from '../shared/order-numbers.ts';
 import { type Profile, Profiles } from '../shared/profiles.ts';
 import { portalKeys, SecretBox } from '../shared/secret-box.ts';
@@ -71,12 +72,15 @@ import { BlobSweeping } from './uploads/blob-sweeping.ts';
 import { Blobs, storeInPool } from './uploads/blobs.ts';
 import { InspectedUploads } from './uploads/inspected-uploads.ts';
 import { SegmentedUploads } from './uploads/segmented-uploads.ts';
+import { SegmentFolder, SegmentObjects } from './uploads/segments.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
 
 export interface PortalOptions {
   /** `{Storage:Root}/portal`, absolute. */
   readonly root: string;
+  /** `Storage:Objects`. @default the files are in the folder */
+  readonly objects?: ObjectStore | undefined;
   /** The service's signing profiles; at least one of them signs here. */
   readonly profiles: readonly Profile[];
   readonly trust?: TrustOptions;
@@ -129,6 +133,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     disk,
     storeInPool(pool, { profile: sealProfile, clock }),
     store.nodes !== undefined,
+    options.objects,
   );
   const tickets = new Tickets(keys.tickets);
   const codeFor = codesFrom(keys.codes);
@@ -160,7 +165,12 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const administration = new Administration(runtime);
   const folders = new Folders(runtime);
   const reports = new Reports(runtime, blobs, tickets);
-  const segmented = new SegmentedUploads(options.root, runtime, disk, blobs, tickets);
+  const segmented = new SegmentedUploads(
+    options.objects ? new SegmentObjects(options.objects) : new SegmentFolder(options.root, disk),
+    runtime,
+    blobs,
+    tickets,
+  );
   const maxBytes = options.uploadMaxBytes;
   const inspected = new InspectedUploads(clock);
   const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
@@ -291,6 +301,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     },
 
     async start(): Promise<void> {
+      sweeping.startTrimming();
       await singletons.run('files', () => sweeping.start());
       await settleGroups(runtime);
     },

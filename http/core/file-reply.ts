@@ -3,10 +3,10 @@
  *
  * Source: RFC 9110 §13 (conditions) and §14 (ranges); RFC 6266 (Content-Disposition).
  */
-import { type FileHandle, open } from 'node:fs/promises';
 import { shortFileName } from '../../actors/shared/file-names.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
+  type ByteSource,
   type EmptyReply,
   endHead,
   type FileReply,
@@ -25,8 +25,13 @@ export class RangeRefused extends Refusal {
   }
 }
 
+/** A file whose length is known once it is open. */
+export interface OpenFile extends ByteSource {
+  stat(): Promise<{ readonly size: number }>;
+}
+
 export interface FileToSend {
-  readonly path: string;
+  readonly open: () => Promise<OpenFile>;
   /** Undefined: the browser shows the file and saves it under no name. */
   readonly fileName: string | undefined;
   /** Strong entity tag, quoted. */
@@ -53,9 +58,9 @@ export async function fileReply(
   conditions: FileConditions,
 ): Promise<FileReply | EmptyReply> {
   const { etag, fileName } = source;
-  let file: FileHandle;
+  let file: OpenFile;
   try {
-    file = await open(source.path, 'r');
+    file = await source.open();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw source.isRemoved();

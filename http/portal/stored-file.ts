@@ -3,9 +3,8 @@
  *
  * Source: docs/portal-values.md §13.
  */
-import { type FileHandle, open } from 'node:fs/promises';
 import type { StoredFile } from '../../actors/portal/api.ts';
-import { type FileConditions, fileReply } from '../core/file-reply.ts';
+import { type FileConditions, fileReply, type OpenFile } from '../core/file-reply.ts';
 import type { ByteSource, EmptyReply, FileReply, ReplyHeaders } from '../core/reply.ts';
 
 /** A multiple of three, so that only the last chunk is padded. */
@@ -17,7 +16,7 @@ const CHUNK_BYTES = 192 * 1024 * 3;
  */
 class Base64File implements ByteSource {
   readonly length: number;
-  readonly #file: FileHandle;
+  readonly #file: OpenFile;
   readonly #fileLength: number;
   readonly #after: string;
   #ready: Buffer;
@@ -25,7 +24,7 @@ class Base64File implements ByteSource {
   #read = 0;
   #finished = false;
 
-  constructor(file: FileHandle, fileLength: number, before: string, after: string) {
+  constructor(file: OpenFile, fileLength: number, before: string, after: string) {
     this.#file = file;
     this.#fileLength = fileLength;
     this.#ready = Buffer.from(before);
@@ -93,12 +92,12 @@ export function storedFileReply(
   const framing = HARMLESS.test(contentType) ? FRAMEABLE : SANDBOXED;
   return fileReply(
     {
-      path: stored.path,
+      open: stored.open,
       fileName: inline ? undefined : stored.fileName,
       etag: stored.etag,
       contentType,
       headers: inline ? framing : [],
-      isRemoved: () => new Error(`A stored file is missing: ${stored.path}`),
+      isRemoved: () => new Error(`A stored file is missing: ${stored.etag}`),
     },
     conditions,
   );
@@ -106,7 +105,7 @@ export function storedFileReply(
 
 /** `{bytes, name, contentType}`, encoded while it is sent. */
 export async function base64Reply(stored: StoredFile): Promise<FileReply> {
-  const file = await open(stored.path, 'r');
+  const file = await stored.open();
   try {
     const { size } = await file.stat();
     const rest = JSON.stringify({ name: stored.fileName, contentType: stored.contentType });

@@ -63,7 +63,17 @@ export const ZONES = {
       crypto: 'all',
       independent: 'all',
     },
-    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'preact', 'exceljs', 'pdfjs-dist', 'lru-cache'],
+    packages: [
+      'piscina',
+      'chokidar',
+      'nodemailer',
+      'uqr',
+      'preact',
+      'exceljs',
+      'pdfjs-dist',
+      'lru-cache',
+      '@aws-sdk/client-s3',
+    ],
     builtins: true,
   },
   http: {

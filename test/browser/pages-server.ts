@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -339,7 +340,8 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
 
 function stored(path: string, contentType: string): StoredFile {
   const etag = `"${createHash('sha256').update(readFileSync(path)).digest('hex')}"`;
-  return { path, length: statSync(path).size, contentType, fileName: 'agreement.pdf', etag };
+  const file = { path, bring: async () => path, open: () => open(path, 'r') };
+  return { ...file, length: statSync(path).size, contentType, fileName: 'agreement.pdf', etag };
 }
 
 /** Undefined for certificates that the tests' authority did not issue. */

@@ -165,7 +165,12 @@ export class DocumentFiles {
     const merge = {
       task: 'portal.merge',
       documentId: parts[0]?.uploadId ?? '',
-      files: parts.map(({ blob, displayName }) => ({ path: blobs.pathOf(blob), title: displayName })),
+      files: await Promise.all(
+        parts.map(async ({ blob, displayName }) => ({
+          path: await blobs.localPath(blob),
+          title: displayName,
+        })),
+      ),
       title,
       at: clock.now(),
       maxBytes,
@@ -212,7 +217,7 @@ export class DocumentFiles {
   /** Tags in the text of a PDF. Refusals: `DocumentUnreadable`, `LimitExceeded`. */
   async textTags(organization: OrganizationId, file: FileEntry): Promise<readonly TextTag[]> {
     const { pool, blobs } = this;
-    const path = blobs.pathOf(file.blob);
+    const path = await blobs.localPath(file.blob);
     const task = {
       task: 'portal.text-tags',
       documentId: file.uploadId ?? file.blob.sha256,
@@ -246,7 +251,7 @@ export class DocumentFiles {
     const inspect = {
       task: 'portal.inspect',
       documentId: file.uploadId ?? file.blob.sha256,
-      path: blobs.pathOf(file.blob),
+      path: await blobs.localPath(file.blob),
       contentType: file.contentType,
       fileName: file.name,
       ...{ forceCades, xades, countPagesTo },

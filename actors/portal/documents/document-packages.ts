@@ -4,7 +4,7 @@
  * Source: docs/decisions/0128-files-of-several-documents.md.
  */
 
-import { rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
 import type { DownloadType } from '../../../contracts/portal/words.ts';
@@ -24,6 +24,11 @@ const MAX_BYTES = 1024 ** 3;
 const MAX_AT_ONCE = 2;
 
 const PDF = 'application/pdf';
+
+/** A file on this machine that goes into a package. */
+interface PackagedFile extends Pick<StoredFile, 'fileName' | 'contentType'> {
+  readonly path: string;
+}
 
 /** A file that is made for one download. */
 export interface TemporaryFile extends StoredFile {
@@ -83,7 +88,7 @@ export class DocumentPackages {
     ids: readonly DocumentId[],
     type: DownloadType,
     made: Pick<StoredFile, 'fileName' | 'contentType'>,
-    taskOf: (files: readonly StoredFile[]) => PackageTask,
+    taskOf: (files: readonly PackagedFile[]) => PackageTask,
   ): Promise<TemporaryFile> {
     const release = this.#limit.acquire(tenant.organization.id);
     const path = this.#blobs.temporaryPath();
@@ -92,20 +97,28 @@ export class DocumentPackages {
       await rm(path, { force: true });
     };
     try {
-      const files: StoredFile[] = [];
+      const found: StoredFile[] = [];
       let bytes = 0;
       for (const id of ids) {
         const file = await this.#documents.content(tenant, id, type);
         bytes += file.length;
         if (bytes > MAX_BYTES)
           throw new PortalRefusal('LimitExceeded', `The files have more than ${MAX_BYTES} bytes together.`);
-        files.push(file);
+        found.push(file);
       }
+      const files = await Promise.all(
+        found.map(async ({ fileName, contentType, bring }) => ({
+          fileName,
+          contentType,
+          path: await bring(),
+        })),
+      );
       const task = { ...taskOf(files), documentId: ids[0] ?? '', output: path };
       const answer = await this.#pool.run(task, { organization: tenant.organization.id, bytes });
       if (!answer.ok) throw refusalOf(answer.code);
       const { size: length } = await stat(path);
-      return { ...made, path, length, etag: `"${basename(path)}"`, remove };
+      const file = { path, bring: async () => path, open: () => open(path, 'r') };
+      return { ...made, ...file, length, etag: `"${basename(path)}"`, remove };
     } catch (error) {
       await remove();
       throw error;
@@ -142,7 +155,7 @@ export function safeFileName(name: string): string {
 }
 
 /** File names, each once, safe on common file systems and of at most 255 bytes. */
-export function memberNames(files: readonly StoredFile[]): readonly string[] {
+export function memberNames(files: readonly Pick<StoredFile, 'fileName'>[]): readonly string[] {
   const taken = new Set<string>();
   return files.map(({ fileName }) => {
     const whole = safeFileName(fileName);

@@ -178,7 +178,7 @@ class RowDocuments {
       const task = {
         task: 'portal.fill',
         documentId: generationId,
-        template: filePath(template, this.blobs),
+        template: await filePath(template, this.blobs),
         ...{ columns, cells: rows[index] ?? [], title, output, at },
       } as const;
       const answer = await this.pool.run(task, { organization: organization.id });

@@ -11,14 +11,14 @@ import type { Blobs } from '../uploads/blobs.ts';
 
 export interface GenerationReaders {
   readonly pool: Pick<SigningPool, 'run'>;
-  readonly blobs: Pick<Blobs, 'pathOf'>;
+  readonly blobs: Pick<Blobs, 'localPath'>;
 }
 
-export function filePath(
+export async function filePath(
   { name, contentType, blob }: GenerationFile,
-  blobs: Pick<Blobs, 'pathOf'>,
-): GenerationFilePath {
-  return { name, contentType, path: blobs.pathOf(blob) };
+  blobs: Pick<Blobs, 'localPath'>,
+): Promise<GenerationFilePath> {
+  return { name, contentType, path: await blobs.localPath(blob) };
 }
 
 /**
@@ -36,8 +36,8 @@ export async function readGenerationFiles(
   const task = {
     task: 'portal.generation',
     documentId: generationId,
-    data: filePath(data, blobs),
-    template: check === undefined ? null : filePath(check.template, blobs),
+    data: await filePath(data, blobs),
+    template: check === undefined ? null : await filePath(check.template, blobs),
     texts: check?.texts ?? null,
     maxCharacters: check?.maxCharacters ?? 0,
   } as const;

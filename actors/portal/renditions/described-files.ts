@@ -37,7 +37,7 @@ export class DescribedFiles {
 
   constructor(
     private readonly pool: Pick<SigningPool, 'run'>,
-    private readonly blobs: Pick<Blobs, 'pathOf'>,
+    private readonly blobs: Pick<Blobs, 'localPath'>,
     private readonly clock: Pick<Clock, 'now'>,
     /** Profile of the service's seals. */
     private readonly sealProfile: string,
@@ -75,8 +75,8 @@ export class DescribedFiles {
     const task = {
       task: 'portal.describe',
       documentId,
-      path: blobs.pathOf(file),
-      content: content && blobs.pathOf(content),
+      path: await blobs.localPath(file),
+      content: content && (await blobs.localPath(content)),
       format,
       contentType,
       profile: sealProfile,

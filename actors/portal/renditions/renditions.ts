@@ -175,8 +175,10 @@ export class Renditions {
       task: 'portal.render',
       documentId,
       model,
-      original: original && blobs.pathOf(original),
-      images: images.map((sha256) => ({ sha256, path: blobs.pathOf({ sha256 }) })),
+      original: original && (await blobs.localPath(original)),
+      images: await Promise.all(
+        images.map(async (sha256) => ({ sha256, path: await blobs.localPath({ sha256 }) })),
+      ),
       output,
     } as const;
     const answer = await pool.run(task, { organization: organization.id, bytes: original?.length ?? 0 });

@@ -131,8 +131,8 @@ async function put(
   const place = {
     documentId: actor.id,
     format: document.format,
-    input: blobs.pathOf(document.current),
-    signatures: document.signatures && blobs.pathOf(document.signatures),
+    input: await blobs.localPath(document.current),
+    signatures: document.signatures && (await blobs.localPath(document.signatures)),
     profile,
     output,
     blobs: blobs.folder,
@@ -148,7 +148,7 @@ async function put(
     const finish = {
       ...place,
       task: 'portal.finish',
-      state: state === null ? '' : blobs.pathOf(state),
+      state: state === null ? '' : await blobs.localPath(state),
       value: value ?? '',
       check: check === undefined ? null : { ...check, certificate: certificate ?? '' },
     } as const;
@@ -163,8 +163,8 @@ async function put(
     ...place,
     task: 'portal.seal',
     at: signature.signingTime,
-    texts: textsOf(effect, blobs, language),
-    ...(found && contentFor(found, signature, language, blobs)),
+    texts: await textsOf(effect, blobs, language),
+    ...(found && (await contentFor(found, signature, language, blobs))),
     check: check ?? null,
   } as const;
   const answer = await blobs.placing(() => pool.run(seal, scope), placedFile);
@@ -172,21 +172,19 @@ async function put(
   return added(id, answer.result, dependencies);
 }
 
-function placedFile(
-  answer: PoolReply<'portal.seal'> | PoolReply<'portal.finish'>,
-): Pick<BlobRef, 'sha256'> | undefined {
+function placedFile(answer: PoolReply<'portal.seal'> | PoolReply<'portal.finish'>): BlobRef | undefined {
   return answer.ok ? answer.result.output : undefined;
 }
 
 /** Builds the content of an electronic signature, and the signatures to make again before it. */
-function contentFor(
+async function contentFor(
   document: DocumentContext,
   signature: AcceptedSignature,
   language: Language,
   blobs: Blobs,
-): Pick<ServiceSignatureTask, 'content' | 'rebuild'> {
+): Promise<Pick<ServiceSignatureTask, 'content' | 'rebuild'>> {
   const before = document.made.filter(({ kind }) => kind !== 'approval');
-  const content = signatureContent(document, [...before, signature], language, blobs);
+  const content = await signatureContent(document, [...before, signature], language, blobs);
   if (content === undefined) return {};
   const earlier = signaturesToRebuild(document, content);
   if (earlier === undefined) return { content };
@@ -195,10 +193,14 @@ function contentFor(
     const action = document.actions.find(({ id }) => id === made.flowActionId);
     if (signer === undefined || action === undefined || made.signingTime === null) return [];
     const subject = { signature: { ...made, signingTime: made.signingTime }, signer, title: action.title };
-    const texts = textsOf({ ...subject, xades: null, document }, blobs, language);
-    return [{ at: made.signingTime, texts }];
+    return [{ ...subject, xades: null, document }];
   });
-  return { content, rebuild: { original: blobs.pathOf(document.file.blob), earlier: again } };
+  const rebuilt = again.map(async (subject) => ({
+    at: subject.signature.signingTime,
+    texts: await textsOf(subject, blobs, language),
+  }));
+  const original = await blobs.localPath(document.file.blob);
+  return { content, rebuild: { original, earlier: await Promise.all(rebuilt) } };
 }
 
 function failure(
@@ -238,11 +240,11 @@ interface SignedSubject extends Pick<ApplySignatureEffect, 'signer' | 'title' | 
   readonly document: Pick<DocumentContext, 'key'>;
 }
 
-function textsOf(
+async function textsOf(
   { signature, signer, title, xades, document }: SignedSubject,
   blobs: Blobs,
   language: Language,
-): SignatureTexts {
+): Promise<SignatureTexts> {
   const { evidenceSha256, marks, image, signingTime, kind } = signature;
   const words = TEXTS[language].rendition;
   const reason = [
@@ -257,7 +259,7 @@ function textsOf(
     reason,
     marks,
     lines,
-    image: image && blobs.pathOf(image),
+    image: image && (await blobs.localPath(image)),
     xades,
   });
 }

@@ -22,24 +22,27 @@ export type MarkedSignature = Pick<
 >;
 
 /** Returns undefined for a document without fields and tags whose signatures have one mark each at most. */
-export function signatureContent(
+export async function signatureContent(
   document: DocumentContext,
   signatures: readonly MarkedSignature[],
   language: Language,
-  blobs: Pick<Blobs, 'pathOf'>,
-): SignatureContent | undefined {
+  blobs: Pick<Blobs, 'localPath'>,
+): Promise<SignatureContent | undefined> {
   if (document.format !== 'Pades') return undefined;
   const fields = formContent(
     document,
     signatures.flatMap(({ values = [] }) => values),
   );
-  const marks = signatures.flatMap((signature) =>
-    furtherMarks(signature.marks).map((mark) => ({
+  const further = signatures.flatMap((signature) =>
+    furtherMarks(signature.marks).map((mark) => ({ mark, signature })),
+  );
+  const marks = await Promise.all(
+    further.map(async ({ mark, signature }) => ({
       mark,
       lines: markLines(mark.type, language, ofPerson(document, signature)),
       image:
         mark.type === 'SignatureVisualRepresentation' && signature.image
-          ? blobs.pathOf(signature.image)
+          ? await blobs.localPath(signature.image)
           : null,
     })),
   );

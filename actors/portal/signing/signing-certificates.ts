@@ -227,7 +227,9 @@ export class CertificateSigning {
     const id = ids.uuid();
     const same: SigningCall = { ...call, application: application ?? null };
     const document = await this.#reserve(same, id, { marks, ...(values !== undefined && { values }) });
-    const started = await this.#started(document, same, id, { ofState: blobs.pathOf(state) });
+    const started = await this.#started(document, same, id, {
+      ofState: await blobs.localPath(state),
+    });
     const { success, validationResults, token, toSignHash, toSign, digestAlgorithm } = started;
     if (!success) return { success, validationResults };
     return {
@@ -288,14 +290,14 @@ export class CertificateSigning {
     const before = context.made.filter(({ kind }) => kind !== 'approval');
     const own: MarkedSignature = { kind: 'certificate', evidence: null, image: null, ...reservation };
     const language = await languageOf(context.organization.id);
-    const content = signatureContent(context, [...before, own], language, blobs);
+    const content = await signatureContent(context, [...before, own], language, blobs);
     const output = blobs.temporaryPath();
     const task = {
       task: 'portal.begin',
       documentId: context.id,
       format: context.format,
-      input: blobs.pathOf(context.current),
-      signatures: context.signatures && blobs.pathOf(context.signatures),
+      input: await blobs.localPath(context.current),
+      signatures: context.signatures && (await blobs.localPath(context.signatures)),
       profile: sealProfile,
       certificate,
       demands: requirementsOf(call.action),

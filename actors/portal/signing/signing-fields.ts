@@ -56,7 +56,7 @@ export async function valuesOf(
   given: NonNullable<ElectronicSigning['fieldValues']> = {},
   runtime: Pick<ServiceRuntime, 'clock' | 'ids'>,
   uploads: Pick<Uploads, 'findUpload'>,
-  blobs: Pick<Blobs, 'pathOf'>,
+  blobs: Pick<Blobs, 'localPath'>,
 ): Promise<{ readonly values?: readonly FilledValue[] }> {
   const { fields = [] } = call.action;
   const entries = new Map<string, FileEntry>();
@@ -96,7 +96,7 @@ async function uploaded(
   field: string,
   given: unknown,
   uploads: Pick<Uploads, 'findUpload'>,
-  blobs: Pick<Blobs, 'pathOf'>,
+  blobs: Pick<Blobs, 'localPath'>,
 ): Promise<FileEntry | undefined> {
   if (given === undefined || given === null || given === '') return undefined;
   if (typeof given !== 'string') throw wrongFields([[field, 'The value must be the id of an upload.']]);
@@ -104,7 +104,7 @@ async function uploaded(
   const owner = call.isByTicket ? participantOf(call) : undefined;
   const upload = await uploads.findUpload(call.context.organization.id, given, owner);
   const { id, name: fileName, blob, md5 } = upload;
-  const file = await open(blobs.pathOf(blob));
+  const file = await open(await blobs.localPath(blob));
   try {
     const header = Buffer.alloc(Math.min(FIELD_FILE_HEADER_BYTES, blob.length));
     await file.read(header, 0, header.length, 0);

@@ -260,7 +260,7 @@ export class Signing {
       const upload = await this.uploads.findUpload(context.organization.id, imageUploadId);
       if (upload.blob.length > MAX_IMAGE_BYTES)
         throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
-      await this.#assertImage(context, await readFile(this.blobs.pathOf(upload.blob)));
+      await this.#assertImage(context, await readFile(await this.blobs.localPath(upload.blob)));
       return upload.blob;
     }
     if (image === undefined) return null;
@@ -275,7 +275,7 @@ export class Signing {
     const { pool, blobs } = this;
     let fault = quickPictureFault(picture, MAX_DECODED_PIXELS);
     if (fault === 'unknown') {
-      const pdf = format === 'Pades' ? blobs.pathOf(current) : null;
+      const pdf = format === 'Pades' ? await blobs.localPath(current) : null;
       const scope = { organization: organization.id, bytes: current.length };
       const answer = await pool.run({ task: 'portal.picture', documentId: id, picture, pdf }, scope);
       if (!answer.ok) throw poolRefusal(answer);

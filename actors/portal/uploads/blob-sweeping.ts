@@ -10,6 +10,8 @@ import type { SegmentedUploads } from './segmented-uploads.ts';
 const FIRST_SWEEP_MS = 10 * 60_000;
 /** Pause between two sweeps, milliseconds: a million files take minutes in small batches. */
 const SWEEP_INTERVAL_MS = 6 * 60 * 60_000;
+/** Pause between two looks at the cache of an object store, milliseconds. */
+const TRIM_INTERVAL_MS = 10 * 60_000;
 /** Maximum number of files of deleted documents that wait for their grace period; others wait for the next sweep. */
 const MAX_WAITING = 10_000;
 
@@ -19,11 +21,14 @@ export class BlobSweeping {
   #running: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<string>();
   #cancelWaiting = () => {};
+  readonly #trimming = new AbortController();
+  #cancelTrimming = () => {};
+  #trimmed: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>,
-    private readonly blobs: Pick<Blobs, 'sweep' | 'sweepSome'>,
+    private readonly blobs: Pick<Blobs, 'sweep' | 'sweepSome' | 'trim'>,
     /** Segmented uploads, whose segments are separate files. */
     private readonly segmented: Pick<SegmentedUploads, 'sweep'>,
   ) {}
@@ -34,7 +39,25 @@ export class BlobSweeping {
     this.#arm(this.#stopping.signal, FIRST_SWEEP_MS);
   }
 
+  /** Each node has a cache of its own. */
+  startTrimming(): void {
+    const { runtime, blobs } = this;
+    const { signal } = this.#trimming;
+    if (signal.aborted) return;
+    this.#cancelTrimming = runtime.clock.after(TRIM_INTERVAL_MS, () => {
+      this.#trimmed = blobs
+        .trim(runtime.store, signal)
+        .catch((error: unknown) => {
+          runtime.log.error('Files could not be removed from the cache.', describeFailure(error));
+        })
+        .then(() => this.startTrimming());
+    });
+  }
+
   async stop(): Promise<void> {
+    this.#trimming.abort();
+    this.#cancelTrimming();
+    await this.#trimmed;
     this.#stopped = true;
     this.#stopping?.abort();
     this.#cancel();

@@ -5,11 +5,13 @@
  * References are counted: each actor adds 1 to the counter `blob/<sha256>` for each reference it holds (`blobCounters`).
  * `sweep` removes files without a reference that were not stored recently.
  *
+ * With an object store, that store holds the files, and the folder is a cache of this node.
+ *
  * Source: docs/architecture.md.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
-import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, type Clock, Retryable } from '@sealwright/runtime';
@@ -23,8 +25,10 @@ import type { PoolReply } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
+import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
+import { RemoteBlobs, type RemoteFile, type SweepReport } from './remote-blobs.ts';
 
 const PDF = 'application/pdf';
 
@@ -82,9 +86,20 @@ const INCOMING_GRACE = 24 * 60 * 60_000;
 /** Files checked per turn of the event loop. */
 const BATCH_SIZE = 64;
 
+/** Bytes of all files in the cache of an object store. */
+const MAX_CACHED_BYTES = 2 * 1024 ** 3;
+
+/** A file leaves the cache when it was not used for so long, milliseconds. */
+const CACHED_FOR: Millis = 24 * 60 * 60_000;
+
 /** A stored file to send. */
 export interface StoredFile {
+  /** Place on this machine; with an object store, the file may be there only after `bring`. */
   readonly path: string;
+  /** Brings a file that is elsewhere to `path`; resolves with it. */
+  readonly bring: () => Promise<string>;
+  /** Opens it where it is. @throws `ENOENT` */
+  readonly open: () => Promise<FileHandle | RemoteFile>;
   readonly length: number;
   readonly contentType: string;
   readonly fileName: string;
@@ -97,11 +112,6 @@ export interface StoredBlob {
   readonly blob: BlobRef;
   /** Base64. */
   readonly md5: string;
-}
-
-export interface SweepReport {
-  readonly removed: number;
-  readonly bytes: number;
 }
 
 /**
@@ -141,6 +151,9 @@ export class Blobs {
   readonly #touchedAt = new LRUCache<string, Millis>({ max: MAX_TOUCHED });
   /** Bytes held in memory by sinks. */
   readonly #held = { bytes: 0 };
+  readonly #remote: RemoteBlobs | undefined;
+  /** Files on their way into the cache. */
+  readonly #fetches = new Map<string, Promise<void>>();
 
   /**
    * Creates the folders and removes incomplete writes of an earlier run.
@@ -154,7 +167,10 @@ export class Blobs {
     private readonly storeSmall?: SmallFileStore,
     /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
     isShared?: boolean,
+    /** Missing: the folder holds the files. */
+    objects?: ObjectStore,
   ) {
+    this.#remote = objects && new RemoteBlobs(objects, runtime.clock);
     this.#folder = join(root, 'blobs');
     this.#incoming = join(root, 'incoming');
     makeDirectories(root, FOLDER_MODE);
@@ -172,15 +188,69 @@ export class Blobs {
     await this.disk.directory(join(this.#folder, '..'));
   }
 
-  /** Path of the content of a reference, existing or not. */
-  pathOf({ sha256 }: Pick<BlobRef, 'sha256'>): string {
-    return blobPath(this.#folder, sha256);
+  /**
+   * Path of the content of a reference, existing or not. What an object store holds is brought here first, and stays for
+   * an hour at least.
+   * @throws {Retryable} `storage.unavailable`
+   */
+  async localPath({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<string> {
+    const path = this.pathOf({ sha256 });
+    if (this.#remote === undefined || (await this.#refresh(path))) return path;
+    let fetch = this.#fetches.get(sha256);
+    if (fetch === undefined) {
+      fetch = this.#fetch(this.#remote, sha256).finally(() => this.#fetches.delete(sha256));
+      this.#fetches.set(sha256, fetch);
+    }
+    await fetch;
+    return path;
   }
 
   /** A blob as HTTP sends it. */
   file(blob: BlobRef, fileName: string, contentType: string): StoredFile {
     const { sha256, length } = blob;
-    return { path: this.pathOf(blob), length, contentType, fileName, etag: `"${sha256}"` };
+    return {
+      path: this.pathOf(blob),
+      bring: () => this.localPath(blob),
+      open: () => this.#open(blob),
+      ...{ length, contentType, fileName, etag: `"${sha256}"` },
+    };
+  }
+
+  /** Place of the content of a reference on this machine, existing or not; see `localPath`. */
+  pathOf({ sha256 }: Pick<BlobRef, 'sha256'>): string {
+    return blobPath(this.#folder, sha256);
+  }
+
+  async #open(blob: BlobRef): Promise<FileHandle | RemoteFile> {
+    try {
+      return await open(this.pathOf(blob), 'r');
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      const file = isMissing ? await this.#remote?.open(blob) : undefined;
+      if (file === undefined) throw error;
+      return file;
+    }
+  }
+
+  async #fetch(remote: RemoteBlobs, sha256: string): Promise<void> {
+    const bytes = await remote.read(sha256);
+    if (bytes === undefined) return;
+    const sink = new BlobSink(this.temporaryPath(), this.#held);
+    await sink.useFile();
+    try {
+      for await (const chunk of bytes) await sink.write(chunk as Buffer);
+      const { path, sha256: read } = await sink.finish();
+      if (read === sha256) await this.#placeHere(path, { sha256, length: sink.length });
+      else {
+        await rm(path, { force: true });
+        throw new Retryable(
+          'storage.unavailable',
+          `The object ${sha256} holds other bytes than its name says.`,
+        );
+      }
+    } finally {
+      await sink.abort();
+    }
   }
 
   /** A new path on the same file system, for a file to `adopt`. Removed at the next start. */
@@ -194,13 +264,14 @@ export class Blobs {
   }
 
   /**
-   * Runs work that lets another thread place a file, and confirms that no sweep has removed it meanwhile.
+   * Runs work that lets another thread place a file, and confirms that no sweep has removed it meanwhile. With an object
+   * store, the file is then stored there.
    * @param work resolves with the placed file; undefined = none was
-   * @throws {Retryable} `storage.unavailable`: it was removed
+   * @throws {Retryable} `storage.unavailable`: it was removed, or cannot be stored
    */
   async placing<Result>(
     work: () => Promise<Result>,
-    placed: (result: Result) => Pick<BlobRef, 'sha256'> | undefined,
+    placed: (result: Result) => BlobRef | undefined,
   ): Promise<Result> {
     const removed = new Set<string>();
     this.#placements.add(removed);
@@ -209,6 +280,7 @@ export class Blobs {
       const result = await work();
       const blob = placed(result);
       if (blob === undefined) return result;
+      await this.#remote?.store(this.pathOf(blob), blob);
       if (!removed.has(blob.sha256)) this.#touchedAt.set(blob.sha256, startedAt);
       else if (!(await this.touch(blob)))
         throw new Retryable('storage.unavailable', 'The file was removed while it was stored.');
@@ -288,7 +360,7 @@ export class Blobs {
     const now = this.runtime.clock.now();
     this.#begin(sha256);
     try {
-      const isThere = await this.#refresh(this.pathOf({ sha256 }));
+      const isThere = await (this.#remote?.touch(sha256) ?? this.#refresh(this.pathOf({ sha256 })));
       if (isThere) this.#touchedAt.set(sha256, now);
       return isThere;
     } finally {
@@ -298,6 +370,19 @@ export class Blobs {
 
   /** `path`: synced, on the same file system. */
   async #place(path: string, blob: BlobRef): Promise<void> {
+    this.#begin(blob.sha256);
+    try {
+      await this.#remote?.store(path, blob);
+      await this.#placeHere(path, blob);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw unavailable(error);
+    } finally {
+      this.#end(blob.sha256);
+    }
+  }
+
+  async #placeHere(path: string, blob: BlobRef): Promise<void> {
     const target = this.pathOf(blob);
     this.#begin(blob.sha256);
     try {
@@ -346,6 +431,8 @@ export class Blobs {
     let removed = 0;
     let bytes = 0;
     await this.#sweepIncoming();
+    if (this.#remote !== undefined)
+      return this.#remote.sweep((sha256) => this.#isFree(store, sha256), before, signal);
     for (let first = 0; first < 256; first++) {
       const folder = join(this.#folder, shard(first));
       for (const [at, name] of (await readdir(folder)).entries()) {
@@ -369,6 +456,11 @@ export class Blobs {
     const left: string[] = [];
     for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
       const path = this.pathOf({ sha256 });
+      if (this.#remote !== undefined) {
+        const isFree = await this.#isFree(store, sha256);
+        if (isFree && !(await this.#remote.removeOne(sha256, before))) left.push(sha256);
+        continue;
+      }
       if ((await this.#sweepOne(store, path, sha256, before)) !== undefined) continue;
       if ((await stat(path).catch(() => undefined)) !== undefined && !(await isCounted(store, sha256)))
         left.push(sha256);
@@ -383,6 +475,49 @@ export class Blobs {
       const stats = await stat(path).catch(() => undefined);
       if (stats !== undefined && stats.mtimeMs < before) await rm(path, { recursive: true, force: true });
     }
+  }
+
+  /**
+   * Removes files from the cache of an object store: those not used for a day, and the oldest ones while there are too
+   * many. A file of an earlier run without that store is stored there first.
+   */
+  async trim(
+    store: Pick<ActorStore, 'counters' | 'flushed'>,
+    signal?: AbortSignal,
+    maxBytes = MAX_CACHED_BYTES,
+  ): Promise<void> {
+    const remote = this.#remote;
+    if (remote === undefined) return;
+    const now = this.runtime.clock.now();
+    const files: { sha256: string; usedAt: Millis; length: number }[] = [];
+    for (let first = 0; first < 256; first++) {
+      const folder = join(this.#folder, shard(first));
+      for (const sha256 of await readdir(folder)) {
+        const stats = await stat(join(folder, sha256)).catch(() => undefined);
+        if (stats !== undefined) files.push({ sha256, usedAt: stats.atimeMs, length: stats.size });
+      }
+    }
+    let bytes = files.reduce((sum, { length }) => sum + length, 0);
+    for (const { sha256, usedAt, length } of files.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (signal?.aborted === true || usedAt > now - UNCOUNTED_GRACE) return;
+      if (usedAt > now - CACHED_FOR && bytes <= maxBytes) return;
+      const path = this.pathOf({ sha256 });
+      if (!(await remote.holds({ sha256, length })) && (await isCounted(store, sha256)))
+        await remote.store(path, { sha256, length });
+      // Synchronous to the end: a user of the file has refreshed it before or finds it missing.
+      const last = statSync(path, { throwIfNoEntry: false });
+      if (last === undefined || last.atimeMs > usedAt || this.#underWay.has(sha256)) continue;
+      unlinkSync(path);
+      bytes -= length;
+    }
+  }
+
+  /** True for a file without a reference and without a writer on this node. */
+  async #isFree(store: Pick<ActorStore, 'counters' | 'flushed'>, sha256: string): Promise<boolean> {
+    if (await isCounted(store, sha256)) return false;
+    // A power cut must not bring back the step that counted it.
+    await store.flushed();
+    return !(await isCounted(store, sha256)) && !this.#underWay.has(sha256);
   }
 
   /** Bytes freed; undefined when the file stays. */

@@ -1,12 +1,9 @@
 /**
- * Segmented uploads. Each segment is a file under `segments/<id>/<from>-<to>`, durable before it is acknowledged, so
- * that a client may continue after a restart. Unfinished uploads are swept.
+ * Segmented uploads. Each segment is durable before it is acknowledged, so that a client may continue after a restart, and
+ * at another node. Unfinished uploads are swept.
  *
  * Source: docs/portal-values.md §4.
  */
-import { createReadStream, mkdirSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -14,15 +11,14 @@ import {
   isWhole,
   SEGMENTED_EXPIRED,
   type SegmentedUploadContext,
-  type SegmentRange,
   segmentedUploadMachine,
 } from '../../../machines/portal/segmented-upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
-import { type BlobSink, unavailable } from './blob-sink.ts';
+import type { BlobSink } from './blob-sink.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
+import type { Segments } from './segments.ts';
 import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
@@ -63,22 +59,18 @@ export interface CompletedUpload {
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class SegmentedUploads {
-  readonly #folder: string;
+  readonly #segments: Segments;
   readonly #runtime: Runtime;
-  readonly #disk: DiskSync;
   readonly #blobs: Blobs;
   readonly #tickets: Tickets;
   /** Uploads being completed; a repeated last segment waits for the same result. */
   readonly #joining = new Map<UploadId, Promise<StoredBlob>>();
 
-  /** @param root absolute path of `{Storage:Root}/portal`, on the file system of the blobs */
-  constructor(root: string, runtime: Runtime, disk: DiskSync, blobs: Blobs, tickets: Tickets) {
-    this.#folder = join(root, 'segments');
+  constructor(segments: Segments, runtime: Runtime, blobs: Blobs, tickets: Tickets) {
+    this.#segments = segments;
     this.#runtime = runtime;
-    this.#disk = disk;
     this.#blobs = blobs;
     this.#tickets = tickets;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
   }
 
   /** The ticket of a new upload. */
@@ -108,8 +100,7 @@ export class SegmentedUploads {
       ),
       () => new PortalRefusal('ServiceBusy'),
     );
-    await mkdir(join(this.#folder, id), { mode: 0o750 });
-    await this.#disk.directory(this.#folder);
+    await this.#segments.open(id);
     return this.#tickets.issue('segment', [id], at);
   }
 
@@ -149,7 +140,7 @@ export class SegmentedUploads {
     checkRange(range, sink.length, maxBytes);
     // The answer was lost on its way.
     if (actor.state === 'Done') return { made: id };
-    if (!(await this.#place(id, range, sink))) return this.#refused(id, 'gone');
+    if (!(await this.#segments.place(id, [range.from, range.to], sink))) return this.#refused(id, 'gone');
     await faults.at('portal.segment.placed');
     const { from, to, total } = range;
     const outcome = await system.send(address, {
@@ -169,18 +160,18 @@ export class SegmentedUploads {
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
     await durableIfAccepted(this.#runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' }));
-    await rm(join(this.#folder, id), { recursive: true, force: true });
+    await this.#segments.remove(id);
   }
 
   /** Removes the segments of completed and abandoned uploads. */
   async sweep(signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for (const name of await readdir(this.#folder)) {
+    for (const name of await this.#segments.names()) {
       if (signal?.aborted === true) break;
       const id = parsePortalId('UploadId', name);
       const actor = id && (await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id }));
       if (actor?.state === 'Open') continue;
-      await rm(join(this.#folder, name), { recursive: true, force: true });
+      await this.#segments.remove(name);
       removed += 1;
     }
     return removed;
@@ -201,21 +192,6 @@ export class SegmentedUploads {
     if (reason !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
     const { total } = actor.context;
     throw badRange(`The piece does not fit the ones before; they are of ${total} bytes in all.`);
-  }
-
-  /** Stores the segment durably; replaces an earlier one. False when the limit of segments is reached. */
-  async #place(id: UploadId, { from, to }: ContentRange, sink: BlobSink): Promise<boolean> {
-    const folder = join(this.#folder, id);
-    const { path } = await sink.finish();
-    try {
-      await rename(path, join(folder, segmentName([from, to])));
-      await this.#disk.directory(folder);
-      return true;
-    } catch (error) {
-      await rm(path, { force: true });
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw unavailable(error);
-    }
   }
 
   /** Of concurrent last segments, a late one may find the segments removed. */
@@ -246,9 +222,8 @@ export class SegmentedUploads {
         const [from, to] = piece;
         // Skips bytes that an earlier segment contains.
         if (to < sink.length) continue;
-        const path = join(this.#folder, id, segmentName(piece));
-        const reading = createReadStream(path, { start: sink.length - from, highWaterMark: 256 * 1024 });
-        for await (const bytes of reading) await sink.write(bytes as Buffer);
+        const bytes = await this.#segments.read(id, piece, sink.length - from);
+        for await (const chunk of bytes) await sink.write(chunk);
       }
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
       const stored = await this.#blobs.store(sink);
@@ -258,10 +233,6 @@ export class SegmentedUploads {
       await sink.abort();
     }
   }
-}
-
-function segmentName([from, to]: SegmentRange): string {
-  return `${from}-${to}`;
 }
 
 function checkRange({ from, to, total }: ContentRange, length: number, maxBytes: number): void {

@@ -1,6 +1,6 @@
 /** A portal that records its arguments and returns configured results: for tests of HTTP alone. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PortalService, StoredFile, Tenant } from '../../../actors/portal/api.ts';
@@ -295,7 +295,8 @@ export async function createMemoryPortal(maxBytes = 1_000_000): Promise<MemoryPo
       await writeFile(path, content);
       const bytes = Buffer.from(content);
       const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
-      return { path, length: bytes.length, contentType, fileName, etag };
+      const file = { path, bring: async () => path, open: () => open(path, 'r') };
+      return { ...file, length: bytes.length, contentType, fileName, etag };
     },
     last: (name) => calls.findLast((call) => call.name === name),
     remove: () => rm(folder, { recursive: true, force: true }),

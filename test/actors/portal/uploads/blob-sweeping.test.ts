@@ -13,6 +13,7 @@ test('a sweep that ends after the stop leaves no timer, which would keep the pro
     { store: {} as ActorStore, clock, log: SILENT },
     {
       sweep: async () => ({ removed: 0, bytes: 0 }),
+      trim: async () => {},
       sweepSome: () => new Promise((resolve) => (answer = resolve)),
     },
     { sweep: async () => 0 },

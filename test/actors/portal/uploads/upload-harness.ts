@@ -27,8 +27,10 @@ import {
   SegmentedUploads,
   segmentedUploadDefinition,
 } from '../../../../actors/portal/uploads/segmented-uploads.ts';
+import { SegmentFolder, SegmentObjects } from '../../../../actors/portal/uploads/segments.ts';
 import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import type { ObjectStore } from '../../../../actors/shared/objects/object-store.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
 import { reached } from '../../../project/waiting.ts';
 
@@ -61,6 +63,8 @@ export interface PortalStoreOptions {
   readonly definitions?: readonly ActorDefinition[];
   readonly handlers?: { readonly [name: string]: EffectHandler };
   readonly observe?: (step: Step) => void;
+  /** Left out: files are in the folder. */
+  readonly objects?: ObjectStore;
 }
 
 export interface PortalStoreFixture {
@@ -92,7 +96,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const clock = movableClock();
   const store = openLmdbStore({ folder: join(root, 'db'), faults });
   const disk = new DiskSync();
-  const blobs = new Blobs(portal, { ids: systemIds, clock }, disk);
+  const blobs = new Blobs(portal, { ids: systemIds, clock }, disk, undefined, undefined, options.objects);
   const tickets = new Tickets(KEYS.tickets);
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
@@ -117,7 +121,9 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const { system } = runtime;
   tenants = new TenantDirectory({ system, store, clock });
   const parts = { system, store, clock, ids: systemIds, faults };
-  const segmented = new SegmentedUploads(portal, parts, disk, blobs, tickets);
+  const { objects } = options;
+  const segments = objects ? new SegmentObjects(objects) : new SegmentFolder(portal, disk);
+  const segmented = new SegmentedUploads(segments, parts, blobs, tickets);
   const uploads = new Uploads(parts, blobs, tickets, segmented, options.maxBytes ?? 1_000_000);
   const administration = new Administration({ system, store, clock, ids: systemIds });
   let closed = false;

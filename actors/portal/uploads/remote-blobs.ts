@@ -1,0 +1,193 @@
+/**
+ * Files of the portal in an object store: `blobs/<2 hex>/<64 hex>`, as in the folder.
+ *
+ * A file without references is moved to `trash/<64 hex>` and removed from there an hour later. Another node may count a
+ * reference between the last look at the counters and the move: then the file is moved back, by whoever needs it first or
+ * by the next sweep.
+ *
+ * Source: docs/decisions/0279-object-store.md.
+ */
+import type { Readable } from 'node:stream';
+import { type Clock, Fatal } from '@sealwright/runtime';
+import type { Millis } from '../../../machines/ids.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import type { ObjectStore, StoredObject } from '../../shared/objects/object-store.ts';
+
+export interface SweepReport {
+  readonly removed: number;
+  readonly bytes: number;
+}
+
+const BLOBS = 'blobs/';
+const TRASH = 'trash/';
+
+/** Age up to which an object counts as just stored, milliseconds. */
+const FRESH_FOR: Millis = 10 * 60_000;
+
+/** Attempts to go on reading a file after a failure. */
+const READ_ATTEMPTS = 3;
+
+export class RemoteBlobs {
+  constructor(
+    private readonly objects: ObjectStore,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** Stores a file, or begins the grace of the one that is there anew. @throws {Retryable} `storage.unavailable` */
+  async store(path: string, { sha256, length }: BlobRef): Promise<void> {
+    const key = keyOf(sha256);
+    const found = await this.objects.head(key);
+    // An object of another length is damage; the new one heals it.
+    const isDamaged = found !== undefined && found.length !== length;
+    if (!isDamaged && (await this.#refresh(sha256, found))) return;
+    await this.objects.put(key, { path, length }, isDamaged);
+  }
+
+  async holds({ sha256, length }: BlobRef): Promise<boolean> {
+    return (await this.objects.head(keyOf(sha256)))?.length === length;
+  }
+
+  /** Begins the grace of a file anew. False when it is not there. */
+  async touch(sha256: string): Promise<boolean> {
+    return this.#refresh(sha256, await this.objects.head(keyOf(sha256)));
+  }
+
+  /** Undefined when it is not there. */
+  async read(sha256: string, from = 0): Promise<Readable | undefined> {
+    const key = keyOf(sha256);
+    const range = from === 0 ? undefined : { from };
+    const found = await this.objects.get(key, range);
+    if (found !== undefined || !(await this.objects.copy(TRASH + sha256, key))) return found;
+    return this.objects.get(key, range);
+  }
+
+  /** Undefined when it is not there. */
+  async open(blob: BlobRef): Promise<RemoteFile | undefined> {
+    if (!(await this.holds(blob)) && !(await this.touch(blob.sha256))) return undefined;
+    return new RemoteFile(blob.length, (from) => this.read(blob.sha256, from));
+  }
+
+  /** Removes files that are free and were stored before a time. */
+  async sweep(
+    isFree: (sha256: string) => Promise<boolean>,
+    before: Millis,
+    signal?: AbortSignal,
+  ): Promise<SweepReport> {
+    let removed = 0;
+    let bytes = 0;
+    await this.objects.removeParts(before);
+    for await (const { key, length, modifiedAt } of this.#all(BLOBS, signal)) {
+      const sha256 = digestOf(key);
+      if (sha256 === undefined || modifiedAt > before || !(await isFree(sha256))) continue;
+      if (!(await this.removeOne(sha256, before))) continue;
+      removed += 1;
+      bytes += length;
+    }
+    for await (const { key, modifiedAt } of this.#all(TRASH, signal)) {
+      const sha256 = digestOf(key);
+      if (sha256 === undefined || modifiedAt > before) continue;
+      const isNeeded = !(await isFree(sha256)) && (await this.objects.head(keyOf(sha256))) === undefined;
+      if (isNeeded && !(await this.objects.copy(key, keyOf(sha256)))) continue;
+      await this.objects.remove(key);
+    }
+    return { removed, bytes };
+  }
+
+  /** Moves a free file to the trash. False when it was stored after that time. */
+  async removeOne(sha256: string, before: Millis): Promise<boolean> {
+    const key = keyOf(sha256);
+    const found = await this.objects.head(key);
+    if (found === undefined) return true;
+    if (found.modifiedAt > before) return false;
+    if (await this.objects.copy(key, TRASH + sha256)) await this.objects.remove(key);
+    return true;
+  }
+
+  async #refresh(sha256: string, found: StoredObject | undefined): Promise<boolean> {
+    const key = keyOf(sha256);
+    if (found !== undefined && Math.abs(this.clock.now() - found.modifiedAt) < FRESH_FOR) return true;
+    if (found !== undefined && (await this.objects.copy(key, key))) return true;
+    return this.objects.copy(TRASH + sha256, key);
+  }
+
+  async *#all(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject> {
+    let next: string | undefined;
+    do {
+      const page = await this.objects.list(prefix, next);
+      for (const object of page.objects) {
+        if (signal?.aborted === true) return;
+        yield object;
+      }
+      next = page.next;
+    } while (next !== undefined);
+  }
+}
+
+/** A file that is read from the object store, in order; another position begins anew there. */
+export class RemoteFile {
+  readonly #length: number;
+  readonly #openAt: (from: number) => Promise<Readable | undefined>;
+  #stream: Readable | undefined;
+  #chunks: AsyncIterator<Buffer> | undefined;
+  #ready: Buffer = Buffer.alloc(0);
+  #position = 0;
+
+  constructor(length: number, openAt: (from: number) => Promise<Readable | undefined>) {
+    this.#length = length;
+    this.#openAt = openAt;
+  }
+
+  async stat(): Promise<{ readonly size: number }> {
+    return { size: this.#length };
+  }
+
+  async read(
+    into: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }> {
+    if (position >= this.#length) return { bytesRead: 0 };
+    if (position !== this.#position) await this.close();
+    this.#position = position;
+    for (let attempt = 1; this.#ready.length === 0; attempt++) {
+      try {
+        this.#ready = await this.#nextChunk();
+      } catch (error) {
+        await this.close();
+        if (attempt >= READ_ATTEMPTS) throw error;
+      }
+    }
+    const bytesRead = this.#ready.copy(into, offset, 0, Math.min(length, this.#ready.length));
+    this.#ready = this.#ready.subarray(bytesRead);
+    this.#position += bytesRead;
+    return { bytesRead };
+  }
+
+  async close(): Promise<void> {
+    this.#stream?.destroy();
+    this.#stream = undefined;
+    this.#chunks = undefined;
+    this.#ready = Buffer.alloc(0);
+  }
+
+  async #nextChunk(): Promise<Buffer> {
+    if (this.#chunks === undefined) {
+      this.#stream = await this.#openAt(this.#position);
+      if (this.#stream === undefined)
+        throw new Fatal('internal', 'A stored file was removed while it was sent.');
+      this.#chunks = this.#stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    }
+    const { done, value } = await this.#chunks.next();
+    if (done === true) throw new Fatal('internal', 'A stored file became shorter while it was sent.');
+    return value;
+  }
+}
+
+function keyOf(sha256: string): string {
+  return `${BLOBS}${sha256.slice(0, 2)}/${sha256}`;
+}
+
+function digestOf(key: string): string | undefined {
+  return /(?:^|\/)([0-9a-f]{64})$/.exec(key)?.[1];
+}

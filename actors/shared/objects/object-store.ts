@@ -1,0 +1,60 @@
+/**
+ * Objects outside of this machine, named by keys.
+ *
+ * Each call rejects with a `Retryable` `storage.unavailable` while the store cannot be used.
+ *
+ * Source: docs/decisions/0279-object-store.md.
+ */
+import type { Readable } from 'node:stream';
+
+export interface StoredObject {
+  readonly key: string;
+  readonly length: number;
+  /** Milliseconds since the epoch, by the clock of the store. */
+  readonly modifiedAt: number;
+}
+
+/** A file on this machine, which does not change while it is stored. */
+export interface ObjectFile {
+  readonly path: string;
+  readonly length: number;
+}
+
+export interface ObjectPage {
+  readonly objects: readonly StoredObject[];
+  /** Names the next page; undefined: this is the last one. */
+  readonly next: string | undefined;
+}
+
+/** Both inclusive. */
+export interface ByteRange {
+  readonly from: number;
+  /** @default the last byte */
+  readonly to?: number;
+}
+
+export interface ObjectStore {
+  /** Names the place for people. */
+  readonly location: string;
+  /**
+   * Stores a file unless the key is taken; resolves when it is durable. Large files go in parts, with bounded memory.
+   * @param replace true: what is under the key is replaced
+   */
+  put(key: string, file: ObjectFile, replace?: boolean): Promise<'stored' | 'exists'>;
+  /** Undefined when there is no such object. The stream fails when the store pauses for longer than its time limit. */
+  get(key: string, range?: ByteRange): Promise<Readable | undefined>;
+  /** Undefined when there is no such object. */
+  head(key: string): Promise<StoredObject | undefined>;
+  /** Copies an object within the store; onto itself, it is as if stored now. False when there is no such object. */
+  copy(from: string, to: string): Promise<boolean>;
+  /** A missing object counts as removed. */
+  remove(key: string): Promise<void>;
+  /** Objects whose keys begin with a prefix, at most 1,000, by key. */
+  list(prefix: string, next?: string): Promise<ObjectPage>;
+  /** Removes parts of files whose transfer began before a time and never ended. Returns their number. */
+  removeParts(before: number): Promise<number>;
+  /** False once the server has shown that it knows no conditional put. */
+  readonly isConditional: boolean;
+  /** Proves each right that the program needs. Resolves with the first one that is missing, in words. */
+  check(): Promise<string | undefined>;
+}

@@ -1,0 +1,425 @@
+/**
+ * Objects in a bucket of a server that speaks the S3 protocol. Its client is loaded at first use.
+ *
+ * Bodies are sent from memory, one part of 8 MiB at a time: the client signs their SHA-256, so that the server refuses
+ * damaged ones, and can send them again.
+ *
+ * Source: docs/decisions/0279-object-store.md.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
+import type { ByteRange, ObjectFile, ObjectPage, ObjectStore, StoredObject } from './object-store.ts';
+
+export interface S3Options {
+  /** Undefined: the one of the region. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly bucket: string;
+  /** Begins the key of each object. */
+  readonly prefix: string;
+  /** Undefined: the client looks for keys in the environment, its files and the machine. */
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
+  readonly forcePathStyle: boolean;
+  readonly serverSideEncryption: boolean;
+}
+
+export interface S3Parts {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  /** Limit of a request, and of a pause within an answer, milliseconds. @default 10 seconds */
+  readonly timeout?: number;
+}
+
+/** Version that is tested; package.json names it as well. */
+export const S3_PACKAGE = '@aws-sdk/client-s3@3.1175.0';
+
+const TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Limit of a check, so that the readiness answers in time, milliseconds. */
+const CHECK_TIMEOUT_MS = 4_000;
+const ATTEMPTS = 3;
+/** Bytes of a part; 10,000 of them are allowed. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** Transfers that hold a part in memory at the same time. */
+const MAX_TRANSFERS = 6;
+const PAGE_SIZE = 1000;
+
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+/** @throws {Fatal} `objects.no-client` */
+export async function openS3(options: S3Options, parts: S3Parts): Promise<ObjectStore> {
+  const sdk = await loadSdk();
+  const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = options;
+  const requestTimeout = parts.timeout ?? TIMEOUT_MS;
+  const client = new sdk.S3Client({
+    ...(endpoint !== undefined && { endpoint }),
+    ...{ region, forcePathStyle, maxAttempts: ATTEMPTS },
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+    // Some servers refuse the checksums that the client adds otherwise, or store their framing.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout,
+      // Without it the client prints a warning and goes on waiting.
+      throwOnRequestTimeout: true,
+    },
+  });
+  return new S3Objects(options, { ...parts, sdk, client, requestTimeout });
+}
+
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@aws-sdk/client-s3');
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Fatal(
+      'objects.no-client',
+      `Storage:Objects:Kind=S3 needs a package that is not installed. Run: npm install ${S3_PACKAGE}`,
+    );
+  }
+}
+
+/** An error of the client; its texts are not reliable. */
+interface ClientError {
+  readonly name: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as ClientError).$metadata?.httpStatusCode;
+}
+
+class S3Objects implements ObjectStore {
+  readonly location: string;
+  readonly #options: S3Options;
+  readonly #prefix: string;
+  readonly #sdk: Sdk;
+  readonly #client: S3Client;
+  readonly #parts: S3Parts & { readonly requestTimeout: number };
+  readonly #encryption: { readonly ServerSideEncryption?: 'AES256' };
+  /** False once the server has said that it knows no conditions. */
+  #isConditional = true;
+  #transfers = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(
+    options: S3Options,
+    parts: S3Parts & {
+      readonly sdk: Sdk;
+      readonly client: S3Client;
+      readonly requestTimeout: number;
+    },
+  ) {
+    const { bucket, prefix, endpoint, serverSideEncryption } = options;
+    this.#options = options;
+    this.#prefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
+    this.#sdk = parts.sdk;
+    this.#client = parts.client;
+    this.#parts = parts;
+    this.#encryption = serverSideEncryption ? { ServerSideEncryption: 'AES256' } : {};
+    this.location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
+  }
+
+  async put(key: string, file: ObjectFile, replace = false): Promise<'stored' | 'exists'> {
+    const release = await this.#transfer();
+    try {
+      return await this.#putFile(key, file, replace);
+    } catch (error) {
+      if (error instanceof Fatal) throw error;
+      // The answer to what was stored may be lost. A server that hangs is not asked.
+      const mayBeStored = !replace && (error as ClientError).name !== 'TimeoutError';
+      if (mayBeStored && (await this.head(key).catch(() => undefined))?.length === file.length)
+        return 'exists';
+      throw this.#unavailable('s3:PutObject', error);
+    } finally {
+      release();
+    }
+  }
+
+  async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
+    const command = new this.#sdk.GetObjectCommand({
+      ...this.#object(key),
+      ...(range && { Range: `bytes=${range.from}-${range.to ?? ''}` }),
+    });
+    const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
+    return found && Readable.from(this.#withoutPauses(found.Body as Readable), { objectMode: false });
+  }
+
+  async head(key: string): Promise<StoredObject | undefined> {
+    const command = new this.#sdk.HeadObjectCommand(this.#object(key));
+    const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
+    return found && { key, length: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 };
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    const source = `${this.#options.bucket}/${this.#prefix}${from}`;
+    const command = new this.#sdk.CopyObjectCommand({
+      ...this.#object(to),
+      ...this.#encryption,
+      CopySource: source.split('/').map(encodeURIComponent).join('/'),
+      // A server refuses to copy an object onto itself without a change.
+      MetadataDirective: 'REPLACE',
+    });
+    return (await this.#ifPresent('s3:PutObject', () => this.#client.send(command))) !== undefined;
+  }
+
+  async remove(key: string): Promise<void> {
+    const command = new this.#sdk.DeleteObjectCommand(this.#object(key));
+    await this.#ifPresent('s3:DeleteObject', () => this.#client.send(command));
+  }
+
+  async list(prefix: string, next?: string): Promise<ObjectPage> {
+    const command = new this.#sdk.ListObjectsV2Command({
+      ...{ Bucket: this.#options.bucket, Prefix: `${this.#prefix}${prefix}`, MaxKeys: PAGE_SIZE },
+      ...(next !== undefined && { ContinuationToken: next }),
+    });
+    const page = await this.#attempt('s3:ListBucket', () => this.#client.send(command));
+    const objects = (page.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
+      key: Key.slice(this.#prefix.length),
+      length: Size,
+      modifiedAt: LastModified?.getTime() ?? 0,
+    }));
+    return { objects, next: page.IsTruncated ? page.NextContinuationToken : undefined };
+  }
+
+  async removeParts(before: number): Promise<number> {
+    const { ListMultipartUploadsCommand } = this.#sdk;
+    const Bucket = this.#options.bucket;
+    let removed = 0;
+    let marker: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
+    while (marker !== undefined) {
+      const input = { Bucket, Prefix: this.#prefix, ...marker };
+      const page: ListMultipartUploadsCommandOutput = await this.#attempt(
+        's3:ListBucketMultipartUploads',
+        () => this.#client.send(new ListMultipartUploadsCommand(input)),
+      );
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+        if (Key === undefined || (Initiated?.getTime() ?? before) >= before) continue;
+        await this.#abort({ Bucket, Key, UploadId });
+        removed += 1;
+      }
+      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+      const isLast = page.IsTruncated !== true || KeyMarker === undefined;
+      marker = isLast ? undefined : { KeyMarker, ...(UploadIdMarker !== undefined && { UploadIdMarker }) };
+    }
+    return removed;
+  }
+
+  async check(): Promise<string | undefined> {
+    const stopping = new AbortController();
+    const cancel = this.#parts.clock.after(CHECK_TIMEOUT_MS, () => stopping.abort());
+    try {
+      return await this.#missingRight(stopping.signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #missingRight(abortSignal: AbortSignal): Promise<string | undefined> {
+    const sdk = this.#sdk;
+    const object = this.#object(`probes/${this.#parts.ids.uuid()}`);
+    const { Bucket, Key } = object;
+    const client = this.#client;
+    const options = { abortSignal };
+    const put = { ...object, ...this.#encryption, Body: Buffer.from('probe') };
+    const rights: readonly (readonly [right: string, use: () => Promise<unknown>])[] = [
+      ['s3:PutObject', () => client.send(new sdk.PutObjectCommand(put), options)],
+      [
+        's3:PutObject',
+        () =>
+          this.#proveConditions(() =>
+            client.send(new sdk.PutObjectCommand({ ...put, IfNoneMatch: '*' }), options),
+          ),
+      ],
+      // An answer to HEAD has no body that names the error.
+      ['s3:GetObject', () => client.send(new sdk.GetObjectCommand(object), options).then(drain)],
+      [
+        's3:ListBucket',
+        () => client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 }), options),
+      ],
+      [
+        's3:ListBucketMultipartUploads',
+        () =>
+          client.send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key, MaxUploads: 1 }), options),
+      ],
+      [
+        's3:AbortMultipartUpload',
+        async () => {
+          const begun = new sdk.CreateMultipartUploadCommand({ ...object, ...this.#encryption });
+          const { UploadId } = await client.send(begun, options);
+          await client.send(new sdk.AbortMultipartUploadCommand({ ...object, UploadId }), options);
+        },
+      ],
+      ['s3:DeleteObject', () => client.send(new sdk.DeleteObjectCommand(object), options)],
+    ];
+    for (const [right, use] of rights) {
+      try {
+        await use();
+      } catch (error) {
+        return this.#says(right, error);
+      }
+    }
+    return undefined;
+  }
+
+  get isConditional(): boolean {
+    return this.#isConditional;
+  }
+
+  /** 412 is the only proof: a server that does not know the condition answers 501, or 200 and stores. */
+  async #proveConditions(putAgain: () => Promise<unknown>): Promise<void> {
+    try {
+      await putAgain();
+      this.#isConditional = false;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status !== 412 && status !== 501) throw error;
+      this.#isConditional = status === 412;
+    }
+  }
+
+  async #putFile(key: string, { path, length }: ObjectFile, replace: boolean): Promise<'stored' | 'exists'> {
+    const handle = await open(path, 'r');
+    try {
+      if (length > PART_BYTES) return await this.#putParts(key, handle, length, replace);
+      return await this.#putWhole(key, await readPart(handle, 0, length), replace);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #putWhole(key: string, Body: Buffer, replace: boolean): Promise<'stored' | 'exists'> {
+    const condition = !replace && this.#isConditional ? { IfNoneMatch: '*' } : {};
+    const object = { ...this.#object(key), ...this.#encryption, ...condition, Body };
+    try {
+      await this.#client.send(new this.#sdk.PutObjectCommand(object));
+      return 'stored';
+    } catch (error) {
+      if (statusOf(error) === 412) return 'exists';
+      if (statusOf(error) !== 501 || condition.IfNoneMatch === undefined) throw error;
+      this.#isConditional = false;
+      return this.#putWhole(key, Body, replace);
+    }
+  }
+
+  async #putParts(
+    key: string,
+    handle: FileHandle,
+    length: number,
+    replace: boolean,
+  ): Promise<'stored' | 'exists'> {
+    const sdk = this.#sdk;
+    if (!replace && (await this.head(key))?.length === length) return 'exists';
+    const object = this.#object(key);
+    const begun = await this.#client.send(
+      new sdk.CreateMultipartUploadCommand({ ...object, ...this.#encryption }),
+    );
+    const upload = { ...object, UploadId: begun.UploadId };
+    try {
+      const Parts: { ETag: string | undefined; PartNumber: number }[] = [];
+      for (let at = 0; at < length; at += PART_BYTES) {
+        const PartNumber = Parts.length + 1;
+        const Body = await readPart(handle, at, Math.min(PART_BYTES, length - at));
+        const { ETag } = await this.#client.send(new sdk.UploadPartCommand({ ...upload, PartNumber, Body }));
+        Parts.push({ ETag, PartNumber });
+      }
+      await this.#client.send(
+        new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }),
+      );
+      return 'stored';
+    } catch (error) {
+      // What cannot be removed now is removed by a sweep.
+      await this.#abort(upload).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #abort(upload: { Bucket: string; Key: string; UploadId: string | undefined }): Promise<void> {
+    const command = new this.#sdk.AbortMultipartUploadCommand(upload);
+    await this.#ifPresent('s3:AbortMultipartUpload', () => this.#client.send(command));
+  }
+
+  #object(key: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#options.bucket, Key: `${this.#prefix}${key}` };
+  }
+
+  /** Waits for memory for one more part. Resolves with the function that gives it back. */
+  async #transfer(): Promise<() => void> {
+    if (this.#transfers >= MAX_TRANSFERS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#transfers += 1;
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#transfers -= 1;
+      else next();
+    };
+  }
+
+  async *#withoutPauses(body: Readable): AsyncGenerator<Buffer> {
+    const { clock, requestTimeout } = this.#parts;
+    const late = () => body.destroy(new Error('the answer paused for too long'));
+    const chunks = body[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const cancel = clock.after(requestTimeout, late);
+        const { done, value } = await chunks.next().finally(cancel);
+        if (done === true) return;
+        yield value as Buffer;
+      }
+    } catch (error) {
+      throw this.#unavailable('s3:GetObject', error);
+    } finally {
+      body.destroy();
+    }
+  }
+
+  async #ifPresent<Answer>(right: string, call: () => Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (statusOf(error) === 404 && (error as ClientError).name !== 'NoSuchBucket') return undefined;
+      throw this.#unavailable(right, error);
+    }
+  }
+
+  async #attempt<Answer>(right: string, call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#unavailable(right, error);
+    }
+  }
+
+  #unavailable(right: string, error: unknown): Retryable {
+    if (error instanceof Retryable) return error;
+    return new Retryable('storage.unavailable', this.#says(right, error));
+  }
+
+  #says(right: string, error: unknown): string {
+    const { name } = error as ClientError;
+    const status = statusOf(error);
+    const { location } = this;
+    if (status === 403) return `${location} refuses ${right}${/^Unknown/.test(name) ? '' : ` (${name})`}`;
+    if (name === 'NoSuchBucket') return `${location} does not exist`;
+    const code = (error as { code?: unknown }).code;
+    return `${location} cannot be used: ${right} failed with ${code ?? (/^Unknown/.test(name) ? status : name)}`;
+  }
+}
+
+async function drain({ Body }: { readonly Body?: { transformToByteArray(): Promise<unknown> } | undefined }) {
+  await Body?.transformToByteArray();
+}
+
+async function readPart(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await handle.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) throw new Fatal('internal', 'A file became shorter while it was stored.');
+    filled += bytesRead;
+  }
+  return bytes;
+}

@@ -1,0 +1,77 @@
+/** `Storage:Objects:*`: where the files of the portal are. Source: docs/decisions/0279-object-store.md. */
+import { z } from 'zod';
+import { below, key, optional } from './keys.ts';
+import { choice, flag, pattern, secretText, webUrl } from './kinds.ts';
+import type { Fault, Warning } from './report.ts';
+
+const bucketName = pattern(
+  'name of a bucket',
+  'must be 3 to 63 lower-case letters, digits, dots and hyphens',
+  z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+);
+const regionName = pattern(
+  'name of a region',
+  'must be 1 to 40 letters, digits and hyphens',
+  z.string().regex(/^[A-Za-z0-9-]{1,40}$/),
+);
+const keyPrefix = pattern(
+  'prefix',
+  'must be at most 200 letters, digits and ._/-, and not begin with a slash',
+  z.string().regex(/^(?:[A-Za-z0-9._-][A-Za-z0-9._/-]{0,199})?$/),
+);
+
+export const OBJECTS_KEYS = {
+  'Storage:Objects:Kind': key(choice(['FileSystem', 'S3']), 'FileSystem', {
+    says: 'Where the files of the portal are: below `Storage:Root`, or in a bucket; see [object-store.md](object-store.md). The files of the batch service are below `Storage:Root` in both cases.',
+  }),
+  ...below('Storage:Objects:S3', {
+    Endpoint: optional(webUrl(), {
+      says: 'Address of the server, scheme included. Default: the one of the region.',
+    }),
+    Region: key(regionName, 'us-east-1', { says: 'Region of the bucket.' }),
+    Bucket: optional(bucketName, { says: 'Bucket; it must exist. Required by `Storage:Objects:Kind=S3`.' }),
+    Prefix: key(keyPrefix, '', { says: 'Begins the key of each object.' }),
+    ForcePathStyle: key(flag(), false, {
+      says: 'Put the bucket into the path of addresses, not into the host name; most servers of your own need it.',
+    }),
+    AccessKeyId: optional(secretText(), {
+      says: 'Access key. Absent: the client looks in the environment, its files and the identity of the machine.',
+    }),
+    SecretAccessKey: optional(secretText(), { says: 'Secret of the access key.' }),
+    ServerSideEncryption: key(flag(), false, { says: 'Ask the server to encrypt each object (AES256).' }),
+  }),
+} as const;
+
+interface ObjectsSettings {
+  readonly batch: { readonly enabled: boolean };
+  readonly runtime: { readonly store: 'lmdb' | 'postgres' };
+  readonly storage: {
+    readonly inputs: readonly unknown[];
+    readonly objects: {
+      readonly kind: 'FileSystem' | 'S3';
+      readonly s3: Readonly<Record<'bucket' | 'accessKeyId' | 'secretAccessKey', string | undefined>>;
+    };
+  };
+}
+
+/** Rules about several keys. */
+export function checkObjects(
+  { batch, runtime, storage }: ObjectsSettings,
+  faults: Fault[],
+  warnings: Warning[],
+): void {
+  const { kind, s3 } = storage.objects;
+  if (kind === 'FileSystem') return;
+  if (s3.bucket === undefined)
+    faults.push({ key: 'Storage:Objects:S3:Bucket', rule: 'is required by Storage:Objects:Kind=S3' });
+  if ((s3.accessKeyId === undefined) !== (s3.secretAccessKey === undefined))
+    faults.push({
+      key: 'Storage:Objects:S3:SecretAccessKey',
+      rule: 'and Storage:Objects:S3:AccessKeyId must be set together, or neither',
+    });
+  if (runtime.store === 'postgres' && (batch.enabled || storage.inputs.length > 0))
+    warnings.push({
+      key: 'Storage:Objects:Kind',
+      text: 'S3 holds the files of the portal only: nodes that take jobs must share the folder Storage:Root. Where they do not, set Batch:Enabled=false and Storage:Inputs=[]',
+    });
+}

@@ -1,0 +1,301 @@
+/** Files in a bucket of a real server, which is late, refuses, breaks off and comes back. */
+import { createHash, randomBytes } from 'node:crypto';
+import { cpSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { ListMultipartUploadsCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
+import { systemClock, systemIds } from '@sealwright/runtime';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { openS3, type S3Options, type S3Parts } from '../../../../actors/shared/objects/s3-objects.ts';
+import { startCluster } from '../../../postgres/cluster.ts';
+import { Service, temporaryRoot } from '../../../service/service.ts';
+import { Client, SAMPLE, until } from '../../portal/service.ts';
+import { assertObjectContract, contentOf, fileOf } from './object-contract.ts';
+import { type Radosgw, startRadosgw } from './radosgw.ts';
+
+const test = anyTest as TestFn<{ server: Radosgw | undefined }>;
+const tasks: (() => unknown)[] = [];
+
+test.before(async (t) => {
+  const fixture = Object.create(t, { teardown: { value: (task: () => unknown) => void tasks.push(task) } });
+  t.context.server = await startRadosgw(fixture as ExecutionContext);
+});
+
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+/** One test after the other: some of them stop the server. */
+function onServer(title: string, run: (t: ExecutionContext, server: Radosgw) => Promise<void>): void {
+  test.serial(title, async (t) => {
+    const { server } = t.context;
+    if (server === undefined) t.pass();
+    else await run(t, server);
+  });
+}
+
+const open = (options: S3Options, parts: Partial<S3Parts> = {}) =>
+  openS3(options, { clock: systemClock, ids: systemIds, ...parts });
+
+const digest = (bytes: Buffer | undefined) =>
+  createHash('sha256')
+    .update(bytes ?? '')
+    .digest('hex');
+
+onServer('a bucket keeps the contract of an object store', async (t, server) => {
+  const objects = await open(await server.bucket());
+  await assertObjectContract(t, objects);
+  t.true(objects.isConditional);
+});
+
+/** A server between client and store; `breaks` is told of each connection before any byte. */
+async function between(
+  t: ExecutionContext,
+  endpoint: string,
+  breaks: (client: Socket, store: Socket, count: number) => 'refused' | undefined,
+): Promise<string> {
+  const { port } = new URL(endpoint);
+  let count = 0;
+  const server = createServer((client) => {
+    const store = connect(Number(port), '127.0.0.1');
+    for (const socket of [client, store]) socket.on('error', () => {});
+    client.on('close', () => store.destroy());
+    // First, so that what it breaks off never gets through.
+    if (breaks(client, store, ++count) === 'refused') return;
+    store.on('close', () => client.destroy());
+    store.pipe(client);
+    client.pipe(store);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+onServer('a connection that is reset in the middle of a part loses nothing', async (t, server) => {
+  const options = await server.bucket();
+  const content = randomBytes(20_000_000);
+  let resets = 0;
+  const endpoint = await between(t, options.endpoint, (client) => {
+    let bytes = 0;
+    client.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes < 3_000_000 || resets >= 2) return;
+      resets += 1;
+      client.resetAndDestroy();
+    });
+    return undefined;
+  });
+  const objects = await open({ ...options, endpoint });
+  t.is(await objects.put('big', fileOf(t, content)), 'stored');
+  t.is(resets, 2);
+  t.is(digest(await contentOf(objects, 'big')), digest(content));
+});
+
+onServer('a server that asks to slow down is tried again', async (t, server) => {
+  const options = await server.bucket();
+  const SLOW = 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+  let refused = 0;
+  const endpoint = await between(t, options.endpoint, (client, store, count) => {
+    if (count > 2) return undefined;
+    refused += 1;
+    store.destroy();
+    client.once('data', () => client.end(SLOW));
+    return 'refused';
+  });
+  const objects = await open({ ...options, endpoint });
+  t.is(await objects.put('key', fileOf(t, Buffer.from('content'))), 'stored');
+  t.is(refused, 2);
+  t.deepEqual(await contentOf(objects, 'key'), Buffer.from('content'));
+});
+
+onServer('an answer that breaks off is an error, not a shorter file', async (t, server) => {
+  const options = await server.bucket();
+  await (await open(options)).put('key', fileOf(t, randomBytes(2_000_000)));
+  const endpoint = await between(t, options.endpoint, (client, store) => {
+    let bytes = 0;
+    store.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > 1_000_000) client.resetAndDestroy();
+    });
+    return undefined;
+  });
+  const objects = await open({ ...options, endpoint });
+  await t.throwsAsync(contentOf(objects, 'key'), { code: 'storage.unavailable' });
+});
+
+onServer('what a file of many parts leaves after a failure is removed', async (t, server) => {
+  const options = await server.bucket();
+  let bytes = 0;
+  const endpoint = await between(t, options.endpoint, (client, store) => {
+    client.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > 9_000_000) store.destroy();
+    });
+    // The server went away in the second part: the client can remove nothing either.
+    if (bytes > 9_000_000) store.destroy();
+    return undefined;
+  });
+  const broken = await open({ ...options, endpoint });
+  const objects = await open(options);
+  await t.throwsAsync(broken.put('big', fileOf(t, randomBytes(17_000_000))), { code: 'storage.unavailable' });
+  t.is(await objects.head('big'), undefined);
+  t.is(await objects.removeParts(Date.now() - 60_000), 0);
+  t.is(await objects.removeParts(Date.now() + 60_000), 1);
+  const left = await server.client().send(new ListMultipartUploadsCommand({ Bucket: options.bucket }));
+  t.deepEqual(left.Uploads ?? [], []);
+});
+
+onServer('a wrong secret and each missing right are named', async (t, server) => {
+  const options = await server.bucket();
+  const wrong = await open({ ...options, secretAccessKey: 'wrong' });
+  t.regex((await wrong.check()) ?? '', /refuses s3:PutObject \(SignatureDoesNotMatch\)$/);
+  await t.throwsAsync(wrong.put('key', fileOf(t, Buffer.from('x'))), { code: 'storage.unavailable' });
+  const missing = await open({ ...options, bucket: 'no-such-bucket' });
+  t.regex((await missing.check()) ?? '', /no-such-bucket at \S+ does not exist$/);
+
+  const guest = await server.addUser('guest');
+  const RIGHTS = [
+    ...['GetObject', 'ListBucket', 'ListBucketMultipartUploads'],
+    ...['AbortMultipartUpload', 'DeleteObject'],
+  ];
+  const objects = await open({ ...options, ...guest });
+  t.regex((await objects.check()) ?? '', /refuses s3:PutObject \(AccessDenied\)$/);
+  for (const right of [...RIGHTS, undefined]) {
+    const allowed = ['PutObject', ...RIGHTS.filter((one) => one !== right)].map((one) => `s3:${one}`);
+    const Resource = [`arn:aws:s3:::${options.bucket}`, `arn:aws:s3:::${options.bucket}/*`];
+    const common = { Principal: { AWS: ['arn:aws:iam:::user/guest'] }, Resource };
+    const Statement = [
+      { ...common, Effect: 'Allow', Action: allowed },
+      // The owner of an object may read it unless that is denied.
+      ...(right === undefined ? [] : [{ ...common, Effect: 'Deny', Action: [`s3:${right}`] }]),
+    ];
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
+    await server.client().send(new PutBucketPolicyCommand({ Bucket: options.bucket, Policy }));
+    const found = await objects.check();
+    if (right === undefined) t.is(found, undefined);
+    else t.true(found?.endsWith(`refuses s3:${right} (AccessDenied)`), found);
+  }
+});
+
+onServer('a clock that is twenty minutes late is corrected by the answer', async (t, server) => {
+  const options = await server.bucket();
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => now() - 20 * 60_000;
+  const objects = await open(options);
+  t.is(await objects.check(), undefined);
+  t.is(await objects.put('key', fileOf(t, Buffer.from('content'))), 'stored');
+});
+
+onServer(
+  'a store that hangs is an error within its time, and works again without a restart',
+  async (t, server) => {
+    const objects = await open(await server.bucket(), { timeout: 700 });
+    t.is(await objects.put('before', fileOf(t, Buffer.from('content'))), 'stored');
+    server.osd.kill('SIGSTOP');
+    try {
+      await t.throwsAsync(objects.put('during', fileOf(t, Buffer.from('content'))), {
+        code: 'storage.unavailable',
+      });
+      t.regex((await objects.check()) ?? '', /cannot be used: s3:PutObject failed/);
+    } finally {
+      server.osd.kill('SIGCONT');
+    }
+    t.not(await objects.put('during', fileOf(t, Buffer.from('content'))), undefined);
+    t.deepEqual(await contentOf(objects, 'during'), Buffer.from('content'));
+    t.is(await objects.check(), undefined);
+  },
+);
+
+onServer('two nodes on a database and a bucket share no folder, and lose nothing', async (t, server) => {
+  t.timeout(110_000);
+  const cluster = await startCluster(t);
+  if (cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const secret = 'ab'.repeat(32);
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = await server.bucket();
+  let keys: string | undefined;
+  const start = async (name: string, faults?: string) => {
+    const root = await temporaryRoot(t);
+    // Each node is given the keys of the program; it has nothing else of the others.
+    if (keys !== undefined) cpSync(keys, join(root, 'keys'), { recursive: true });
+    const service = await Service.startOne(t, {
+      root,
+      ...(faults !== undefined && { faults }),
+      settings: {
+        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': name },
+        ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Portal:Enabled': true },
+        ...{ 'Portal:Bootstrap:Organization': 'Acme', 'Portal:Bootstrap:Application': 'App' },
+        ...{ 'Portal:Bootstrap:Secret': secret, 'Storage:Objects:Kind': 'S3' },
+        ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:Bucket': bucket },
+        ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId ?? '', 'Storage:Objects:S3:ForcePathStyle': true },
+        'Storage:Objects:S3:SecretAccessKey': secretAccessKey ?? '',
+      },
+    });
+    keys ??= join(root, 'keys');
+    return { root, service, client: new Client(service.portalUrl, `App|${secret}`) };
+  };
+  const first = await start('one', 'portal.upload.kept=kill:2');
+  const second = await start('two');
+  const upload = await first.client.upload();
+  // Its file is in the bucket, and no step names it, when the process ends.
+  const lost = {
+    name: 'lost.pdf',
+    type: 'application/pdf',
+    content: Buffer.from('%PDF-1.7 of the killed node'),
+  };
+  await t.throwsAsync(first.client.upload(lost));
+  rmSync(join(first.root, 'portal'), { recursive: true });
+
+  const signer = { type: 'Signer', step: 1, allowElectronicSignature: true };
+  const user = { name: 'Ann', email: 'ann@example.com', identifier: 'ann' };
+  const [made] = await second.client.post<{ documentId: string }[]>('/api/documents', {
+    files: [{ ...upload, displayName: SAMPLE.name }],
+    flowActions: [{ ...signer, user }],
+  });
+  const path = `/api/documents/${made?.documentId}`;
+  interface Detail {
+    readonly status: string;
+    readonly flowActions: readonly { readonly id: string; readonly status: string }[];
+  }
+  const pending = await until(async () => {
+    const { flowActions } = await second.client.get<Detail>(path);
+    return flowActions.find(({ status }) => status === 'Pending');
+  });
+  await second.client.post(`${path}/electronic-signature`, { flowActionId: pending.id });
+  await until(async () =>
+    (await second.client.get<Detail>(path)).status === 'Concluded' ? true : undefined,
+  );
+  const content = `${path}/content?type=Signatures`;
+  const signed = Buffer.from(await (await second.client.fetch(content)).arrayBuffer());
+  t.true(signed.length > SAMPLE.content.length);
+
+  const third = await start('three');
+  const range = await third.client.fetch(content, { headers: { Range: 'bytes=100-199' } });
+  t.is(range.status, 206);
+  t.deepEqual(Buffer.from(await range.arrayBuffer()), signed.subarray(100, 200));
+  const whole = await third.client.fetch(content);
+  t.deepEqual(Buffer.from(await whole.arrayBuffer()), signed);
+  const printed = await third.client.fetch(`${path}/content?type=PrinterFriendlyVersion`);
+  t.is(printed.status, 200);
+  await printed.arrayBuffer();
+  const again = await third.client.upload(lost);
+  const preview = await second.client.fetch(again.location);
+  t.deepEqual(Buffer.from(await preview.arrayBuffer()), lost.content);
+
+  const ready = async () => {
+    const answer = await fetch(`${third.service.url}/api/ready`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  t.is((await ready()).status, 200);
+  server.osd.kill('SIGSTOP');
+  const down = await until(async () => {
+    const { status, text } = await ready();
+    return status === 503 ? text : undefined;
+  });
+  t.regex(down, /"objects"/);
+  server.osd.kill('SIGCONT');
+  await until(async () => ((await ready()).status === 200 ? true : undefined));
+});
