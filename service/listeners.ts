@@ -82,6 +82,7 @@ export async function listenForBatch(
     },
     sessionKeys: kept(SESSION_FILE),
     endedSessions: kept(ENDED_SESSIONS_FILE),
+    tokens: settings.identity.tokens,
     namedKeys: { keys: kept(NAMED_KEYS_FILE), uses: kept(NAMED_KEY_USES_FILE) },
   });
   const { url } = await server.listen();
@@ -98,6 +99,7 @@ export async function listenForPortal(service: OpenService): Promise<string | un
     settings: portalListenSettings(settings, service.runId),
     ...{ clock, ids, log, version, load },
     nodes: store.nodes,
+    tokens: settings.identity.tokens,
     observe: metrics.portalRequest,
     basePath: new URL(settings.portal.publicUrl ?? 'http://host').pathname.replace(/\/$/, ''),
     pageRoutes: portalPageRoutes(services.portal, {

@@ -14,6 +14,7 @@ import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
+import { checkTokens } from './token-table.ts';
 
 /** Minimum length: shorter keys can be guessed. */
 const SHORT_SECRET = 16;
@@ -171,6 +172,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
   if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
   if (isSound('Identity:')) checkIdentity(settings, faults, warnings);
+  if (isSound('Identity:')) checkTokens(settings.identity.tokens, faults);
   if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
 }

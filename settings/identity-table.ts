@@ -21,7 +21,7 @@ const domain = pattern(
 const scope = pattern('scope', 'must be the name of a scope', z.string().regex(/^[!#-[\]-~]{1,100}$/));
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** As configured: the provider's own name of itself must be equal, also in a slash at its end. */
-const issuer = scalar<string>({
+export const issuer = scalar<string>({
   type: 'URL',
   rule: 'must be an https URL without user, query and fragment; http is accepted for this machine only',
   schema: parsedBy((given) => {

@@ -5,6 +5,7 @@ import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
 import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
+import { TOKEN_KEYS, TOKEN_RIGHT_KEYS } from './token-table.ts';
 import { UNUSED_KEYS } from './unknown-keys.ts';
 
 const HEAD = `# Configuration
@@ -52,6 +53,12 @@ ${rows(PROVIDER_KEYS)}
 ## Members of \`Identity:Providers[]:Roles[]\`
 
 ${rows(PROVIDER_ROLE_KEYS)}
+## Members of \`Identity:Tokens[]\`
+
+${rows(TOKEN_KEYS)}
+## Members of \`Identity:Tokens[]:Rights[]\`
+
+${rows(TOKEN_RIGHT_KEYS)}
 ## Known, not used by this version
 
 Existing files may hold these keys; each gives a warning at start and changes nothing.

@@ -31,6 +31,7 @@ import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
+import { TOKEN_KEYS, TOKEN_RIGHT_KEYS, TOKENS_KEYS } from './token-table.ts';
 
 /** `token` of RFC 9110 §5.6.2. */
 const httpToken = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
@@ -336,6 +337,7 @@ export const KEYS = {
   ...NOTIFICATIONS_KEYS,
   ...PORTAL_KEYS,
   ...IDENTITY_KEYS,
+  ...TOKENS_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
     says: 'Require the API key or a session for `GET /api/metrics`.',
   }),
@@ -360,6 +362,8 @@ export function readNames(): readonly string[] {
   const webhooks = Object.keys(JOB_WEBHOOK_KEYS).map((name) => `Notifications:Webhooks:#:${name}`);
   const providers = Object.keys(PROVIDER_KEYS).map((name) => `Identity:Providers:#:${name}`);
   const roles = Object.keys(PROVIDER_ROLE_KEYS).map((name) => `Identity:Providers:#:Roles:#:${name}`);
+  const tokens = Object.keys(TOKEN_KEYS).map((name) => `Identity:Tokens:#:${name}`);
+  const tokenRights = Object.keys(TOKEN_RIGHT_KEYS).map((name) => `Identity:Tokens:#:Rights:#:${name}`);
   return [
     ...Object.keys(KEYS),
     ...inputs,
@@ -368,5 +372,7 @@ export function readNames(): readonly string[] {
     ...organizations,
     ...providers,
     ...roles,
+    ...tokens,
+    ...tokenRights,
   ];
 }

@@ -17,7 +17,7 @@ const bound = (description: string) =>
 const identity = z
   .strictObject({
     operator: shown(z.string(), 'Name under which actions of this caller are recorded.', 'operator'),
-    scheme: z.enum(['ApiKey', 'Cookie']).describe('How the caller is authenticated.'),
+    scheme: z.enum(['ApiKey', 'Cookie', 'Bearer']).describe('How the caller is authenticated.'),
     role: z.enum(OPERATOR_ROLES).optional().describe('Role of a person who signed in.'),
     scopes: z
       .array(z.enum(ACCESS_SCOPES))
@@ -86,7 +86,7 @@ export const readIdentity = operation({
   group: 'System',
   summary: 'Says who is asking, and by which scheme.',
   description:
-    'With a session the scheme is `Cookie`, with the key `ApiKey`; when both are sent the key decides.',
+    'With a session the scheme is `Cookie`, with a key `ApiKey`, with an access token of `Identity:Tokens` `Bearer`; when several are sent the key decides, then the token.',
   reply: identity,
   examples: { responses: { 200: { operator: 'operator', scheme: 'ApiKey' } } },
 });

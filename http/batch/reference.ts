@@ -92,8 +92,14 @@ export function batchApi(
           name: settings.cookieName,
           description: 'The session of a browser that is logged in.',
         },
+        Token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'at+jwt',
+          description: 'An access token of an issuer of `Identity:Tokens`.',
+        },
       },
-      of: ({ auth }) => (auth === 'anonymous' ? [] : [{ ApiKey: [] }, { Session: [] }]),
+      of: ({ auth }) => (auth === 'anonymous' ? [] : [{ ApiKey: [] }, { Session: [] }, { Token: [] }]),
     },
   };
 }

@@ -8,12 +8,13 @@ import type {
   OperatorMails,
   OperatorWebhooks,
 } from '../../actors/portal/api.ts';
-import { accessOf } from '../../contracts/batch/access.ts';
+import { ACCESS_SCOPES, accessOf } from '../../contracts/batch/access.ts';
 import { listEvents } from '../../contracts/batch/events.ts';
 import { cleanUp, listFolders, rescanFolders } from '../../contracts/batch/folders.ts';
 import { pausePipeline, readPipeline, resumePipeline } from '../../contracts/batch/pipeline.ts';
 import { listProfiles, readFailures, readSeries, readStatistics } from '../../contracts/batch/statistics.ts';
-import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
+import { createTokenCheck, rightsOf, type TokenRule } from '../core/access/access-tokens.ts';
+import { type Authenticator, createAuthenticator, type Identity } from '../core/access/auth.ts';
 import { openEndedSessions } from '../core/access/ended-sessions.ts';
 import {
   createKeyLimits,
@@ -31,7 +32,7 @@ import { createWrongKeys, type WrongKeys } from '../core/access/wrong-keys.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
 import type { HttpServer } from '../core/listener.ts';
 import { operatorFrame, withReference } from '../core/openapi/routes.ts';
-import { createAccessCheck } from '../core/request/access-check.ts';
+import { createAccessCheck, withTokens } from '../core/request/access-check.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { HttpSettings } from '../core/settings.ts';
@@ -109,6 +110,8 @@ export interface BatchServerDependencies extends HttpProcess {
   readonly namedKeys?: NamedKeyStores;
   /** Identity providers of operators. @default none */
   readonly signOn?: SignOn | undefined;
+  /** `Identity:Tokens`; those of organizations are left out. @default none */
+  readonly tokens?: readonly TokenRule[];
   /** Login links. @default none are issued */
   readonly oneTimeLogins?: OneTimeLogins;
   /** Program data on the pages. @default none, refreshed every 5 seconds */
@@ -206,11 +209,17 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
   const namedKeys = openNamedKeys(stores, dependencies);
   const authenticator = createAuthenticator(settings, openSessions(dependencies), oneTimeLogins, namedKeys);
   const wrongKeys = createWrongKeys(clock);
+  const keyCheck = createAccessCheck(authenticator, settings, wrongKeys, createKeyLimits(clock));
+  const tokens = dependencies.tokens?.filter(({ organization }) => organization === undefined) ?? [];
+  // Without a configured key nobody is admitted.
+  const hasTokens = tokens.length > 0 && settings.apiKey !== '';
   const api = {
     routes: batchRoutes(dependencies, settings, authenticator, wrongKeys, namedKeys),
     conventions: batchConventions,
-    accessCheck: createAccessCheck(authenticator, settings, wrongKeys, createKeyLimits(clock)),
-    challenge: authenticator.challenge,
+    accessCheck: hasTokens
+      ? withTokens(keyCheck, authenticator.apiKeyHeader, tokenIdentities(tokens, dependencies), wrongKeys)
+      : keyCheck,
+    challenge: hasTokens ? `${authenticator.challenge}, Bearer` : authenticator.challenge,
     rates: enabled ? { upload, actions } : undefined,
   };
   const server = createServer(api, settings, {
@@ -223,6 +232,22 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
   return {
     listen: () => server.listen(),
     close: () => server.close().finally(() => namedKeys.close()),
+  };
+}
+
+/** Callers by their access tokens. */
+function tokenIdentities(
+  rules: readonly TokenRule[],
+  parts: Pick<BatchServerDependencies, 'clock' | 'log'>,
+): (token: string) => Promise<Identity | undefined> {
+  const verify = createTokenCheck(rules, parts);
+  return async (text) => {
+    const token = await verify(text);
+    if (token === undefined) return undefined;
+    const { clientId, subject, issuer } = token;
+    const name = subject === clientId ? clientId : `${clientId}/${subject}`;
+    const operator = `client:${name}@${new URL(issuer).host}`;
+    return { operator, scheme: 'Bearer', scopes: rightsOf(token, ACCESS_SCOPES) };
   };
 }
 

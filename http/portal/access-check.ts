@@ -16,6 +16,7 @@ import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
+import { bearerToken } from '../core/access/access-tokens.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
@@ -29,6 +30,7 @@ import {
 } from '../core/request/access-check.ts';
 import type { AuthPolicy } from '../core/router.ts';
 import { requireScope } from './key-scopes.ts';
+import type { TokenTenants } from './token-tenants.ts';
 
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
@@ -55,6 +57,7 @@ export function createPortalAccessCheck(
   { tenants, signIn, editorSessions }: CallerDirectories,
   settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
   wrongKeys: WrongKeys,
+  tokenTenant?: TokenTenants,
 ): AccessCheck {
   return {
     ...createEntryRules(settings),
@@ -66,7 +69,8 @@ export function createPortalAccessCheck(
       if (policy === 'provisioning') return admitProvisioning(arrival, tenants, wrongKeys);
       const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
-      if (key === '') {
+      const token = tokenTenant && key === '' ? bearerToken(arrival.header('authorization')) : undefined;
+      if (key === '' && token === undefined) {
         const session = policy === 'application' || isOptional ? sessionOf(arrival, isOptional) : undefined;
         if (session !== undefined) return admitSession(session, arrival, signIn, wrongKeys);
         if (isOptional) return ANONYMOUS;
@@ -74,7 +78,8 @@ export function createPortalAccessCheck(
       }
       const { address } = arrival.caller;
       const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
-      return tenants.identify(key).then((tenant) => {
+      const found = tokenTenant && token !== undefined ? tokenTenant(token) : tenants.identify(key);
+      return found.then((tenant) => {
         // Where a ticket is enough, an invalid key is no reason to refuse.
         if (tenant === undefined && !isOptional) wrongKeys.count(address);
         if (!isOptional) requireRole(requireTenant(tenant), policy);

@@ -11,6 +11,7 @@ import {
   validateUpload,
 } from '../../contracts/portal/signing/validation.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import type { TokenRule } from '../core/access/access-tokens.ts';
 import type { RateWindow } from '../core/access/rate-limit.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
@@ -48,6 +49,7 @@ import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
 import { storedFileReply } from './stored-file.ts';
+import { createTokenTenants } from './token-tenants.ts';
 
 /** Validation by key and of signed files. */
 function signatureRoutes(validation: Validation): readonly AnyRoute[] {
@@ -106,6 +108,8 @@ export interface PortalServerDependencies extends HttpProcess {
   readonly basePath?: string;
   /** Pages for people and their assets. @default none */
   readonly pageRoutes?: readonly AnyRoute[];
+  /** `Identity:Tokens`; those of the batch service are left out. @default none */
+  readonly tokens?: readonly TokenRule[];
 }
 
 /** Rate limit of validation by key, per client. Source: docs/portal-values.md §17 and §21. */
@@ -167,7 +171,7 @@ export function portalRoutes(
 }
 
 export function createPortalServer(dependencies: PortalServerDependencies): HttpServer {
-  const { service, settings, version = 'development', basePath = '', pageRoutes } = dependencies;
+  const { service, settings, version = 'development', basePath = '', pageRoutes, tokens = [] } = dependencies;
   const bodies = createBodyReading(dependencies.log);
   const api = {
     // SCIM describes itself at /scim/v2/Schemas, in the form that its clients read; OpenAPI documents have no place for it.
@@ -177,7 +181,12 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
     ],
     trailingSlash: true,
     conventions: portalConventions(bodies, basePath),
-    accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(dependencies.clock)),
+    accessCheck: createPortalAccessCheck(
+      service,
+      settings,
+      createWrongKeys(dependencies.clock),
+      createTokenTenants(tokens, service.tenants, dependencies),
+    ),
     challenge: 'ApiKey header="X-Api-Key"',
     rates: { validation: VALIDATION_RATE, upload: UPLOAD_RATE },
   };

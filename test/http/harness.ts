@@ -87,6 +87,7 @@ export async function startServer(
       | 'portalActivity'
       | 'sessionKeys'
       | 'namedKeys'
+      | 'tokens'
       | 'endedSessions'
       | 'oneTimeLogins'
     >

@@ -80,6 +80,8 @@ export function principalOf({ user, application }: Pick<Tenant, 'user' | 'applic
 export interface Tenants {
   /** The tenant of an `X-Api-Key` value, in constant time for known applications; undefined = 401. */
   identify(key: string): Promise<Tenant | undefined>;
+  /** The organization of a name; undefined = there is none. */
+  organization(name: string): Promise<Tenant['organization'] | undefined>;
   /** Origins that may frame the pages of an organization's documents; empty = any. */
   embedOrigins(organization: OrganizationId): Promise<readonly string[]>;
   /** Address to which people answer, as the mails name it; null = none. */

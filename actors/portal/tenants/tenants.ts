@@ -11,7 +11,7 @@ import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
-import { APPLICATION_ROW, nameKey, ORGANIZATION } from './organizations.ts';
+import { APPLICATION_ROW, nameKey, ORGANIZATION, organizationName } from './organizations.ts';
 
 /** Applications kept in memory. */
 const CACHE_SIZE = 4096;
@@ -87,6 +87,13 @@ export class TenantDirectory implements Tenants {
     return found.caller;
   }
 
+  async organization(name: string): Promise<Tenant['organization'] | undefined> {
+    const { store, system } = this.runtime;
+    const holder = await store.holder(organizationName(name));
+    const actor = holder && (await system.read({ kind: ORGANIZATION, id: holder.id }));
+    return actor && organizationOf(actor.id as OrganizationId, actor.context);
+  }
+
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
     const actor = await this.runtime.system.read({ kind: ORGANIZATION, id: organization });
     return actor === undefined ? [] : actor.context.embedOrigins;
@@ -123,16 +130,20 @@ export class TenantDirectory implements Tenants {
   }
 }
 
+function organizationOf(
+  id: OrganizationId,
+  { name, identifier }: OrganizationContext,
+): Tenant['organization'] {
+  return { id, name, ...(identifier !== null && { identifier }) };
+}
+
 function cachedTenantOf(
   id: OrganizationId,
   organization: OrganizationContext,
   application: Application,
 ): CachedTenant {
   const tenant: Tenant = {
-    organization: {
-      ...{ id, name: organization.name },
-      ...(organization.identifier !== null && { identifier: organization.identifier }),
-    },
+    organization: organizationOf(id, organization),
     application: { id: application.id, name: application.name, role: application.role },
   };
   return {

@@ -66,7 +66,7 @@ function digest(text: string): Buffer {
 export interface Identity {
   /** Name in events, histories and the log: `operator` for the configured key, `key:<name>` for a named one. */
   readonly operator: string;
-  readonly scheme: 'ApiKey' | 'Cookie';
+  readonly scheme: 'ApiKey' | 'Cookie' | 'Bearer';
   /** Role that the groups of the identity provider give. Absent for keys, and sessions that the configured key began. */
   readonly role?: OperatorRole;
   /** Absent: all. */

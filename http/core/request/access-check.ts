@@ -5,6 +5,7 @@
  */
 import type { Access } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import { bearerToken } from '../access/access-tokens.ts';
 import type { Authenticator, Identity } from '../access/auth.ts';
 import type { Caller } from '../access/caller.ts';
 import { readCookie, sessionCookie } from '../access/cookies.ts';
@@ -137,6 +138,35 @@ export function createAccessCheck(
         if (!isWrong || policy !== 'page' || apiKey !== '') throw thrown;
         return { admitted: false, reply: redirect(302, loginPath(arrival)) };
       }
+    },
+  };
+}
+
+/**
+ * Adds access tokens to a check; the header of the key decides before them, and they before a session.
+ * @param identify resolves with undefined for an invalid token
+ */
+export function withTokens(
+  check: ImmediateAccessCheck,
+  apiKeyHeader: string,
+  identify: (token: string) => Promise<Identity | undefined>,
+  wrongKeys: WrongKeys,
+): AccessCheck {
+  return {
+    ...check,
+    admit(arrival, policy, access = EVERYTHING) {
+      const token = bearerToken(arrival.header('authorization'));
+      if (token === undefined || policy === 'anonymous' || arrival.header(apiKeyHeader) !== '')
+        return check.admit(arrival, policy, access);
+      const { address } = arrival.caller;
+      return identify(token).then((identity) => {
+        if (identity === undefined) {
+          wrongKeys.count(address);
+          throw new Refusal('auth.invalid-credentials', 'The access token is not valid for this service.');
+        }
+        requireAccess(identity, access);
+        return { admitted: true, identity, setCookie: undefined, by: identity.operator };
+      });
     },
   };
 }
