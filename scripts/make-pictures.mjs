@@ -9,6 +9,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,11 +17,13 @@ import { chromium } from 'playwright-core';
 import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
 import { LANGUAGES } from '../dist/contracts/portal/words.js';
 import { NO_BRANDING } from '../dist/machines/portal/branding.js';
-import { startProgram } from '../dist/test/actors/portal/service.js';
+import { startProgram, until } from '../dist/test/actors/portal/service.js';
 import { logIn, openSigning } from '../dist/test/browser/browser.js';
-import { startPagesServer } from '../dist/test/browser/pages-server.js';
+import { clausePdf, startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
 import { mailedLink, register } from '../dist/test/http/portal/account/users.js';
+import { startCluster } from '../dist/test/postgres/cluster.js';
+import { Service, temporaryRoot } from '../dist/test/service/service.js';
 
 const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -28,7 +31,7 @@ const DEVICES = {
 };
 const THEMES = ['light', 'dark'];
 const STATES = [
-  'waiting-for-turn done refused canceled expired concluded deleted observing processing ticket-expired unknown',
+  'waiting-for-turn done refused canceled expired concluded deleted observing processing ticket-expired replaced removed unknown',
 ].flatMap((names) => names.split(' '));
 
 const { values, positionals } = parseArgs({
@@ -38,6 +41,9 @@ const { values, positionals } = parseArgs({
 const [folder] = positionals;
 if (folder === undefined) throw new Error('Name the folder of the pictures.');
 mkdirSync(folder, { recursive: true });
+
+/** Pages whose interesting part is below the first screen. */
+const WHOLE = /^(administration-|sender-(document|bulk|template|review))/;
 
 /** Ends of the servers, as tests call them. */
 const ends = [];
@@ -62,8 +68,20 @@ const action = {
   ],
 };
 
-/** Does something on the signing page before its picture. */
+/** Does something on a page before its picture. */
 const DONE = {
+  'administration-refused': async (page) => {
+    await page.locator('#url').fill('no address');
+    await page.locator('form[action$="/organization/webhooks"] button').click();
+    await page.locator('.error').first().waitFor();
+  },
+  'sender-fields': async (page) => {
+    await page.locator('.steps button').nth(2).click();
+    await page.locator('.page canvas').first().waitFor();
+  },
+  'sender-document': (page) => page.locator('#first-page canvas').waitFor(),
+  'sender-people': (page) => page.locator('.steps button').nth(1).click(),
+  'sender-review': (page) => page.locator('.steps button').nth(3).click(),
   'signer-next': async (page) => page.locator('#guide-next').click(),
   'signer-missing': async (page) => {
     for (let press = 0; press < 5; press += 1) await page.locator('#guide-next').press('Enter');
@@ -100,6 +118,7 @@ try {
   const signer = await startPagesServer(session, { action });
   const program = await PortalProgram.start(session);
   const service = await operatorService();
+  const several = await nodes();
   const pages = {
     signer: signer.url + signer.signPath,
     'signer-embedded': signer.url + signer.embedPath,
@@ -118,11 +137,9 @@ try {
     ...Object.fromEntries(
       Object.entries(service.pages).map(([name, path]) => [`operator-${name}`, service.url + path]),
     ),
+    ...(several && { 'operator-nodes': `${several.url}/runtime` }),
     ...Object.fromEntries(
-      Object.entries(service.administration).map(([name, path]) => [
-        `administration-${name}`,
-        service.portal + path,
-      ]),
+      Object.entries(service.account).map(([name, path]) => [name, service.portal + path]),
     ),
   };
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
@@ -137,18 +154,21 @@ try {
             colorScheme: theme,
             locale: 'en-US',
             reducedMotion: 'reduce',
-            ...(name.startsWith('administration-') && { storageState: administrator }),
+            ...(/^(administration|sender)-/.test(name) && { storageState: administrator }),
           });
           const page = await context.newPage();
-          if (name.startsWith('operator-')) await logIn(page, service.url, service.key);
-          await page.goto(address, { waitUntil: name.startsWith('operator-') ? 'load' : 'networkidle' });
+          const { origin } = new URL(address);
+          if (name.startsWith('operator-'))
+            await logIn(page, origin, origin === service.url ? service.key : await several.key());
+          await page.goto(address, { waitUntil: /^(operator|sender)-/.test(name) ? 'load' : 'networkidle' });
           if (name.startsWith('operator-'))
             await page.locator('main[data-refreshed], main:has(form[enctype], .part)').waitFor();
+          if (/^sender-(fields|people|review)$/.test(name)) await page.locator('[data-ready]').waitFor();
           if ((await page.locator('#pages').count()) > 0)
             await page.locator('.page[data-drawn]').first().waitFor({ timeout: 20_000 });
           await DONE[name]?.(page);
           const file = `${name}-${device}-${theme}.png`;
-          await page.screenshot({ path: join(folder, file) });
+          await page.screenshot({ path: join(folder, file), fullPage: WHOLE.test(name) });
           pictured.push(file);
           await context.close();
         }
@@ -160,6 +180,90 @@ try {
   }
 } finally {
   for (const end of ends) await end();
+}
+
+/** A receiver of webhooks. */
+async function receiver() {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.end('thanks'));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.unshift(() => server.close());
+  return `http://127.0.0.1:${server.address().port}/`;
+}
+
+/** Documents, drafts, templates, deliveries and keys of an organization; paths of its pages, by name. */
+async function accountPages({ acme, administrator }) {
+  const { items } = await administrator.get('/api/admin/organizations?q=Acme');
+  const organization = `/api/admin/organizations/${items[0].id}`;
+  await acme.post(`/api/organizations/${items[0].id}/webhooks`, { url: await receiver() });
+  const file = { name: 'lease.pdf', content: clausePdf(3), type: 'application/pdf' };
+  const people = ['Ana Lima', 'Bruno Reis'].map((name, index) => ({
+    ...{ step: index + 1, allowElectronicSignature: true },
+    user: { name, email: `${name.split(' ')[0].toLowerCase()}@example.org` },
+  }));
+  const document = await acme.create(people, {}, { ...file, name: 'Rental agreement 2027.pdf' });
+  await acme.create(people.slice(1), {}, { ...file, name: 'Annex with the list of furniture.pdf' });
+  const refused = await acme.create(people.slice(1), {}, { ...file, name: 'Refused.pdf' });
+  await acme.send(`/api/documents/${refused}/refusal`, { reason: 'Never mind' });
+  const upload = async () => {
+    const { id, name, contentType } = await acme.upload(file);
+    return { id, displayName: 'Lease', name, contentType };
+  };
+  const draft = await acme.post('/api/document-drafts', {
+    name: 'Lease',
+    document: { files: [await upload()], flowActions: people },
+  });
+  const template = await acme.post('/api/templates', {
+    name: 'Lease',
+    document: { files: [await upload()], flowActions: [{ title: 'Tenant', allowElectronicSignature: true }] },
+  });
+  const application = await administrator.post(`${organization}/applications`, { name: 'Shop' });
+  for (const name of ['Website', 'Warehouse'])
+    await administrator.post(`${organization}/applications/${application.id}/keys`, { name });
+  await until(async () => {
+    const { items: sent } = await acme.get(`/api/organizations/${items[0].id}/deliveries`);
+    return sent.some(({ status }) => status === 'Delivered') ? true : undefined;
+  });
+  const editor = `/account/documents/drafts/${draft.id}`;
+  return {
+    'administration-settings': '/organization',
+    'administration-refused': '/organization',
+    'administration-users': '/organization/users',
+    'administration-branding': '/organization/branding',
+    'administration-applications': '/organization/applications',
+    'administration-keys': `/organization/applications/${application.id}`,
+    'sender-list': '/account/documents',
+    'sender-document': `/account/documents/${document}`,
+    'sender-new': '/account/documents/new',
+    'sender-people': editor,
+    'sender-fields': editor,
+    'sender-review': editor,
+    'sender-templates': '/account/templates',
+    'sender-template': `/account/templates/${template.id}`,
+    'sender-bulk': `/account/templates/${template.id}/bulk`,
+  };
+}
+
+/** Two nodes on a store of PostgreSQL; undefined where it is missing. */
+async function nodes() {
+  const cluster = await startCluster(session);
+  if (cluster === undefined) return undefined;
+  ends.unshift(() => cluster.remove());
+  const root = await temporaryRoot(session);
+  const start = (name) =>
+    Service.startOne(session, {
+      root,
+      settings: {
+        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': name },
+        ...{ 'Runtime:Shards': 1, 'Dashboard:PollIntervalSeconds': 1 },
+      },
+      env: { SEALWRIGHT_NODES_PREVIEW: '1' },
+    });
+  const one = await start('node-1');
+  await start('node-2');
+  return one;
 }
 
 /** A service with jobs in each state, and the pages of its operator. */
@@ -186,12 +290,9 @@ async function operatorService() {
   };
   await register(portal, 'ana@example.org', { administrator: true }, 'Ana Lima');
   await register(portal, 'sam@example.org', { operator: true }, 'Sam Reis');
-  const administration = {
-    ...{ settings: '/organization', users: '/organization/users', branding: '/organization/branding' },
-    applications: '/organization/applications',
-  };
+  const account = await accountPages(portal);
   const link = await mailedLink(portal, 'ana@example.org');
-  return { url: one.url, key: await one.key(), pages, portal: portal.url, administration, link };
+  return { url: one.url, key: await one.key(), pages, portal: portal.url, account, link };
 }
 
 /** Cookies of an administrator who followed the mailed link. */

@@ -181,6 +181,13 @@ const FIELDS = [
   { ...field, id: 'f3', name: 'agreed', type: 'Checkbox', label: 'I agree', place: place(300) },
 ] as const;
 
+/** Notes when the first page is drawn, milliseconds from the request for the page. */
+const DRAWN_AT = `new MutationObserver((_, observer) => {
+  if (document.querySelector('.page[data-drawn]') === null) return;
+  globalThis.drawnAt = Math.round(performance.now());
+  observer.disconnect();
+}).observe(document, { subtree: true, childList: true, attributeFilter: ['data-drawn'] })`;
+
 for (const [width, height, limit] of [
   [390, 844, 100],
   [320, 640, 130],
@@ -194,8 +201,10 @@ for (const [width, height, limit] of [
       const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width, height } });
       if (visited === undefined) return;
       const { page } = visited;
+      await page.addInitScript(DRAWN_AT);
       await page.goto(`${site.url}${site.signPath}`);
       await page.locator('.page[data-drawn]').first().waitFor();
+      t.log(`the first page is drawn after ${await page.evaluate('drawnAt')} ms`);
       const top = (await page.locator('.page').first().boundingBox())?.y ?? Number.NaN;
       t.log(`the document begins at ${top} px, ${Math.round((100 * top) / height)} % of the screen`);
       t.true(top <= limit, `${top} px`);

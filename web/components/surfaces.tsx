@@ -129,14 +129,16 @@ export function Table({
   readonly heads: readonly ComponentChildren[];
   readonly rows: readonly TableRow[] | undefined;
   readonly empty?: ComponentChildren;
-  /** On narrow screens each row is a card, in place of scrolling. */
-  readonly cards?: boolean;
+  /** On narrow screens each row is a card, in place of scrolling; `named`: with the names of its columns. */
+  readonly cards?: boolean | 'named';
   /** The last column has actions, which stay in view. */
   readonly actions?: boolean;
 }) {
   return (
     <section
-      class={['scroll', cards && 'cards', actions && 'with-actions'].filter(Boolean).join(' ')}
+      class={['scroll', cards && 'cards', cards === 'named' && 'named', actions && 'with-actions']
+        .filter(Boolean)
+        .join(' ')}
       aria-label={caption}
       tabIndex={0}
       aria-busy={rows === undefined ? 'true' : undefined}
@@ -162,9 +164,14 @@ export function Table({
               ))
             : rows.map(({ key, cells }) => (
                 <tr key={key}>
-                  {cells.map((cell) => (
-                    <td>{cell}</td>
-                  ))}
+                  {cells.map((cell, index) => {
+                    const head = heads[index];
+                    return (
+                      <td data-head={cards === 'named' && typeof head === 'string' ? head : undefined}>
+                        {cell}
+                      </td>
+                    );
+                  })}
                 </tr>
               ))}
           {rows?.length === 0 && (

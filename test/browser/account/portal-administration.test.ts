@@ -27,6 +27,11 @@ const COVERED = `[...document.querySelectorAll('td :is(select, button, summary)'
   return control.checkVisibility() && (isCovered(left + 4) || isCovered(right - 4));
 }).map((control) => control.outerHTML)`;
 
+/** Evaluates to the tables with actions that scroll sideways. */
+const SIDEWAYS = `[...document.querySelectorAll('.scroll.with-actions')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((table) => table.getAttribute('aria-label'))`;
+
 async function looksGood(t: ExecutionContext, page: Page, what: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -38,6 +43,7 @@ async function looksGood(t: ExecutionContext, page: Page, what: string): Promise
       await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
       `${what} at ${size.width} px`,
     );
+    if (size.width < 600) t.deepEqual(await page.evaluate(SIDEWAYS), [], `${what} at ${size.width} px`);
   }
   await page.setViewportSize({ width: 1280, height: 800 });
 }

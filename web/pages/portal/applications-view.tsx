@@ -158,6 +158,7 @@ export function applicationPage(
             ]}
             rows={application.keys.map((key) => keyRow(of, path, key, folders))}
             empty={texts.noKeys}
+            cards="named"
             actions
           />
         </Card>

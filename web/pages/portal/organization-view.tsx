@@ -199,6 +199,7 @@ function Deliveries(parts: Parts) {
         heads={[texts.time, texts.event, texts.state, texts.attempts, texts.actions]}
         rows={deliveries.items.map((delivery) => deliveryRow(parts, delivery))}
         empty={texts.noDeliveries}
+        cards="named"
         actions
       />
       <Pages

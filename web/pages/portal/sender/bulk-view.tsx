@@ -11,7 +11,8 @@ import { markup } from '../../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import type { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
-import { Badge, Card, Progress, Table } from '../../../components/surfaces.tsx';
+import { Icon } from '../../../components/icon.tsx';
+import { Badge, Card, PageHead, Progress, Table } from '../../../components/surfaces.tsx';
 import { type AccountPage, accountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
 import { counted, filled, type SenderTexts, textBy } from '../texts.ts';
 import { timeText } from './times.ts';
@@ -47,13 +48,15 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
     title: filled(texts.title, { name: template.name }),
+    hasHeading: true,
     script: 'bulk.js',
     data: { formToken: user.formToken, words: senders.editor.script },
     main: markup(
       <>
-        <p>
-          <a href={addressFrom(page, path)}>{template.name}</a>
-        </p>
+        <PageHead
+          title={filled(texts.title, { name: template.name })}
+          from={{ href: addressFrom(page, path), text: template.name }}
+        />
         <p>{texts.intro}</p>
         <p class="hint">{texts.limits}</p>
         {refusal !== undefined && (
@@ -64,7 +67,8 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         )}
         <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
           <Hidden user={user} template={template} file={undefined} />
-          <div class="drop" id="table-drop">
+          <div class={preview === undefined ? 'drop first' : 'drop'} id="table-drop">
+            <Icon name="upload" size="l" />
             <label for="table-file">{preview === undefined ? texts.choose : texts.chooseOther}</label>
             <input
               type="file"

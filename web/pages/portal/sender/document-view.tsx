@@ -8,6 +8,7 @@ import type { Mail } from '../../../../contracts/portal/mails.ts';
 import type { DownloadType, Language } from '../../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
+import { PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, type Viewed } from '../account-form.tsx';
 import { type AccountPage, accountPage, addressFrom } from '../account-frame.ts';
 import { filled, type SenderTexts } from '../texts.ts';
@@ -63,16 +64,18 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   };
   return accountPage(page, user, {
     title: document.name,
+    hasHeading: true,
     main: (
       <>
+        <PageHead
+          title={document.name}
+          from={{ href: addressFrom(page, '/account/documents'), text: texts.page.back }}
+        />
         {done !== undefined && (
           <p class="outcome good" role="status">
             {texts.page[done]}
           </p>
         )}
-        <p>
-          <a href={addressFrom(page, '/account/documents')}>{texts.page.back}</a>
-        </p>
         <div id="document" class="stack">
           <section>
             {preview !== undefined && <p id="first-page" data-version={document.checksumMd5} />}
@@ -249,18 +252,18 @@ function Participants(parts: Parts) {
             </span>
             <GroupMembers texts={texts} action={action} />
             {isOpen && action.status !== 'Completed' && (
-              <p class="ways">
+              <div class="ways">
                 <PersonChanges texts={texts} action={action} isXml={isXml} />
-              </p>
-            )}
-            {isOpen && action.status === 'Pending' && (
-              <AccountForm
-                of={parts}
-                isChecked
-                action={`/account/documents/${id}/participants/${action.id}/remind`}
-              >
-                <Button type="submit">{texts.page.remind}</Button>
-              </AccountForm>
+                {action.status === 'Pending' && (
+                  <AccountForm
+                    of={parts}
+                    isChecked
+                    action={`/account/documents/${id}/participants/${action.id}/remind`}
+                  >
+                    <Button type="submit">{texts.page.remind}</Button>
+                  </AccountForm>
+                )}
+              </div>
             )}
           </li>
         ))}
