@@ -38,6 +38,8 @@ export function decideOnce<Context, Message, Decision>(): (
 export interface RecordChange<Context> {
   readonly context: Partial<Context>;
   readonly note?: string;
+  /** Details of the journal line. */
+  readonly data?: Readonly<Record<string, string | null>>;
 }
 
 export interface RecordMessage {
@@ -105,17 +107,18 @@ export function recordMachine({
   const decide = decideOnce<object, RecordMessage, RecordChange<object> | undefined>();
   const machine = setup({
     types: { context: {} as object, input: {} as object, events: {} as RecordMessage },
-    actions: { note: (_, _line: { readonly message: string }) => {} },
+    actions: { note: (_, _line: { readonly message: string; readonly data?: object }) => {} },
     delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
-  const note = (message: string) => ({ type: 'note', params: { message } }) as const;
+  const note = (message: string, data?: object) =>
+    ({ type: 'note', params: { message, ...(data !== undefined && { data }) } }) as const;
   const on = Object.entries(changes as { readonly [type: string]: Decide }).map(([type, change]) => {
     const carryOut = machine.enqueueActions(({ context, event, enqueue }) => {
       const decided = decide(change, context, event);
       if (decided === undefined) return;
       enqueue.assign(decided.context);
       const by = event.by === undefined ? '' : ` By ${event.by}.`;
-      if (decided.note !== undefined) enqueue(note(`${decided.note}${by}`));
+      if (decided.note !== undefined) enqueue(note(`${decided.note}${by}`, decided.data));
     });
     return [
       type,

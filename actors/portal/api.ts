@@ -44,6 +44,7 @@ export type { Administration, ApplicationView, OrganizationView } from './tenant
 export type { OperatorKeys } from './tenants/operator-keys.ts';
 export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './tenants/provider-sign-in.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';
+export type { SessionView, UserSessions } from './tenants/user-sessions.ts';
 export type { UserDirectory } from './tenants/users.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';
 export type { StoredFile } from './uploads/blobs.ts';

@@ -66,6 +66,7 @@ import { OperatorKeyList } from './tenants/operator-keys.ts';
 import { ProviderSignIn } from './tenants/provider-sign-in.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
+import { UserSessions } from './tenants/user-sessions.ts';
 import { UserDirectory } from './tenants/users.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { BlobSweeping } from './uploads/blob-sweeping.ts';
@@ -286,6 +287,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
     provisioning: new Provisioning(runtime),
+    userSessions: new UserSessions(runtime),
     publicUrl,
     marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 

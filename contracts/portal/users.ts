@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { maybeFlag, maybeText, members, shown, text } from '../fields.ts';
+import { maybeFlag, maybeText, members, shown, text, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { identity } from './entities.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
@@ -169,6 +169,59 @@ export const removeOwnUser = operation({
   params: z.object({ userId }),
   reply: 'empty',
   refusals: ['UserNotFound'],
+});
+
+const signIn = z
+  .strictObject({
+    id: shown(z.int(), 'Number of the entry in the history of the organization.', 12),
+    date: time.describe('Time of the event, UTC.'),
+    action: z.enum(['SignedIn', 'SignedOut', 'SessionsEnded']).describe('What happened.'),
+    userId: shown(z.string(), 'Id of the user.', EXAMPLE_IDS.flowAction),
+    sessionId: shown(
+      z.string().nullable(),
+      'Id of the session. Null: all sessions of the user.',
+      '9f86d081884c7d65',
+    ),
+    ipAddress: shown(z.string().nullable(), 'Address of the browser. Null: not known.', '203.0.113.7'),
+    userAgent: shown(z.string().nullable(), '`User-Agent`, shortened. Null: not known.', 'Mozilla/5.0'),
+    message: shown(
+      z.string(),
+      'The entry as it is hashed, with who ended sessions.',
+      'Signed in. User 5d2c.',
+    ),
+    hash: shown(z.string().nullable(), 'Hash that chains the entries.', '9f86d081884c7d659a2f'),
+  })
+  .meta({ id: 'SignIn' });
+export type SignInEntry = Value<typeof signIn>;
+
+export const listSignIns = operation({
+  method: 'GET',
+  path: '/api/organizations/sign-ins',
+  group: 'Organizations',
+  summary: 'Exports sign-ins and ends of sessions of users, oldest first.',
+  description:
+    'The entries are part of the tamper-evident history, and stay when a user is removed. Ask again with `next` as `after` until it is null. The session of a user needs the role administrator.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  query: members({
+    after: shown(
+      z
+        .string()
+        .regex(/^\d{1,9}$/, { error: 'must be a whole number of at least 0' })
+        .transform(Number)
+        .optional(),
+      'Number of the last entry that is known. Absent: from the first on.',
+      '12',
+    ),
+    limit: paging.limit,
+  }),
+  reply: z
+    .strictObject({
+      items: z.array(signIn).describe('Entries, oldest first.'),
+      next: shown(z.int().nullable(), 'The `after` of the following page. Null: none yet.', 12),
+    })
+    .meta({ id: 'SignInPage' }),
+  refusals: [],
 });
 
 export const listUsers = operation({

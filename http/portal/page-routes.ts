@@ -96,6 +96,7 @@ export type PageService = Pick<
   | 'validation'
   | 'marksSessions'
   | 'signIn'
+  | 'userSessions'
   | 'providerSignIn'
   | 'administration'
   | 'webhooks'
@@ -121,7 +122,7 @@ export function portalPageRoutes(
     providers,
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
-    readonly providers?: Parameters<typeof signInRoutes>[2];
+    readonly providers?: Parameters<typeof signInRoutes>[3];
   },
 ): readonly AnyRoute[] {
   return [
@@ -131,11 +132,11 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
-    ...signInRoutes(service.signIn, service.providerSignIn, providers, clock, nodes),
+    ...signInRoutes(service.signIn, service.userSessions, service.providerSignIn, providers, clock, nodes),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),
-    ...userPageRoutes(service.users),
+    ...userPageRoutes(service.users, service.userSessions),
     ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),
     ...bulkPageRoutes({ ...service, ids }),

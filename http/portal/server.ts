@@ -148,7 +148,7 @@ export function portalRoutes(
     ...marksSessionRoutes(service.marksSessions),
     ...generationRoutes(service.generations, idempotency),
     ...reportRoutes(service.reports),
-    ...userRoutes(service.users, service.administration),
+    ...userRoutes(service.users, service.administration, service.userSessions),
     ...organizationRoutes(service.administration, webhooks),
     ...brandingRoutes(service.branding),
     ...webhookRoutes(webhooks),

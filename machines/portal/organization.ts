@@ -102,7 +102,11 @@ export type OrganizationMessage = { readonly at: Millis; readonly by?: string | 
   | { readonly type: 'CONFIGURE'; readonly settings: Partial<OrganizationSettings> }
   | { readonly type: 'USED'; readonly applicationId: ApplicationId; readonly id: string }
   /** Adds a line to the journal, for actions that change no actor. */
-  | { readonly type: 'RECORD'; readonly note: string }
+  | {
+      readonly type: 'RECORD';
+      readonly note: string;
+      readonly data?: Readonly<Record<string, string | null>>;
+    }
 );
 
 /** True for equal names. */
@@ -171,7 +175,7 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
       );
       return { context: { applications } };
     },
-    RECORD: (_, { note }) => ({ context: {}, note }),
+    RECORD: (_, { note, data }) => ({ context: {}, note, ...(data !== undefined && { data }) }),
   },
 });
 

@@ -14,6 +14,7 @@
  * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
  * | Known | SIGN_OUT_AT_PROVIDER | Known | | of existing sessions of the identity                     |
+ * | Known | END_SESSIONS | Known |         | of the organization: an existing one, or all             |
  * | Known | REMOVE     | Removed |         |                                                          |
  *
  * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data. Sessions end
@@ -91,7 +92,17 @@ export interface UserIdentity {
 /** Identities of one person, at most. */
 const MAX_IDENTITIES = 10;
 
-interface UserSession {
+/** Place and time at which a session began. */
+export interface SessionOrigin {
+  readonly at: Millis;
+  readonly ipAddress: string | null;
+  /** `User-Agent`, shortened. */
+  readonly userAgent: string | null;
+}
+
+export interface UserSession {
+  /** Absent in sessions of earlier versions. */
+  readonly begun?: SessionOrigin;
   /** Present: the session began at a provider. */
   readonly at?: UserIdentity & { /** Id of the session there. */ readonly session?: string };
   /** Of the secret in the cookie, lower-case hex. */
@@ -111,6 +122,11 @@ export interface UserContext extends UserProfile {
   readonly memberships: readonly Membership[];
   /** At identity providers; absent = none. */
   readonly identities?: readonly UserIdentity[];
+}
+
+/** Names a session in lists; no secret follows from it. */
+export function idOfSession({ sha256 }: Pick<UserSession, 'sha256'>): string {
+  return sha256.slice(0, 16);
 }
 
 /** Role of an access profile; undefined for people who are only in the directory. */
@@ -156,6 +172,8 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       readonly session?: UserSession;
     }
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
+  /** `sessionId`: absent = all, and those of the editor. */
+  | { readonly type: 'END_SESSIONS'; readonly organizationId: OrganizationId; readonly sessionId?: string }
   | { readonly type: 'SIGN_OUT_AT_PROVIDER'; readonly identity: UserIdentity; readonly session?: string }
   | { readonly type: 'REMOVE' }
 );
@@ -351,6 +369,25 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       );
       if (kept.length === sessions.length) return undefined;
       return { context: { sessions: kept }, note: 'Signed out by the identity provider.' };
+    },
+    END_SESSIONS: (user, { organizationId, sessionId, at }) => {
+      if (!user.memberships.some((one) => one.organizationId === organizationId)) return undefined;
+      const sessions = unexpired(user.sessions, at);
+      if (sessionId === undefined)
+        return {
+          context: {
+            ...sessionsElsewhere(user, organizationId),
+            memberships: user.memberships.map((one) =>
+              one.organizationId === organizationId ? { ...one, endedAt: at } : one,
+            ),
+          },
+          note: `All sessions in organization ${organizationId} ended.`,
+        };
+      const kept = sessions.filter(
+        (one) => one.organizationId !== organizationId || idOfSession(one) !== sessionId,
+      );
+      if (kept.length === sessions.length) return undefined;
+      return { context: { sessions: kept }, note: `Session ${sessionId} ended.` };
     },
     SIGN_OUT: (user, { sha256, at }) => {
       const sessions = unexpired(user.sessions, at);

@@ -8,12 +8,14 @@ import { durable, durableIfAccepted } from '@sealwright/runtime';
 import type { AccessProfile } from '../../../contracts/portal/users.ts';
 import type { OrganizationId, UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { roleIn, roleOf, type UserContext } from '../../../machines/portal/portal-user.ts';
+import { idOfSession, roleIn, roleOf, type UserContext } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import type { Administration } from './administration.ts';
 import { SECRET_BYTES, type UserSignIn } from './sign-in.ts';
+import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, identityName, PORTAL_USER, type UserDirectory } from './users.ts';
 
 /** A provider of an organization. */
@@ -66,7 +68,11 @@ export class ProviderSignIn {
   ) {}
 
   /** Signs in a person whom the provider has just authenticated. */
-  async signIn(provider: PortalProvider, person: PersonAtProvider): Promise<ProviderOutcome> {
+  async signIn(
+    provider: PortalProvider,
+    person: PersonAtProvider,
+    from?: RequestOrigin,
+  ): Promise<ProviderOutcome> {
     const organizationId = await this.#organization(provider);
     if (organizationId === undefined) return { kind: 'refused', why: 'account' };
     if (provider.roles.length > 0 && person.groups === undefined) return { kind: 'refused', why: 'groups' };
@@ -75,13 +81,14 @@ export class ProviderSignIn {
     if (known !== undefined) {
       const isMember = known.memberships.some((one) => one.organizationId === organizationId);
       if (!isMember && !provider.createUsers) return { kind: 'refused', why: 'account' };
-      return this.#begin(known, { organizationId, access, person });
+      return this.#begin(known, { organizationId, access, person, from });
     }
     const { email } = person;
     if (email === undefined || !isMailAddress(email) || !mayUseAddress(provider, person, email))
       return { kind: 'refused', why: 'address' };
     const existing = await this.#holder(emailName(email));
-    if (existing === undefined) return this.#register(provider, { organizationId, access, person, email });
+    if (existing === undefined)
+      return this.#register(provider, { organizationId, access, person, email, from });
     const isMember = existing.memberships.some((one) => one.organizationId === organizationId);
     if (!isMember && !provider.createUsers) return { kind: 'refused', why: 'account' };
     if ((access === undefined ? roleIn(existing, organizationId) : roleOf(access)) === undefined)
@@ -95,6 +102,7 @@ export class ProviderSignIn {
     provider: PortalProvider,
     person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'groups'> & { readonly linkId: string },
     ticket: string,
+    from?: RequestOrigin,
   ): Promise<ProviderOutcome> {
     const named = this.parts.links.parseSignIn(ticket);
     const organizationId = await this.#organization(provider);
@@ -102,7 +110,7 @@ export class ProviderSignIn {
     if (named?.linkId !== person.linkId || user === undefined || organizationId === undefined)
       throw new PortalRefusal('InvalidTicket');
     const access = accessOf(provider, person.groups ?? []);
-    return this.#begin(user, { organizationId, access, person, linkId: named.linkId });
+    return this.#begin(user, { organizationId, access, person, linkId: named.linkId, from });
   }
 
   /** Ends sessions that began at a provider. @param session id of one of its sessions; undefined = all of the person */
@@ -110,17 +118,21 @@ export class ProviderSignIn {
     const identity = { issuer, subject };
     const user = await this.#holder(identityName(identity));
     if (user === undefined) return;
+    const by = 'the identity provider';
+    const ended = (user.sessions ?? []).filter(
+      ({ at }) =>
+        at?.issuer === issuer && at.subject === subject && (session === undefined || at.session === session),
+    );
     await durableIfAccepted(
       this.runtime.system.send(
         { kind: PORTAL_USER, id: user.id },
-        {
-          type: 'SIGN_OUT_AT_PROVIDER',
-          identity,
-          ...(session !== undefined && { session }),
-          by: 'the identity provider',
-        },
+        { type: 'SIGN_OUT_AT_PROVIDER', identity, ...(session !== undefined && { session }), by },
       ),
     );
+    for (const one of ended)
+      await recordSession(this.runtime, one.organizationId, {
+        ...{ action: 'SessionsEnded', userId: user.id, sessionId: idOfSession(one), by },
+      });
   }
 
   async #register(
@@ -130,6 +142,7 @@ export class ProviderSignIn {
       readonly access: AccessProfile | undefined;
       readonly person: PersonAtProvider;
       readonly email: string;
+      readonly from: RequestOrigin | undefined;
     },
   ): Promise<ProviderOutcome> {
     const { organizationId, access, person, email } = given;
@@ -150,16 +163,19 @@ export class ProviderSignIn {
       readonly access: AccessProfile | undefined;
       readonly person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session'>;
       readonly linkId?: string;
+      readonly from: RequestOrigin | undefined;
     },
   ): Promise<ProviderOutcome> {
     const { system, clock, ids } = this.runtime;
-    const { organizationId, access, person, linkId } = given;
+    const { organizationId, access, person, linkId, from } = given;
     const { issuer, subject } = person;
     const identity = { issuer, subject };
     const role = access === undefined ? roleIn(user, organizationId) : roleOf(access);
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
+    const sha256 = hash('sha256', secret);
+    const begun = sessionOrigin(clock.now(), from);
     const session = {
-      sha256: hash('sha256', secret),
+      ...{ sha256, begun },
       organizationId,
       expiresAt: clock.now() + this.parts.sessionLifetime,
       at: { ...identity, ...(person.session !== undefined && { session: person.session }) },
@@ -177,6 +193,10 @@ export class ProviderSignIn {
       ),
       () => new PortalRefusal('InvalidTicket'),
     );
+    if (role !== undefined)
+      await recordSession(this.runtime, organizationId, {
+        ...{ action: 'SignedIn', userId: user.id, sessionId: idOfSession({ sha256 }), origin: begun },
+      });
     return role === undefined ? REFUSED_ROLE : { kind: 'session', token: `${user.id}.${secret}` };
   }
 

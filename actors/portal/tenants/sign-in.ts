@@ -16,6 +16,7 @@ import {
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
+  idOfSession,
   roleIn,
   roleOf,
   SIGN_IN_LIFETIME_MS,
@@ -25,11 +26,12 @@ import {
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FairQueue } from '../../pool/worker-group.ts';
-import type { Tenant } from '../api/callers.ts';
+import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, PORTAL_USER } from './users.ts';
 
 /** Requests for links are looked up, and mailed, at this pace: so many at once, then one in each interval. */
@@ -48,6 +50,8 @@ export interface SignedInUser {
   readonly name: string;
   readonly email: string;
   readonly role: UserRole;
+  /** Id of the session in lists. */
+  readonly sessionId: string;
   /** The user as a caller of the services, in the organization of the session. */
   readonly tenant: Tenant;
   /** Look of the organization's pages; absent = ours. */
@@ -204,7 +208,7 @@ export class UserSignIn {
   }
 
   /** Uses the link up and begins a session. @returns the token of its cookie. Refusals: `InvalidTicket` */
-  async begin(ticket: string, organization: string): Promise<string> {
+  async begin(ticket: string, organization: string, from?: RequestOrigin): Promise<string> {
     const { system, clock, ids } = this.runtime;
     const { links, sessionLifetime } = this;
     const named = links.parseSignIn(ticket);
@@ -216,6 +220,8 @@ export class UserSignIn {
         throw new PortalRefusal('InvalidTicket');
     }
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
+    const sha256 = hash('sha256', secret);
+    const begun = sessionOrigin(clock.now(), from);
     await durable(
       system.send(
         { kind: PORTAL_USER, id: named.userId },
@@ -223,7 +229,7 @@ export class UserSignIn {
           type: 'SIGN_IN',
           linkId: named.linkId,
           session: {
-            sha256: hash('sha256', secret),
+            ...{ sha256, begun },
             organizationId,
             expiresAt: clock.now() + sessionLifetime,
           },
@@ -232,6 +238,10 @@ export class UserSignIn {
       ),
       () => new PortalRefusal('InvalidTicket'),
     );
+    // Before anybody has the cookie: no session is used that the log does not know.
+    await recordSession(this.runtime, organizationId, {
+      ...{ action: 'SignedIn', userId: named.userId, sessionId: idOfSession({ sha256 }), origin: begun },
+    });
     return `${named.userId}.${secret}`;
   }
 
@@ -250,7 +260,7 @@ export class UserSignIn {
     const profile = user.memberships.find((one) => one.organizationId === organizationId)?.profile ?? user;
     const { name } = profile;
     return {
-      ...{ id: userId, name, email: user.email, role },
+      ...{ id: userId, name, email: user.email, role, sessionId: idOfSession({ sha256 }) },
       tenant: {
         organization,
         application: { id: userId as ApplicationId, name, role: 'Normal' },
@@ -263,8 +273,15 @@ export class UserSignIn {
 
   async end(token: string): Promise<void> {
     const { userId, sha256 } = parseToken(token);
+    const user = await this.#read(userId);
+    const session = user?.sessions?.find((one) => isSame(one.sha256, sha256));
+    if (session === undefined) return;
     const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
-    await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
+    const ended = await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
+    if (ended === undefined) return;
+    await recordSession(this.runtime, session.organizationId, {
+      ...{ action: 'SignedOut', userId, sessionId: idOfSession({ sha256 }) },
+    });
   }
 
   async #issue(

@@ -105,7 +105,7 @@ export function providerRoutes(
       summary: 'Takes the answer of the identity provider and starts a session.',
       description:
         'Works once, in the browser that began the sign-in. The page leads on by itself: after a redirect from another site, browsers do not send the cookie of the session.',
-      headers: ['accept-language', 'cookie'],
+      headers: ['accept-language', 'cookie', 'user-agent'],
       params,
       query: plainQuery.loose(),
       responses: PAGES,
@@ -117,7 +117,10 @@ export function providerRoutes(
           await answers.acquire(clientNetwork(caller.address));
           const cookies = header('cookie');
           const { person } = await signOn.finish(name, publicUrl(), caller, { query, cookies });
-          const outcome = await signIn.signIn(provider, person);
+          const outcome = await signIn.signIn(provider, person, {
+            ipAddress: caller.address,
+            userAgent: header('user-agent'),
+          });
           const forget = signOn.flows.forget('flow', caller);
           if (outcome.kind === 'refused') return failed(shown, name, outcome.why);
           if (outcome.kind === 'session')

@@ -6,7 +6,7 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { ProviderSignIn, UserSignIn } from '../../../actors/portal/api.ts';
+import type { ProviderSignIn, UserSessions, UserSignIn } from '../../../actors/portal/api.ts';
 import { filled } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
@@ -38,18 +38,21 @@ import {
   accountReply,
   formText,
 } from './account-route.ts';
+import { doneNotice, doneReply } from './outcomes.ts';
 import { providerRoutes, type UserProviders } from './provider-pages.ts';
+import { endSession } from './user-pages.ts';
 
 /** Permitted requests for links, and wrong links, from one client and from one network, to all nodes together. */
 const PER_CLIENT = { permits: 10, windowSeconds: 60 } as const;
 const PER_NETWORK = { permits: 40, windowSeconds: 60 } as const;
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
-const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie'] as const;
+const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'] as const;
 const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
 
 export function signInRoutes(
   signIn: UserSignIn,
+  sessions: UserSessions,
   providerSignIn: ProviderSignIn,
   providers: UserProviders | undefined,
   clock: Pick<Clock, 'elapsed' | 'after'>,
@@ -152,13 +155,14 @@ export function signInRoutes(
         try {
           const confirming = signOn.flows.readConfirmation(header('cookie'), caller);
           const provider = confirming && signOn.find(confirming.provider);
+          const from = { ipAddress: caller.address, userAgent: header('user-agent') };
           let token: string;
           if (body.organization === '' && confirming !== undefined && provider !== undefined) {
-            const outcome = await providerSignIn.confirm(provider, confirming, body.ticket);
+            const outcome = await providerSignIn.confirm(provider, confirming, body.ticket, from);
             if (outcome.kind !== 'session')
               return accountReply(403, providerFailurePage(shown, { provider: provider.name, why: 'role' }));
             token = outcome.token;
-          } else token = await signIn.begin(body.ticket, body.organization);
+          } else token = await signIn.begin(body.ticket, body.organization, from);
           // A session that the browser had is not taken over.
           await signIn.end(readCookie(header('cookie'), USER_COOKIE));
           const cookie = sessionCookie(USER_COOKIE, token, caller.https);
@@ -179,14 +183,36 @@ export function signInRoutes(
       path: '/account',
       summary: 'A page for users: who is signed in.',
       auth: 'user',
-      handle: ({ page, user, query }) =>
+      handle: async ({ page, user, query }) =>
         // Signing in leads here, and on to the page of the role.
         query['from'] === 'link'
           ? redirect(
               302,
               addressFrom(page, user.role === 'administrator' ? '/organization' : '/account/documents'),
             )
-          : accountReply(200, myAccountPage(page, user)),
+          : accountReply(
+              200,
+              myAccountPage(
+                page,
+                user,
+                await sessions.list(user.tenant.organization.id, user.id),
+                doneNotice(page, query),
+              ),
+            ),
+    }),
+    accountPost({
+      path: '/account/sessions',
+      summary: 'Ends one session of the user, or all.',
+      description: 'All includes this one and those of the editor; the browser goes to the sign-in page.',
+      auth: 'user',
+      body: z.object({ session: formText }),
+      async handle({ page, user, body, caller }) {
+        await endSession(sessions, user, user.id, body.session);
+        if (body.session !== '' && body.session !== user.sessionId)
+          return doneReply(page, '/account', 'sessionsEnded');
+        const forget = clearedCookie(USER_COOKIE, caller.https);
+        return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+      },
     }),
     accountPost({
       path: '/sign-out',

@@ -1,10 +1,16 @@
 /** `/organization/users`: who signs in, and with which role. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
 
 import { z } from 'zod';
-import { callerName, type SignedInUser, type UserDirectory } from '../../../actors/portal/api.ts';
+import {
+  callerName,
+  type SignedInUser,
+  type UserDirectory,
+  type UserSessions,
+} from '../../../actors/portal/api.ts';
 import type { MemberView } from '../../../contracts/portal/users.ts';
 import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage, RefusedForm } from '../../../web/pages/portal/account-frame.ts';
+import { userSessionsPage } from '../../../web/pages/portal/sessions-view.tsx';
 import { usersPage } from '../../../web/pages/portal/users-view.tsx';
 import type { PageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -16,7 +22,21 @@ const LIMIT = 50;
 
 const userParams = z.object({ userId: z.string() });
 
-export function userPageRoutes(users: UserDirectory): readonly AnyRoute[] {
+/** Ends one session, or all where none is named; one that is over is ended already. */
+export async function endSession(
+  sessions: UserSessions,
+  { tenant }: SignedInUser,
+  userId: string,
+  session: string,
+): Promise<void> {
+  try {
+    await sessions.end(tenant, userId, session === '' ? undefined : session);
+  } catch (error) {
+    if (!(error instanceof PortalRefusal && error.code === 'UserNotFound')) throw error;
+  }
+}
+
+export function userPageRoutes(users: UserDirectory, sessions: UserSessions): readonly AnyRoute[] {
   const show = async (
     page: AccountPage,
     user: SignedInUser,
@@ -65,6 +85,29 @@ export function userPageRoutes(users: UserDirectory): readonly AnyRoute[] {
           (notice) => show(page, user, notice),
           sent,
         );
+      },
+    }),
+    accountGet({
+      path: `${PATH}/{userId}`,
+      summary: 'A page for administrators: the open sessions of a user.',
+      params: userParams,
+      async handle({ page, user, params, query }) {
+        const { id } = user.tenant.organization;
+        const member = await users.member(id, params.userId);
+        if (member === undefined) throw new PortalRefusal('NotFound');
+        const open = await sessions.list(id, member.id);
+        return accountReply(200, userSessionsPage(page, user, member, open, doneNotice(page, query)));
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{userId}/sessions`,
+      summary: 'Ends one session of a user, or all.',
+      description: 'All includes those of the editor.',
+      params: userParams,
+      body: z.object({ session: formText }),
+      async handle({ page, user, params, body }) {
+        await endSession(sessions, user, params.userId, body.session);
+        return doneReply(page, `${PATH}/${encodeURIComponent(params.userId)}`, 'sessionsEnded');
       },
     }),
     accountPost({

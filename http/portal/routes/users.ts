@@ -4,11 +4,13 @@ import {
   callerName,
   type Tenant,
   type UserDirectory,
+  type UserSessions,
 } from '../../../actors/portal/api.ts';
 import {
   addOwnUser,
   addUserTo,
   listOwnUsers,
+  listSignIns,
   listUsers,
   listUsersOf,
   type NewMember,
@@ -26,7 +28,11 @@ import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
 
-export function userRoutes(users: UserDirectory, administration: Administration): readonly AnyRoute[] {
+export function userRoutes(
+  users: UserDirectory,
+  administration: Administration,
+  sessions: UserSessions,
+): readonly AnyRoute[] {
   const add = (organization: OrganizationId, tenant: Tenant, { profile, access }: NewMember) => {
     // Administrators make keys of all scopes; senders read and create.
     const role = roleOf(access);
@@ -46,6 +52,9 @@ export function userRoutes(users: UserDirectory, administration: Administration)
     }),
     handle(removeOwnUser, ({ tenant, params }) =>
       users.remove(tenant.organization.id, params.userId, callerName(tenant)),
+    ),
+    handle(listSignIns, ({ tenant, query: { after = 0, limit } }) =>
+      sessions.log(tenant.organization.id, { after, limit }),
     ),
     handle(listUsers, async ({ query }) => pageReply(await users.find(query))),
     handle(putUser, ({ tenant, params, body }) => {

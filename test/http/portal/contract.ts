@@ -150,6 +150,7 @@ export const ENDPOINTS: { readonly [name: string]: string } = {
   'PUT /api/organizations/{id}/webhooks/{webhookId}': 'application',
   'DELETE /api/organizations/{id}/webhooks/{webhookId}': 'application',
   'GET /api/organizations/users': 'application',
+  'GET /api/organizations/sign-ins': 'application',
   'POST /api/organizations/users': 'application',
   'DELETE /api/organizations/users/{userId}': 'application',
   'GET /api/users': 'administrator',

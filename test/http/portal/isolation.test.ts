@@ -276,6 +276,7 @@ const OF_NOBODY = new Set([
   'GET /api/document-flows',
   'POST /api/document-flows',
   'GET /api/organizations/users',
+  'GET /api/organizations/sign-ins',
   'POST /api/organizations/users',
 ]);
 

@@ -28,6 +28,7 @@ const events: Readonly<Record<string, object>> = {
   ISSUE_LINK: { link: { id: 'l-2', expiresAt: 100 }, replacesOldest: false },
   SIGN_IN: { linkId: 'l-1', session: SESSION },
   SIGN_OUT: { sha256: 'aa' },
+  END_SESSIONS: { organizationId: 'o-1', sessionId: 'aa' },
   REMOVE: {},
 };
 

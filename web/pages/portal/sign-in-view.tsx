@@ -1,13 +1,20 @@
 /** Pages on which users ask for a link and sign in, and the page about their account. */
 import type { ComponentChildren } from 'preact';
-import type { SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
-import { html } from '../../../contracts/texts/html.ts';
+import type { SessionView, SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
 import { Template } from '../../../contracts/texts/markup.tsx';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
-import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
+import { Notice } from './account-form.tsx';
+import {
+  type AccountNotice,
+  type AccountPage,
+  accountPage,
+  addressFrom,
+  languages,
+} from './account-frame.ts';
 import { noticePage } from './notice-view.tsx';
 import { portalPage } from './page-frame.tsx';
+import { SessionTable } from './sessions-view.tsx';
 import { filled } from './texts.ts';
 
 /**
@@ -185,15 +192,29 @@ export function linkPage(
   );
 }
 
-export function myAccountPage(page: AccountPage, user: SignedInUser): string {
+export function myAccountPage(
+  page: AccountPage,
+  user: SignedInUser,
+  sessions: readonly SessionView[],
+  notice: AccountNotice | undefined,
+): string {
   const { account, navigation } = page.texts;
   return accountPage(page, user, {
     title: account.title,
-    main: html`<dl class="facts">
-<dt>${account.email}</dt><dd>${user.email}</dd>
-<dt>${account.organization}</dt><dd>${user.tenant.organization.name}</dd>
-<dt>${account.role}</dt><dd>${navigation.roles[user.role]}</dd>
-</dl>`,
+    main: (
+      <>
+        <Notice page={page} notice={notice} />
+        <dl class="facts">
+          <dt>{account.email}</dt>
+          <dd>{user.email}</dd>
+          <dt>{account.organization}</dt>
+          <dd>{user.tenant.organization.name}</dd>
+          <dt>{account.role}</dt>
+          <dd>{navigation.roles[user.role]}</dd>
+        </dl>
+        <SessionTable of={{ page, user }} action="/account/sessions" sessions={sessions} />
+      </>
+    ),
   });
 }
 

@@ -7,7 +7,7 @@ import { roleOf, USER_ROLES, type UserRole } from '../../../machines/portal/port
 import { Button, Field, Select } from '../../components/controls.tsx';
 import { Avatar, Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { AccountForm, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
-import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
+import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
 import { Pages } from './pages-of-list.tsx';
 import { filled } from './texts.ts';
 
@@ -90,7 +90,10 @@ function userRow(of: Viewed, member: MemberView) {
     <div class="row">
       <Avatar name={name} />
       <div class="grow">
-        <bdi>{name}</bdi> {isOwn && <span class="muted">({texts.you})</span>}
+        <a href={addressFrom(page, path)}>
+          <bdi>{name}</bdi>
+        </a>{' '}
+        {isOwn && <span class="muted">({texts.you})</span>}
         {!active && <Badge>{texts.deactivated}</Badge>}
         <div class="muted small">{email}</div>
       </div>

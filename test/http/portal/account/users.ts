@@ -14,7 +14,11 @@ export class UserBrowser {
   /** Of the last page. */
   token = '';
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    /** Of every request. */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
     this.url = url;
   }
 
@@ -22,6 +26,7 @@ export class UserBrowser {
     const headers = {
       ...{ Cookie: this.cookie, Accept: 'text/html' },
       ...ONE_REQUEST_PER_CONNECTION,
+      ...this.headers,
       ...init.headers,
     };
     const answer = await fetch(`${this.url}${path}`, { redirect: 'manual', ...init, headers });
@@ -112,8 +117,9 @@ export async function mailedLink(
 export async function signedIn(
   program: Pick<PortalProgram, 'service' | 'url'>,
   email: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<UserBrowser> {
-  const browser = new UserBrowser(program.url);
+  const browser = new UserBrowser(program.url, headers);
   const answer = await browser.follow(await mailedLink(program, email));
   if (answer.status !== 302) throw new Error(`not signed in: ${answer.status} ${await answer.text()}`);
   return browser;

@@ -1,0 +1,140 @@
+/**
+ * Sessions of users: where they began, their end by the user or an administrator, and the log of both. The log is part
+ * of the history of the organization, so it outlives its users and cannot be changed unseen.
+ *
+ * Source: docs/decisions/0135-users-sign-in-by-mail.md, docs/decisions/0053-tamper-evident-history.md.
+ */
+import { durable, durableIfAccepted, type JournalLine } from '@sealwright/runtime';
+import type { SignInEntry } from '../../../contracts/portal/users.ts';
+import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { idOfSession, type SessionOrigin, type UserSession } from '../../../machines/portal/portal-user.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { callerName, type RequestOrigin, type Tenant } from '../api/callers.ts';
+import { ORGANIZATION } from './organizations.ts';
+import { PORTAL_USER } from './users.ts';
+
+const MAX_USER_AGENT = 200;
+/** Lines of the history read at a time, and reads of one answer. */
+const BATCH_SIZE = 512;
+const MAX_READS = 20;
+
+/** An open session. */
+export interface SessionView {
+  readonly id: string;
+  /** Undefined for a session of an earlier version. */
+  readonly begun: SessionOrigin | undefined;
+}
+
+type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
+type Action = SignInEntry['action'];
+
+/** Stored form of the origin of a request. */
+export function sessionOrigin(at: number, origin: RequestOrigin | undefined): SessionOrigin {
+  return {
+    at,
+    ipAddress: origin?.ipAddress || null,
+    userAgent: origin?.userAgent.slice(0, MAX_USER_AGENT) || null,
+  };
+}
+
+/** Writes a line of the log. @param by who ended sessions, if not the user */
+export async function recordSession(
+  { system }: Pick<Runtime, 'system'>,
+  organizationId: OrganizationId,
+  entry: {
+    readonly action: Action;
+    readonly userId: string;
+    /** Null: all sessions. */
+    readonly sessionId: string | null;
+    readonly origin?: SessionOrigin | undefined;
+    readonly by?: string | undefined;
+  },
+): Promise<void> {
+  const { action, userId, sessionId, origin, by } = entry;
+  const data = {
+    ...{ action, userId, sessionId },
+    ...{ ipAddress: origin?.ipAddress ?? null, userAgent: origin?.userAgent ?? null },
+  };
+  const note = `${NOTES[action]} User ${userId}.`;
+  await durableIfAccepted(
+    system.send({ kind: ORGANIZATION, id: organizationId }, { type: 'RECORD', note, data, by }),
+  );
+}
+
+const NOTES: Readonly<Record<Action, string>> = {
+  SignedIn: 'Signed in.',
+  SignedOut: 'Signed out.',
+  SessionsEnded: 'Sessions ended.',
+};
+
+export class UserSessions {
+  constructor(private readonly runtime: Runtime) {}
+
+  /** Newest first. Refusals: `UserNotFound`. */
+  async list(organization: OrganizationId, userId: string): Promise<readonly SessionView[]> {
+    const { system, clock } = this.runtime;
+    const id = parsePortalId('UserId', userId);
+    const user = id && (await system.read({ kind: PORTAL_USER, id }));
+    if (!user?.context.memberships.some(({ organizationId }) => organizationId === organization))
+      throw new PortalRefusal('UserNotFound');
+    const isOpen = ({ organizationId, expiresAt }: UserSession) =>
+      organizationId === organization && expiresAt > clock.now();
+    return (user.context.sessions ?? [])
+      .filter(isOpen)
+      .map((session) => ({ id: idOfSession(session), begun: session.begun }))
+      .reverse();
+  }
+
+  /** @param sessionId undefined: all, and those of the editor. Refusals: `UserNotFound` also for a session that is over. */
+  async end(tenant: Tenant, userId: string, sessionId: string | undefined): Promise<void> {
+    const { system, clock } = this.runtime;
+    const id = parsePortalId('UserId', userId);
+    if (id === undefined) throw new PortalRefusal('UserNotFound');
+    const organizationId = tenant.organization.id;
+    const by = callerName(tenant);
+    const message = {
+      type: 'END_SESSIONS',
+      organizationId,
+      by,
+      ...(sessionId !== undefined && { sessionId }),
+    } as const;
+    await durable(system.send({ kind: PORTAL_USER, id }, message), () => new PortalRefusal('UserNotFound'));
+    const origin = sessionOrigin(clock.now(), tenant.origin);
+    await recordSession(this.runtime, organizationId, {
+      ...{ action: 'SessionsEnded', userId: id, sessionId: sessionId ?? null, origin, by },
+    });
+  }
+
+  /** Oldest first. @param after number of the last entry that is known */
+  async log(
+    organization: OrganizationId,
+    { after, limit }: { readonly after: number; readonly limit: number },
+  ): Promise<{ readonly items: readonly SignInEntry[]; readonly next: number | null }> {
+    const items: SignInEntry[] = [];
+    let last = after;
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      const range = { after: last, limit: BATCH_SIZE };
+      const lines = await this.runtime.store.journal({ kind: ORGANIZATION, id: organization }, range);
+      for (const line of lines) {
+        last = line.id;
+        const entry = entryOf(line);
+        if (entry !== undefined) items.push(entry);
+        if (items.length === limit) return { items, next: last };
+      }
+      if (lines.length < BATCH_SIZE) return { items, next: null };
+    }
+    return { items, next: last };
+  }
+}
+
+function entryOf({ id, at, data, hash, message }: JournalLine): SignInEntry | undefined {
+  const action = Object.keys(NOTES).find((one) => one === data?.['action']);
+  if (data === undefined || action === undefined) return undefined;
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null);
+  return {
+    ...{ id, date: at, action: action as Action, message, hash: hash ?? null },
+    ...{ userId: text('userId') ?? '', sessionId: text('sessionId') },
+    ...{ ipAddress: text('ipAddress'), userAgent: text('userAgent') },
+  };
+}

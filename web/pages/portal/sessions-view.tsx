@@ -1,0 +1,82 @@
+/** Open sessions of a user: on the page of the account, and on the page of a user for administrators. */
+import type { SessionView } from '../../../actors/portal/api.ts';
+import type { MemberView } from '../../../contracts/portal/users.ts';
+import { Button } from '../../components/controls.tsx';
+import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
+import { AccountForm, Notice, Sure, type Viewed } from './account-form.tsx';
+import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
+
+/** @param action path of the form that ends sessions */
+export function SessionTable({
+  of,
+  action,
+  sessions,
+}: {
+  readonly of: Viewed;
+  readonly action: string;
+  readonly sessions: readonly SessionView[];
+}) {
+  const { sessions: texts } = of.page.texts;
+  return (
+    <Card title={texts.title} aside={<Badge>{sessions.length}</Badge>}>
+      <Table
+        caption={texts.title}
+        heads={[texts.device, texts.address, texts.begun, texts.actions]}
+        rows={sessions.map((session) => sessionRow(of, action, session))}
+        empty={texts.none}
+        cards
+        actions
+      />
+      {sessions.length > 0 && (
+        <div class="body">
+          <Sure of={of} action={action} ask={texts.endAll} sure={texts.endAllSure} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function sessionRow(of: Viewed, action: string, { id, begun }: SessionView) {
+  const { sessions: texts } = of.page.texts;
+  const at = begun && new Date(begun.at).toISOString();
+  return {
+    key: id,
+    cells: [
+      <>
+        <bdi>{begun?.userAgent ?? texts.unknown}</bdi>{' '}
+        {id === of.user.sessionId && <Badge>{texts.current}</Badge>}
+      </>,
+      <bdi>{begun?.ipAddress ?? texts.unknown}</bdi>,
+      at === undefined ? (
+        texts.unknown
+      ) : (
+        <time dateTime={at}>{`${at.slice(0, 16).replace('T', ' ')} UTC`}</time>
+      ),
+      <AccountForm of={of} action={action}>
+        <input type="hidden" name="session" value={id} />
+        <Button type="submit">{texts.end}</Button>
+      </AccountForm>,
+    ],
+  };
+}
+
+export function userSessionsPage(
+  page: AccountPage,
+  user: Viewed['user'],
+  { id, name, email }: MemberView,
+  sessions: readonly SessionView[],
+  notice: AccountNotice | undefined,
+): string {
+  const action = `/organization/users/${id}/sessions`;
+  return accountPage(page, user, {
+    title: name === '' ? email : name,
+    hasHeading: true,
+    main: (
+      <>
+        <PageHead title={name === '' ? email : name} />
+        <Notice page={page} notice={notice} />
+        <SessionTable of={{ page, user }} action={action} sessions={sessions} />
+      </>
+    ),
+  });
+}
