@@ -16,7 +16,8 @@ const input = {
   createdAt: 1,
   memberships: [{ organizationId: 'o-1', accessProfile: ACCESS }],
   signInLinks: [{ id: 'l-1', expiresAt: 100 }],
-  sessions: [{ sha256: 'aa', organizationId: 'o-1', expiresAt: 100 }],
+  identities: [{ issuer: 'i', subject: 's' }],
+  sessions: [{ sha256: 'aa', organizationId: 'o-1', expiresAt: 100, at: { issuer: 'i', subject: 's' } }],
 };
 const SESSION = { sha256: 'bb', organizationId: 'o-1', expiresAt: 100 };
 const events: Readonly<Record<string, object>> = {
@@ -27,6 +28,11 @@ const events: Readonly<Record<string, object>> = {
   GRANT: { organizationId: 'o-1', accessProfile: ACCESS },
   ISSUE_LINK: { link: { id: 'l-2', expiresAt: 100 }, replacesOldest: false },
   SIGN_IN: { linkId: 'l-1', session: SESSION },
+  SIGN_IN_AT_PROVIDER: {
+    ...{ identity: { issuer: 'i', subject: 's' }, organizationId: 'o-1', accessProfile: ACCESS },
+    session: SESSION,
+  },
+  SIGN_OUT_AT_PROVIDER: { identity: { issuer: 'i', subject: 's' } },
   SIGN_OUT: { sha256: 'aa' },
   END_SESSIONS: { organizationId: 'o-1', sessionId: 'aa' },
   REMOVE: {},
@@ -126,6 +132,12 @@ test('who is deactivated keeps the role for later, and gets it back from the ide
   t.deepEqual(off?.sessions, []);
   const membership = { organizationId: 'o-1', accessProfile: ACCESS };
   t.is(change(off ?? {}, 'JOIN', { membership }), undefined);
+  const atProvider = {
+    identity: { issuer: 'i', subject: 's' },
+    organizationId: 'o-1',
+    accessProfile: ACCESS,
+  };
+  t.is(change(off ?? {}, 'SIGN_IN_AT_PROVIDER', { ...atProvider, session: SESSION }), undefined);
   const granted = change(off ?? {}, 'GRANT', {
     organizationId: 'o-1',
     accessProfile: { ...ACCESS, administrator: true },

@@ -616,3 +616,58 @@ test('changes at the same time are all kept', async (t) => {
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]));
   t.is((await directory.ask('GET', `/Groups/${body.id}`)).body.members?.length, 4);
 });
+
+test('sessions show device and place, end one by one or all at once, and the log of them stays', async (t) => {
+  const program = t.context;
+  const email = 'sessions@example.org';
+  const id = await register(program, email, SENDER, 'Sessa');
+  const first = await signedIn(program, email, { 'User-Agent': 'Phone/1.0' });
+  const second = await signedIn(program, email, { 'User-Agent': 'Desk <2>' });
+  const shown = await second.page('/account');
+  t.true(shown.includes('Phone/1.0') && shown.includes('Desk &lt;2') && shown.includes('127.0.0.1'));
+  const ids = [...shown.matchAll(/name="session" value="([0-9a-f]{16})"/g)].map(([, one = '']) => one);
+  t.is(ids.length, 2);
+  await register(program, 'boss@example.org', ADMINISTRATOR, 'Boss');
+  const administrator = await signedIn(program, 'boss@example.org');
+  const path = `/organization/users/${id}`;
+  t.true((await administrator.page(path)).includes('Phone/1.0'));
+  t.is((await second.fetch(path)).status, 403, 'for administrators only');
+
+  // The newest is first: the other one is ended by its user.
+  const ended = await second.submit('/account/sessions', { session: ids[1] ?? '' });
+  t.is(ended.headers.get('location'), '/account?done=sessionsEnded');
+  t.is((await first.fetch('/account')).headers.get('location'), '/sign-in');
+  t.is((await second.fetch('/account')).status, 200);
+  const third = await signedIn(program, email);
+  await administrator.submit(`${path}/sessions`, { session: '' });
+  for (const browser of [second, third])
+    t.is((await browser.fetch('/account')).headers.get('location'), '/sign-in');
+  t.true((await administrator.page(path)).includes('There is no open session'));
+
+  await program.acme.send(`/api/organizations/users/${id}`, undefined, 'DELETE');
+  interface Log {
+    readonly items: readonly {
+      action: string;
+      userId: string;
+      sessionId: string | null;
+      userAgent: string | null;
+      hash: string | null;
+      message: string;
+    }[];
+    readonly next: number | null;
+  }
+  const log: Log['items'][number][] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page: Log = await program.acme.get(`/api/organizations/sign-ins?limit=2&after=${after}`);
+    log.push(...page.items.filter(({ userId }) => userId === id));
+    after = page.next;
+  }
+  t.deepEqual(
+    log.map(({ action }) => action),
+    ['SignedIn', 'SignedIn', 'SessionsEnded', 'SignedIn', 'SessionsEnded'],
+  );
+  t.like(log[0], { userAgent: 'Phone/1.0', sessionId: ids[1] });
+  t.is(log[4]?.sessionId, null);
+  t.true(log.every(({ hash }) => hash !== null));
+  t.regex(log[4]?.message ?? '', /By user [0-9a-f-]{36}/, 'who ended them');
+});
