@@ -3,7 +3,7 @@ import type { Clock, Ids } from '@sealwright/runtime';
 import { type ObjectStore, openS3 } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
 
-/** Undefined: files are below `Storage:Root`. @throws {Fatal} `objects.no-client` */
+/** Undefined: files are below `Storage:Root`. @throws {Fatal} `settings.no-package` */
 export async function openObjects(
   { storage }: Settings,
   parts: { readonly clock: Pick<Clock, 'after'>; readonly ids: Pick<Ids, 'uuid'> },

@@ -55,3 +55,16 @@ test('the URL of the database is masked as a secret', (t) => {
   t.true(loaded.ok && loaded.settings.secrets.some((secret) => secret.includes('hush-hush')));
   t.false(loaded.ok && JSON.stringify(loaded.resolved).includes('hush-hush'));
 });
+
+const BUCKET = ['--Storage:Objects:Kind=S3', '--Storage:Objects:S3:Bucket=acme-signing'];
+
+test('a bucket needs its name, and both halves of an access key or none', (t) => {
+  t.deepEqual(faultyKeys({ argv: BUCKET }), []);
+  t.deepEqual(faultyKeys({ argv: BUCKET.slice(0, 1) }), ['Storage:Objects:S3:Bucket']);
+  const half = [...BUCKET, '--Storage:Objects:S3:AccessKeyId=AK'];
+  t.deepEqual(faultyKeys({ argv: half }), ['Storage:Objects:S3:SecretAccessKey']);
+  t.deepEqual(faultyKeys({ argv: [...half, '--Storage:Objects:S3:SecretAccessKey=SK'] }), []);
+  t.deepEqual(faultyKeys({ argv: [...BUCKET, '--Storage:Objects:S3:Prefix=/a'] }), [
+    'Storage:Objects:S3:Prefix',
+  ]);
+});

@@ -458,7 +458,9 @@ export class Blobs {
       const path = this.pathOf({ sha256 });
       if (this.#remote !== undefined) {
         const isFree = await this.#isFree(store, sha256);
-        if (isFree && !(await this.#remote.removeOne(sha256, before))) left.push(sha256);
+        if (!isFree) continue;
+        if (await this.#remote.removeOne(sha256, before)) await rm(path, { force: true });
+        else left.push(sha256);
         continue;
       }
       if ((await this.#sweepOne(store, path, sha256, before)) !== undefined) continue;

@@ -49,7 +49,7 @@ const PAGE_SIZE = 1000;
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** @throws {Fatal} `objects.no-client` */
+/** @throws {Fatal} `settings.no-package` */
 export async function openS3(options: S3Options, parts: S3Parts): Promise<ObjectStore> {
   const sdk = await loadSdk();
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = options;
@@ -78,7 +78,7 @@ async function loadSdk(): Promise<Sdk> {
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Fatal(
-      'objects.no-client',
+      'settings.no-package',
       `Storage:Objects:Kind=S3 needs a package that is not installed. Run: npm install ${S3_PACKAGE}`,
     );
   }

@@ -127,6 +127,9 @@ test('the sweep removes unreferenced objects an hour after their grace, and no o
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 0, bytes: 0 });
   t.is(filesOf(join(objects.location, 'trash')).length, 0);
   t.false(await other.touch(blob));
+  t.deepEqual(await it.blobs.sweepSome(it.store, [blob, upload, touched]), [touched.sha256]);
+  t.false(existsSync(it.blobs.pathOf(blob)));
+  t.true(existsSync(it.blobs.pathOf(upload)));
   t.true(await other.touch(upload));
   t.true(await other.touch(touched));
 });
