@@ -17,7 +17,7 @@ import {
 } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
-import type { UserRole } from '../machines/portal/portal-user.ts';
+import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
 import { keepHistoryKey, openKeyFolder } from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
@@ -145,9 +145,8 @@ async function execute(
       const { id, name: organization } =
         (await administration.findOrganization(named)) ??
         (await administration.createOrganization({ name: named }));
-      const access = { administrator: role === 'administrator', manager: false, operator: role === 'sender' };
       const profile = { name, email, identifier: null, phone: null };
-      const user = await users.add(id, profile, access, 'the command line');
+      const user = await users.add(id, profile, accessOf(role), 'the command line');
       const facts = { id: user.id, organization, email: user.email, role };
       const text = `${user.email} is ${role} of ${organization}, and signs in at /sign-in of the portal.`;
       printSecret(terminal, json, facts, escapeControls(text));

@@ -33,7 +33,7 @@ export const issuer = scalar<string>({
   }),
 });
 
-const USER_ROLES = ['Administrator', 'Sender'] as const;
+const USER_ROLES = ['Administrator', 'Sender', 'Auditor'] as const;
 const OPERATOR_ROLES = ['Viewer', 'Operator', 'Administrator'] as const;
 
 /** Members of one entry of `Identity:Providers:#:Roles`. */
@@ -42,7 +42,7 @@ export const PROVIDER_ROLE_KEYS = {
     says: 'A group of the provider, exactly as the claim names it; `*`: everybody whom the provider signs in.',
   }),
   Role: required(choice([...new Set([...USER_ROLES, ...OPERATOR_ROLES])]), 'Viewer', {
-    says: 'Role that it gives: `Administrator` or `Sender` in an organization; `Viewer`, `Operator` or `Administrator` for operators. Of several, the one with the most rights counts.',
+    says: 'Role that it gives: `Administrator`, `Sender` or `Auditor` in an organization; `Viewer`, `Operator` or `Administrator` for operators. Of several, the one with the most rights counts.',
   }),
 } as const;
 

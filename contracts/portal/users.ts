@@ -41,6 +41,10 @@ const manager = {
   description: 'Whether the person may manage documents of the organization.',
   exampleValue: true,
 };
+const auditor = {
+  description: 'Whether the person may read everything and change nothing. Left out for others.',
+  exampleValue: false,
+};
 const operator = { description: 'Whether the person may create documents.', exampleValue: true };
 
 const profile = {
@@ -55,6 +59,10 @@ const accessProfile = z.strictObject({
   administrator: z.boolean().meta({ ...administrator, exampleValue: false }),
   manager: z.boolean().meta({ ...manager, exampleValue: false }),
   operator: z.boolean().meta(operator),
+  auditor: z
+    .literal(true)
+    .optional()
+    .meta({ ...auditor, exampleValue: true }),
 });
 export type AccessProfile = Value<typeof accessProfile>;
 
@@ -102,6 +110,7 @@ const newMember = members({
     administrator: maybeFlag.meta(administrator),
     manager: maybeFlag.meta(manager),
     operator: maybeFlag.meta(operator),
+    auditor: maybeFlag.meta(auditor),
   })
     .nullish()
     .meta(access),
@@ -112,6 +121,7 @@ const newMember = members({
       administrator: accessProfile?.administrator ?? false,
       manager: accessProfile?.manager ?? false,
       operator: accessProfile?.operator ?? false,
+      ...(accessProfile?.auditor === true && { auditor: true as const }),
     },
   }))
   .meta({ id: 'NewOrganizationUser' });

@@ -31,6 +31,7 @@ import {
 import type { AuthPolicy } from '../core/router.ts';
 import { requireScope } from './key-scopes.ts';
 import type { TokenTenants } from './token-tenants.ts';
+import { mayUsePage, USER_SCOPES } from './user-rights.ts';
 
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
@@ -106,7 +107,7 @@ function admitUser(
   signIn: Pick<UserSignIn, 'session'>,
   wrongKeys: WrongKeys,
 ): Admission | Promise<Admission> {
-  const { caller, method } = arrival;
+  const { caller, method, path } = arrival;
   const { address, https } = caller;
   const cookie = readCookie(arrival.header('cookie'), USER_COOKIE);
   const fromHere = isSameOrigin(
@@ -123,18 +124,12 @@ function admitUser(
       const forget = clearedCookie(USER_COOKIE, https);
       return { admitted: false, reply: redirect(302, SIGN_IN_PATH, [['Set-Cookie', forget]]) };
     }
-    if (policy === 'user-administrator' && user.role !== 'administrator')
-      throw new PortalRefusal('Forbidden', 'Only administrators of the organization may do this.');
+    if (!mayUsePage(user.role, policy, method, path))
+      throw new PortalRefusal('Forbidden', 'The role of the user does not permit this.');
     const identity = { ...user, tenant: { ...user.tenant, origin } };
     return { admitted: true, identity, setCookie: undefined };
   });
 }
-
-/** Requests that the pages of a user may make. */
-const SCOPES: { readonly [role in SignedInUser['role']]: NonNullable<Tenant['scopes']> } = {
-  administrator: ['Read', 'Create', 'Administer'],
-  sender: ['Read', 'Create'],
-};
 
 /** The session of a script of our pages; a page of another site can send its cookie, but not its token. */
 interface ScriptSession {
@@ -168,7 +163,12 @@ function admitSession(
       throw new PortalRefusal('Unauthorized', 'The session is over; sign in again.');
     }
     if (needsToken) requireFormToken(user, formToken);
-    const identity: Tenant = { ...user.tenant, scopes: SCOPES[user.role], origin };
+    const identity: Tenant = {
+      ...user.tenant,
+      scopes: USER_SCOPES[user.role],
+      isAuditor: user.role === 'auditor',
+      origin,
+    };
     return { admitted: true, identity, setCookie: undefined };
   });
 }

@@ -12,7 +12,7 @@ import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 /** Refusals: `Forbidden`. */
 export function requireScope(tenant: Tenant, access: KeyAccess): void {
   const { scope: keyScope, sessionScope = keyScope, folderKeys = false } = access;
-  const scope = tenant.user === undefined ? keyScope : sessionScope;
+  const scope = tenant.user === undefined || tenant.isAuditor === true ? keyScope : sessionScope;
   if (tenant.scopes !== undefined && !tenant.scopes.includes(scope))
     throw new PortalRefusal('Forbidden', `The key lacks the scope ${scope}.`);
   if (tenant.folders !== undefined && !folderKeys)

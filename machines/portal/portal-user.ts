@@ -61,9 +61,15 @@ export interface ProvisionedMember {
 
 export const NO_ACCESS: AccessProfile = { administrator: false, manager: false, operator: false };
 
-/** Role on the pages: `administrator` changes the organization, `sender` works with documents. */
-export type UserRole = 'administrator' | 'sender';
-export const USER_ROLES: readonly UserRole[] = ['administrator', 'sender'];
+/** Role on the pages: `administrator` changes the organization, `sender` works with documents, `auditor` reads everything. */
+export type UserRole = 'administrator' | 'sender' | 'auditor';
+export const USER_ROLES: readonly UserRole[] = ['administrator', 'sender', 'auditor'];
+
+/** Access profile of a role; without rights for other words. */
+export function accessOf(role: string | undefined): AccessProfile {
+  const profile = { administrator: role === 'administrator', manager: false, operator: role === 'sender' };
+  return role === 'auditor' ? { ...profile, auditor: true } : profile;
+}
 
 /** Lifetime of a link that signs in, milliseconds. */
 export const SIGN_IN_LIFETIME_MS = 15 * 60_000;
@@ -130,9 +136,10 @@ export function idOfSession({ sha256 }: Pick<UserSession, 'sha256'>): string {
 }
 
 /** Role of an access profile; undefined for people who are only in the directory. */
-export function roleOf({ administrator, manager, operator }: AccessProfile): UserRole | undefined {
+export function roleOf({ administrator, manager, operator, auditor }: AccessProfile): UserRole | undefined {
   if (administrator) return 'administrator';
-  return manager || operator ? 'sender' : undefined;
+  if (manager || operator) return 'sender';
+  return auditor === true ? 'auditor' : undefined;
 }
 
 /** Role of a person in an organization; undefined for one whom its identity service has deactivated. */

@@ -56,6 +56,8 @@ export interface Tenant {
   readonly keyExpiresAt?: Millis;
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
+  /** True: the user reads everything, as a key with `Read` does. Absent: no auditor. */
+  readonly isAuditor?: boolean;
   /**
    * Id of the session of the editor in another application; `application` then is the one that made its link. Absent for
    * API keys and users.

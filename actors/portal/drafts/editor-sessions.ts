@@ -190,7 +190,8 @@ export class EditorSessionService {
 
   async #mayEdit(userId: string, { organizationId, createdAt }: EditorSessionContext): Promise<boolean> {
     const user = await this.runtime.system.read({ kind: PORTAL_USER, id: userId });
-    if (user === undefined || roleIn(user.context, organizationId) === undefined) return false;
+    const role = user && roleIn(user.context, organizationId);
+    if (user === undefined || role === undefined || role === 'auditor') return false;
     // A user who is activated again does not find the sessions of before.
     const membership = user.context.memberships.find((one) => one.organizationId === organizationId);
     return createdAt > (membership?.endedAt ?? -Infinity);

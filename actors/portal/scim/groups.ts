@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import { type ActorView, actorKind, defineActor, durableIfAccepted, type Row } from '@sealwright/runtime';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import { NO_ACCESS } from '../../../machines/portal/portal-user.ts';
+import { accessOf } from '../../../machines/portal/portal-user.ts';
 import {
   foldedGroupName,
   GROUP_REMOVED,
@@ -60,11 +60,7 @@ export async function settleGroup({ system, store }: Runtime, id: string): Promi
     await Promise.all(
       unsettled.slice(from, from + BATCH).map((userId) => {
         const role = givers.find(({ members }) => members.has(userId))?.role;
-        const accessProfile = {
-          ...NO_ACCESS,
-          administrator: role === 'administrator',
-          operator: role === 'sender',
-        };
+        const accessProfile = accessOf(role);
         const grant = { type: 'GRANT', organizationId, accessProfile } as const;
         return durableIfAccepted(system.send({ kind: PORTAL_USER, id: userId }, grant));
       }),

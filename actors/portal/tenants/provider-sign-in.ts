@@ -8,7 +8,14 @@ import { durable, durableIfAccepted } from '@sealwright/runtime';
 import type { AccessProfile } from '../../../contracts/portal/users.ts';
 import type { OrganizationId, UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { idOfSession, roleIn, roleOf, type UserContext } from '../../../machines/portal/portal-user.ts';
+import {
+  idOfSession,
+  accessOf as profileOf,
+  roleIn,
+  roleOf,
+  USER_ROLES,
+  type UserContext,
+} from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
@@ -220,8 +227,8 @@ function accessOf({ roles }: PortalProvider, groups: readonly string[]): AccessP
   if (roles.length === 0) return undefined;
   const has = (wanted: string) =>
     roles.some(({ group, role }) => role === wanted && (group === '*' || groups.includes(group)));
-  const administrator = has('Administrator');
-  return { administrator, manager: false, operator: !administrator && has('Sender') };
+  // The first of them counts.
+  return profileOf(USER_ROLES.find((role) => has(`${role[0]?.toUpperCase()}${role.slice(1)}`)));
 }
 
 /** A provider speaks for the addresses of its domains; elsewhere it must say that it has verified the address. */

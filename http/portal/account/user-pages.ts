@@ -9,6 +9,7 @@ import {
 } from '../../../actors/portal/api.ts';
 import type { MemberView } from '../../../contracts/portal/users.ts';
 import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { accessOf } from '../../../machines/portal/portal-user.ts';
 import type { AccountNotice, AccountPage, RefusedForm } from '../../../web/pages/portal/account-frame.ts';
 import { userSessionsPage } from '../../../web/pages/portal/sessions-view.tsx';
 import { usersPage } from '../../../web/pages/portal/users-view.tsx';
@@ -166,8 +167,4 @@ async function memberOf(
   const found = await users.member(organization, id);
   if (found === undefined) throw new PortalRefusal('UserNotFound');
   return found;
-}
-
-function accessOf(role: string): MemberView['accessProfile'] {
-  return { administrator: role === 'administrator', manager: false, operator: role === 'sender' };
 }

@@ -27,6 +27,7 @@ import { handle } from '../handle.ts';
 import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
+import { USER_SCOPES } from '../user-rights.ts';
 
 export function userRoutes(
   users: UserDirectory,
@@ -34,9 +35,10 @@ export function userRoutes(
   sessions: UserSessions,
 ): readonly AnyRoute[] {
   const add = (organization: OrganizationId, tenant: Tenant, { profile, access }: NewMember) => {
-    // Administrators make keys of all scopes; senders read and create.
+    // Administrators make keys of all scopes.
     const role = roleOf(access);
-    if (role !== undefined) requireGivable(tenant, role === 'sender' ? { scopes: ['Read', 'Create'] } : {});
+    if (role !== undefined)
+      requireGivable(tenant, role === 'administrator' ? {} : { scopes: [...USER_SCOPES[role]] });
     return users.add(organization, profile, access, callerName(tenant));
   };
   /** Refusals: `OrganizationNotFound`. */

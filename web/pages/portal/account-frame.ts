@@ -79,7 +79,7 @@ function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationI
               .map(({ id, name }) => link(`/account/documents?folder=${id}`, name, 'folder')),
           },
         ]),
-    ...(role === 'administrator'
+    ...(role === 'administrator' || role === 'auditor'
       ? [
           {
             name: navigation.organization,

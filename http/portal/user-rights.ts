@@ -1,0 +1,25 @@
+/**
+ * Decides what the roles of users may do: in the API by scopes, on the pages by the kind of request.
+ *
+ * Source: docs/decisions/0277-scopes-and-roles-of-operators.md.
+ */
+import type { KeyScope } from '../../contracts/portal/operation.ts';
+import type { UserRole } from '../../machines/portal/portal-user.ts';
+import type { AuthPolicy } from '../core/router.ts';
+
+/** Scopes of a session. An auditor is what a key with `Read` is. */
+export const USER_SCOPES: { readonly [role in UserRole]: readonly KeyScope[] } = {
+  administrator: ['Read', 'Create', 'Administer'],
+  sender: ['Read', 'Create'],
+  auditor: ['Read'],
+};
+
+/** Forms about the user alone. */
+const OWN_FORMS = new Set(['/sign-out', '/account/sessions']);
+
+/** True when a user may load a page, or send a form of it. Auditors see the pages of administrators, and send no form. */
+export function mayUsePage(role: UserRole, policy: AuthPolicy, method: string, path: string): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (role === 'auditor') return isRead || OWN_FORMS.has(path);
+  return policy === 'user' || role === 'administrator';
+}
