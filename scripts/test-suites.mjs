@@ -48,6 +48,7 @@ const LONG = [
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
   'project/{layout,release}',
   'bench/command*',
+  'deploy/chart',
   'postgres/*',
 ];
 

