@@ -40,6 +40,8 @@ interface ScheduledEvent {
 export class SimulatedCluster {
   readonly random: () => number;
   readonly trace: string[] = [];
+  /** Statements that reached the database. */
+  statements = 0;
   /** True: statements are delayed and lost. */
   isRough = true;
   /** Times from which and until which the database answers nothing, in the order of their starts. */
@@ -139,6 +141,7 @@ export class SimulatedCluster {
         }
         const fate = this.isRough ? this.random() : 1;
         const run = (answer: (result: () => void) => void): void => {
+          this.statements += 1;
           statement().then(
             (result) => answer(() => resolve(result)),
             (error) => answer(() => reject(error)),

@@ -115,6 +115,8 @@ export interface SimulationReport {
   readonly takenOver: number;
   /** Simulated time until everything was done, milliseconds. */
   readonly elapsed: number;
+  /** Statements that reached the database. */
+  readonly statements: number;
 }
 
 /** The database, with the checks of what it runs. */
@@ -280,25 +282,36 @@ class SimulatedNode {
   }
 }
 
-/** Runs one seed. Errors have no stacks meanwhile: lost statements make many. */
-export async function simulate(seed: number, mutation: Mutation = 'none'): Promise<SimulationReport> {
+/** Runs one seed, with 2 to 4 nodes unless their number is given. Errors have no stacks meanwhile: lost statements make many. */
+export async function simulate(
+  seed: number,
+  mutation: Mutation = 'none',
+  nodes?: number,
+): Promise<SimulationReport> {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    return await simulateSeed(seed, mutation);
+    return await simulateSeed(seed, mutation, nodes);
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
-async function simulateSeed(seed: number, mutation: Mutation): Promise<SimulationReport> {
+async function simulateSeed(
+  seed: number,
+  mutation: Mutation,
+  size: number | undefined,
+): Promise<SimulationReport> {
   const cluster = new SimulatedCluster(seed);
   const database = new CheckedDatabase(cluster, mutation);
-  const count = cluster.between(2, 4);
+  const count = size ?? cluster.between(2, 4);
   const nodes = Array.from({ length: count }, (_, at) => new SimulatedNode(`node-${at}`, cluster, database));
   for (const node of nodes) cluster.schedule(cluster.between(0, 500), () => node.start());
   scheduleFaults(cluster, nodes);
-  const tasks = Array.from({ length: cluster.between(2, 4) }, (_, at) => ({ kind: 'task', id: `t${at}` }));
+  const tasks = Array.from({ length: size ?? cluster.between(2, 4) }, (_, at) => ({
+    kind: 'task',
+    id: `t${at}`,
+  }));
   for (const address of [LEDGER, SWEEPER])
     cluster.schedule(cluster.between(0, 500), () => void request(cluster, nodes, address));
   // A message to an actor that does not exist is dropped.
@@ -337,7 +350,8 @@ async function simulateSeed(seed: number, mutation: Mutation): Promise<Simulatio
   }
   // Nothing of this run goes on.
   for (const node of nodes) node.process.isAlive = false;
-  return { seed, broken, trace: cluster.trace, takenOver: database.takenOver, elapsed: cluster.now };
+  const { trace, statements, now: elapsed } = cluster;
+  return { seed, broken, trace, takenOver: database.takenOver, elapsed, statements };
 }
 
 /** Suspends and kills nodes, and takes the database away, until the time of faults is over. */
