@@ -60,7 +60,7 @@ const HOSTING_KEYS = {
     says: 'Accepted host names of requests; others are answered 400 `host.not-allowed`.',
   }),
   'Hosting:HttpLibrary': key(choice(['auto', 'node']), 'auto', {
-    says: '`auto`: uWebSockets where its binary loads, otherwise `node:http`, with a warning at the start. `node`: `node:http` everywhere, which answers fewer requests per second; see [benchmarks](benchmarks.md).',
+    says: '`auto`: uWebSockets where its binary loads, otherwise `node:http`, with a warning at the start. `node`: `node:http` everywhere, which answers fewer requests per second; see [benchmarks](../bench/README.md).',
   }),
   'Hosting:RequireHttps': key(flag(), false, {
     says: 'Redirect http requests (307) to https on the default port. Behind a proxy this needs `Hosting:ForwardedHeaders`.',

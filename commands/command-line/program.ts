@@ -79,7 +79,7 @@ function openLogging(
 }
 
 const BENCH_HELP = `
-Each figure is printed beside its limit, measured in the same run; docs/benchmarks.md explains both.
+Each figure is printed beside its limit, measured in the same run; bench/README.md explains both.
 Exit codes: 0 success, 1 an output does not verify or a benchmark failed, 2 usage, 3 a file or folder is not available.`;
 
 /** `sealwright bench` as the command line has it. */

@@ -16,6 +16,7 @@ const PAGES = [
     .map((path) => join('docs', path)),
   'bench/engine-targets.md',
   'bench/lessons.md',
+  'bench/README.md',
   'bench/performance.md',
   'CHANGELOG.md',
   'SECURITY.md',
