@@ -53,7 +53,12 @@ const LONG = [
 ];
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
-const RELEASE = ['runtime/crash/kill-long', 'service/shards-{two,four}*', 'service/soak/soak*'];
+const RELEASE = [
+  'project/clients',
+  'runtime/crash/kill-long',
+  'service/shards-{two,four}*',
+  'service/soak/soak*',
+];
 
 /** Tests of `npm test` that try more under `SEALWRIGHT_TESTS=all`; `test/project/suites.test.ts` checks the list. */
 const DEEPER = [
