@@ -120,7 +120,10 @@ async function check(folder) {
       writeFileSync(join(project, name), block);
   run(project, 'npx', 'tsc', '-p', '.');
   for (const version of values.node.split(',')) {
-    const node = run(project, 'npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath').trim();
+    const node =
+      version === 'current'
+        ? process.execPath
+        : run(project, 'npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath').trim();
     rmSync(join(project, 'data'), { recursive: true, force: true });
     const killed = spawnSync(node, ['out/example.js'], {
       ...{ cwd: project, encoding: 'utf8', timeout: KILL_AFTER_MS, killSignal: 'SIGKILL' },
