@@ -154,7 +154,7 @@ export async function openThreads(options: ThreadsOptions = {}): Promise<Signatu
 
   return {
     async signFile(request) {
-      assertRequest([request?.format], request, ['at', 'signer']);
+      assertRequest(undefined, request, ['at', 'signer']);
       const { signer, output, ...rest } = request;
       if (!('sign' in signer)) {
         const task = { ...rest, output: pathOf(output), signer: transferable(signer) };

@@ -1,6 +1,7 @@
 /** Adds a signature to an existing container (EN 319 162-1 §4.3.3, §4.4.3). */
 
 import { openSource, type Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type InputFile,
@@ -42,6 +43,7 @@ export async function addAsicSignature(
   request: AddAsicSignatureRequest,
   services: SigningServices = {},
 ): Promise<SignedFile> {
+  assertRequest(undefined, request, ['at', 'signer']);
   return withContainer(request.input, async (container) => {
     const { kind } = container;
     const names = container.named('data');

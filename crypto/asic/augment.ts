@@ -2,6 +2,7 @@
 
 import { augmented } from '../cades/augment.ts';
 import type { Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   type AugmentFileRequest,
   CryptoError,
@@ -31,6 +32,7 @@ export async function augmentAsic(
   request: AugmentAsicRequest,
   services: SigningServices,
 ): Promise<SignedFile> {
+  assertRequest(undefined, request, ['at']);
   return withContainer(request.input, async (container) => {
     const archived = archivedNames(container);
     const all = container.named('xades', 'cades');

@@ -1,6 +1,7 @@
 /** Counter-signatures of signatures in a container (EN 319 122-1 §5.2.7, EN 319 132-1 §5.2.7). */
 
 import { counterSigned } from '../cades/counter-sign.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type InputFile,
@@ -41,6 +42,7 @@ export async function counterSignAsic(
   request: CounterSignAsicRequest,
   services: SigningServices = {},
 ): Promise<SignedFile> {
+  assertRequest(undefined, request, ['at', 'signer']);
   const { file, level = 'B' } = request;
   return withContainer(request.input, async (container) => {
     const files = container.named('xades', 'cades').filter((name) => file === undefined || name === file);

@@ -3,6 +3,7 @@
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import { openSource, type Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type InputFile,
@@ -47,6 +48,7 @@ export interface AddCadesSignerRequest<Input extends InputFile = string, Output 
  * (`addCadesSignerAtLevel`)
  */
 export function addCadesSigner(request: AddCadesSignerRequest<InputFile, OutputFile>): SignedFile {
+  assertRequest(undefined, request, ['at', 'signer']);
   const { level = 'B' } = request;
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, 'as-input', (source, output) => {
@@ -69,6 +71,7 @@ export async function addCadesSignerAtLevel(
   request: AddCadesSignerAtLevelRequest,
   services: SigningServices = {},
 ): Promise<SignedFile> {
+  assertRequest(undefined, request, ['at', 'signer']);
   const { level = 'B' } = request;
   const levelServices = servicesFor(level, services);
   return withFilesMeanwhile(request, 'as-input', async (source, output) => {

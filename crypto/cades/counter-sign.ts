@@ -4,6 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { unsignedAttribute } from '../cms/attributes-template.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import type { Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type InputFile,
@@ -36,6 +37,7 @@ export interface CounterSignCadesRequest<Input extends InputFile = string, Outpu
  * @throws {CryptoError} as `addCadesSigner`; `request.invalid` when there is no such signature
  */
 export function counterSignCades(request: CounterSignCadesRequest<InputFile, OutputFile>): SignedFile {
+  assertRequest(undefined, request, ['at', 'signer']);
   return withFiles(request, 'as-input', (source, output) => {
     const { existing, der } = counterSigned(source, request);
     existing.write(der, output);

@@ -3,19 +3,20 @@ import { CryptoError } from './types.ts';
 
 /**
  * Checks the members of a request that every operation needs.
- * @param formats those that the operation has
+ * @param formats those that the operation has; undefined: it has one, or reads it from the file
  * @throws {CryptoError} `request.invalid`, which names the member
  */
 export function assertRequest(
-  formats: readonly string[],
-  request: { readonly format: string; readonly at?: unknown; readonly signer?: unknown },
+  formats: readonly string[] | undefined,
+  request: { readonly format?: string; readonly at?: unknown; readonly signer?: unknown },
   members: readonly ('at' | 'signer')[],
 ): void {
   const refuse = (what: string): never => {
     throw new CryptoError('request.invalid', what);
   };
   const { format, at, signer } = request ?? {};
-  if (!formats.includes(format)) refuse(`\`format\` is ${String(format)}, not ${formats.join(', ')}.`);
+  if (formats !== undefined && (format === undefined || !formats.includes(format)))
+    refuse(`\`format\` is ${String(format)}, not ${formats.join(', ')}.`);
   if (members.includes('at') && !Number.isFinite(at))
     refuse('`at` is no time in milliseconds, such as Date.now().');
   if (members.includes('signer') && (typeof signer !== 'object' || signer === null))

@@ -1,6 +1,7 @@
 /** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
 import { createHash } from 'node:crypto';
 import { openSource, type Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
   CryptoError,
   type InputFile,
@@ -50,6 +51,7 @@ export async function counterSignXades(
   request: CounterSignXadesRequest,
   services: SigningServices = {},
 ): Promise<SignedFile> {
+  assertRequest(undefined, request, ['at', 'signer']);
   const source = openSource(request.input);
   try {
     const { document, parts } = await counterSignedChunks(source, request, services);

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   addAsicSignature,
+  addCadesSigner,
   addCadesSignerAtLevel,
+  augmentAsic,
   augmentFile,
+  counterSignAsic,
+  counterSignCades,
+  counterSignXades,
   MemoryOutput,
   type RemoteSigner,
   type SignatureFormat,
@@ -79,6 +84,20 @@ test('what a program without types leaves out is named', async (t) => {
       message,
     });
   t.is((await validateFile(validation)).signatures.length, 1);
+  const { format: _, ...others } = request;
+  const without = (member: 'at' | 'signer') => ({ ...others, to: 'LT', [member]: undefined }) as const;
+  for (const operation of [addAsicSignature, augmentAsic, counterSignAsic, counterSignXades])
+    await t.throwsAsync(
+      operation(without('at'), {}),
+      { code: 'request.invalid', message: /`at` is no time/ },
+      operation.name,
+    );
+  for (const operation of [addCadesSigner, counterSignCades, addCadesSignerAtLevel])
+    await t.throwsAsync(
+      async () => operation(without('signer')),
+      { code: 'request.invalid', message: /`signer` is missing/ },
+      operation.name,
+    );
   const text = GOOD.Pades.toString('base64').padEnd(5000, '=');
   await t.throwsAsync(signFileAtLevel({ ...request, input: text }), {
     code: 'input.unreadable',
