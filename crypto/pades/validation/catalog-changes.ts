@@ -19,7 +19,7 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change-policy.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 
 /** Entries of the catalogue with comparison rules of their own; all others must stay equal. */
 export const OPEN_CATALOG_KEYS: ReadonlySet<string> = new Set([
@@ -55,7 +55,7 @@ export function changedKeys(before: PdfDict, after: PdfDict, open: ReadonlySet<s
   return [...keys].filter((key) => !open.has(key) && !equalValues(before.get(key), values.get(key)));
 }
 
-export function trailerChanges(pair: PermittedChanges): readonly Change[] {
+export function trailerChanges(pair: ObjectComparison): readonly Change[] {
   const before = pair.before.pdf.xref.trailer;
   const after = pair.after.pdf.xref.trailer;
   const changes: Change[] = [];
@@ -97,7 +97,7 @@ function isPlainInteger({ bytes, start, end }: ByteSlice): boolean {
   return /^\+?[0-9]+$/.test(bytes.toString('latin1', start, end));
 }
 
-function changedInformation({ before, after }: PermittedChanges, given: ByteSlice | undefined): Change {
+function changedInformation({ before, after }: ObjectComparison, given: ByteSlice | undefined): Change {
   const dict = after.pdf.dict(given);
   if (dict === undefined && given !== undefined && !isNull(given))
     return forbidden('left something else than document information in /Info');
@@ -117,7 +117,7 @@ function changedInformation({ before, after }: PermittedChanges, given: ByteSlic
 const SHOWN_INFORMATION = ['Title', 'Author', 'Subject', 'Keywords'];
 
 /** Compares a new catalogue object entry by entry, as an existing one. */
-function exchangedRoot({ before, after }: PermittedChanges): readonly Change[] {
+function exchangedRoot({ before, after }: ObjectComparison): readonly Change[] {
   const number = asReference(after.pdf.xref.trailer.get('Root'))?.number;
   const isNew = number !== undefined && !before.has(number);
   return [
@@ -127,7 +127,7 @@ function exchangedRoot({ before, after }: PermittedChanges): readonly Change[] {
   ];
 }
 
-export function catalogChanges(pair: PermittedChanges): readonly Change[] {
+export function catalogChanges(pair: ObjectComparison): readonly Change[] {
   const before = pair.before.pdf.catalog;
   const after = pair.after.pdf.catalog;
   const changes: Change[] = changedKeys(before, after, OPEN_CATALOG_KEYS).map((key) =>
@@ -154,7 +154,7 @@ export function catalogChanges(pair: PermittedChanges): readonly Change[] {
   return changes;
 }
 
-function metadataChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
+function metadataChanges(pair: ObjectComparison, before: PdfDict, after: PdfDict): readonly Change[] {
   const number = asReference(after.get('Metadata'))?.number;
   const same = equalValues(before.get('Metadata'), after.get('Metadata'));
   if (same && (number === undefined || !pair.changed(number))) return [];
@@ -198,7 +198,7 @@ function withoutTraces(bytes: Buffer | undefined): string | undefined {
 
 /** True when every entry of the older dictionary is in the newer one, with an equal value. */
 export function addsOnly(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {
@@ -217,7 +217,7 @@ const STORE_KEYS = ['Type', 'VRI', 'Certs', 'OCSPs', 'CRLs'];
 const ENTRY_KEYS = ['Type', 'Cert', 'OCSP', 'CRL', 'TU', 'TS'];
 
 /** Permits any change of the document security store that keeps its structure valid (12.8.4.3). */
-function evidenceChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
+function evidenceChanges(pair: ObjectComparison, before: PdfDict, after: PdfDict): readonly Change[] {
   const { pdf } = pair.after;
   const store = pdf.dict(after.get('DSS'));
   const old = pair.before.pdf.dict(before.get('DSS'));
@@ -231,7 +231,7 @@ function evidenceChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict
 }
 
 function storeIsSame(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {

@@ -17,7 +17,7 @@ import { AREAS_PER_STEP, type Cover, coveredOn, coversOf } from '../painting/cov
 import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
 import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import type { SurveyedPage } from './survey.ts';
 
 /** `absent`: it has no appearance of its own. */
@@ -59,7 +59,7 @@ interface Marked extends Box {
 
 /** @throws PdfSyntaxError; WorkBudgetExceeded */
 export function commentLook(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   state: 'before' | 'after',
   slice: ByteSlice,
   page: SurveyedPage,
@@ -133,7 +133,7 @@ function placesOf(pdf: PdfDocument, dict: PdfDict): readonly Cover[] {
 
 /** Returns the marks of all appearances; undefined for a comment without one. */
 function marksOf(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   state: 'before' | 'after',
   dict: PdfDict,
 ): readonly Mark[] | undefined | 'unreadable' {
@@ -263,7 +263,7 @@ function hidesWith(lines: readonly Box[], area: Box): boolean {
 }
 
 /** Returns the areas of the other highlights of the page, through which a text is seen. */
-function otherCovers(pair: PermittedChanges, page: SurveyedPage, own: number): readonly Cover[] {
+function otherCovers(pair: ObjectComparison, page: SurveyedPage, own: number): readonly Cover[] {
   const { pdf } = pair.after;
   const dict = page.number === undefined ? page.dict : (pdf.dict(pdf.object(page.number)) ?? page.dict);
   const found: Cover[] = [];

@@ -11,15 +11,15 @@ import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-cha
 import { type Change, forbidden } from './change-policy.ts';
 import { filledField, OPEN_FIELD_KEYS } from './field-changes.ts';
 import { formChanges, OPEN_FORM_KEYS } from './form-changes.ts';
+import { changedObjectsBelow, type ObjectComparison, type Root } from './object-comparison.ts';
 import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
-import { changedObjectsBelow, type PermittedChanges, type Root } from './permitted-changes.ts';
 import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
 /** Steps for each object of the survey. */
 const STEPS_PER_PART = 8;
 
 /** @throws PdfSyntaxError when a state can't be read; WorkBudgetExceeded */
-export function differencesBetween(pair: PermittedChanges): readonly Change[] {
+export function differencesBetween(pair: ObjectComparison): readonly Change[] {
   const survey = surveyDocument(pair.before.pdf);
   const parts = survey.numbers.size + survey.fields.size + survey.annotations.size;
   pair.before.spend(STEPS_PER_PART * parts);
@@ -78,7 +78,7 @@ function severity(change: Change): number {
  * other contexts, so an object shared with another part is safe. These objects also end cycles, such as
  * from a page to its parent; other objects are followed. Lists and streams are never exempt.
  */
-function exemption(pair: PermittedChanges, survey: DocumentSurvey): (number: number) => boolean {
+function exemption(pair: ObjectComparison, survey: DocumentSurvey): (number: number) => boolean {
   const { pdf } = pair.before;
   const own = new Set<number>();
   for (const slice of [pdf.xref.trailer.get('Root'), pdf.catalog.get('AcroForm')]) {
@@ -92,7 +92,7 @@ function exemption(pair: PermittedChanges, survey: DocumentSurvey): (number: num
     survey.annotations.has(number);
 }
 
-function* lockedRoots(pair: PermittedChanges, survey: DocumentSurvey): Generator<Root> {
+function* lockedRoots(pair: ObjectComparison, survey: DocumentSurvey): Generator<Root> {
   const { pdf } = pair.before;
   for (const { dict, ordinal } of survey.pages) {
     yield* rootsOf(dict, OPEN_PAGE_KEYS, (key) => `${pagePart(key)} of page ${ordinal}`);
@@ -156,7 +156,7 @@ function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
 
 /** Finds objects changed in place below the entry points: a rewritten appearance, a value in an object of its own. */
 function changesBelowEntryPoints(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   valued: ReadonlySet<string>,
   exempt: (number: number) => boolean,

@@ -20,7 +20,7 @@ import type { Covered } from '../painting/covered-content.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { coveredBySignature, judgeAppearance } from './filled-appearance.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
 /** Entries that filling in a field may change besides its value: appearance and the read-only flag. */
@@ -41,7 +41,7 @@ export const OPEN_FIELD_KEYS: ReadonlySet<string> = new Set([
 const READ_ONLY = 1;
 
 /** Returns the names of fields whose value changed: the appearance of their widgets may change. */
-export function valuedFields(pair: PermittedChanges, survey: DocumentSurvey): ReadonlySet<string> {
+export function valuedFields(pair: ObjectComparison, survey: DocumentSurvey): ReadonlySet<string> {
   const valued = new Set<string>();
   for (const { number, dict, name, type } of survey.fields.values()) {
     const after = pair.changed(number) ? pair.after.pdf.dict(pair.after.pdf.object(number)) : dict;
@@ -57,7 +57,7 @@ export function valuedFields(pair: PermittedChanges, survey: DocumentSurvey): Re
 
 /** @param valued true when the value changed, here or in the parent field */
 export function changedField(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   field: SurveyedField,
   after: PdfDict,
@@ -101,7 +101,7 @@ export function changedField(
 
 /** Judges a field or widget with a new appearance: only a changed value makes it a form fill. */
 export function filledField(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   field: SurveyedField,
   valued: boolean,
@@ -127,7 +127,7 @@ export function filledField(
 
 /** Lists the widgets of a field that its new value concerns, and that the update left as they were. */
 function unchangedWidgets(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   { dict, name, type }: SurveyedField,
 ): SurveyedField[] {
@@ -154,7 +154,7 @@ export function isSignature(pdf: PdfDocument, number: number, dict: PdfDict): bo
 }
 
 function signedField(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   { places }: DocumentSurvey,
   field: SurveyedField,
   value: ByteSlice | undefined,

@@ -31,7 +31,7 @@ import { type Mark, THIN, UnmeasuredFont, UnreadableContent } from '../painting/
 import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
 import { judgeButton } from './button-mark.ts';
 import { fieldValue, showsList, showsValue, textOf } from './field-value.ts';
-import { changedObjectsBelow, type PermittedChanges } from './permitted-changes.ts';
+import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
 import { readText, showsFromRight } from './shown-value.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
 
@@ -58,7 +58,7 @@ const DARK = 0.6;
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
 export function judgeAppearance(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   field: SurveyedField,
   pages: Pages,
 ): AppearanceJudgement {
@@ -86,7 +86,7 @@ export function judgeAppearance(
 
 /** Compares the rich text of a field, from which editors draw it anew (12.7.4.4), with its value. */
 function judgeRichText(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   { dict: before }: SurveyedField,
   dict: PdfDict,
 ): AppearanceJudgement {
@@ -134,7 +134,7 @@ function isDrawnAnew(pdf: PdfDocument): boolean {
 
 /** Judges a field without an appearance: viewers draw its background and its value (12.7.4.3). */
 function judgeViewer(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   field: SurveyedField,
   dict: PdfDict,
   pages: Pages,
@@ -155,7 +155,7 @@ function judgeViewer(
  * content is forbidden: a hidden page could come to light.
  */
 function judgeSigned(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   field: SurveyedField,
   dict: PdfDict,
   number: number,
@@ -182,7 +182,7 @@ function judgeSigned(
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
 export function coveredBySignature(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   number: number,
   pages: Pages,
   before?: SurveyedField,
@@ -210,7 +210,7 @@ function isUnseen(pdf: PdfDocument, dict: PdfDict | undefined): boolean {
 }
 
 /** Returns the areas that an appearance paints, inside the rectangle of its field; the rectangle if they are unknown. */
-function paintedAreas(pair: PermittedChanges, number: number, rectangle: Box): readonly Cover[] {
+function paintedAreas(pair: ObjectComparison, number: number, rectangle: Box): readonly Cover[] {
   try {
     const painted = paintedBy(pair.after.pdf, number, rectangle, (steps) => pair.before.spend(steps));
     return painted === undefined ? [wholly(rectangle)] : coversOf(painted.marks).map(within(rectangle));
@@ -232,12 +232,12 @@ const within =
     },
   });
 
-function isAsBefore(pair: PermittedChanges, { dict }: SurveyedField, number: number): boolean {
+function isAsBefore(pair: ObjectComparison, { dict }: SurveyedField, number: number): boolean {
   const before = streamsOf(pair.before.pdf, dict.get('AP')) ?? [];
   return before.includes(number) && isUnchanged(pair, number);
 }
 
-function isUnchanged(pair: PermittedChanges, number: number): boolean {
+function isUnchanged(pair: ObjectComparison, number: number): boolean {
   return (
     pair.before.has(number) &&
     changedObjectsBelow(pair, [{ numbers: [number], place: '' }], () => false).length === 0
@@ -245,7 +245,7 @@ function isUnchanged(pair: PermittedChanges, number: number): boolean {
 }
 
 function judgeStream(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   field: SurveyedField,
   dict: PdfDict,
   number: number,
@@ -279,7 +279,7 @@ function judgeStream(
 }
 
 /** Returns the most lines: a text field with combs has one between each two characters. */
-function lineLimit(pair: PermittedChanges, dict: PdfDict): number {
+function lineLimit(pair: ObjectComparison, dict: PdfDict): number {
   const { pdf } = pair.after;
   const length = asInteger(pdf.resolve(inheritedByField(pdf, dict, 'MaxLen'))) ?? 0;
   return MAX_PATHS + Math.min(Math.max(length, 0), 200);
@@ -313,7 +313,7 @@ function isInside({ box, clip }: Mark, rectangle: Box): boolean {
 
 /** Checks what all marks together cover: the text as well, for any glyph can be large and white. */
 function judgeCovers(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   field: SurveyedField,
   marks: readonly Mark[],
   rectangle: Box,
@@ -377,7 +377,7 @@ function isShortLine({ left, bottom, right, top }: Box, rectangle: Box, cells: n
 }
 
 /** Returns the number of cells of a text field with combs; 0 for any other field. */
-function combCells({ after: { pdf } }: PermittedChanges, { dict }: SurveyedField): number {
+function combCells({ after: { pdf } }: ObjectComparison, { dict }: SurveyedField): number {
   const flags = asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0;
   return (flags & COMB) === 0 ? 0 : (asInteger(pdf.resolve(inheritedByField(pdf, dict, 'MaxLen'))) ?? 0);
 }
@@ -389,7 +389,7 @@ const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
 
 /** Returns the worst of all pages: a widget can be listed by several. */
 function coveredOnAny(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   pages: ReadonlySet<SurveyedPage>,
   number: number,
   covers: readonly Cover[],
@@ -412,7 +412,7 @@ function widgetsOf(pdf: PdfDocument, number: number): readonly number[] {
 }
 
 /** Returns the boxes and lines that the field painted before; content below them was already hidden. */
-function areasBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle: Box): Box[] {
+function areasBefore(pair: ObjectComparison, { dict }: SurveyedField, rectangle: Box): Box[] {
   const { pdf } = pair.before;
   if (isUnseen(pdf, dict) || dict.get('OC') !== undefined) return [];
   const [number, ...more] = streamsOf(pdf, dict.get('AP')) ?? [];
@@ -432,7 +432,7 @@ function areasBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle:
 }
 
 function judgeText(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   { type }: SurveyedField,
   dict: PdfDict,
   marks: readonly Mark[],

@@ -15,7 +15,7 @@ import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
 interface FormChanges {
@@ -38,7 +38,7 @@ export const OPEN_FORM_KEYS: ReadonlySet<string> = new Set([
 /** Most levels of a new field's name above the last. */
 const MAX_GROUPS = 8;
 
-export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): FormChanges {
+export function formChanges(pair: ObjectComparison, survey: DocumentSurvey): FormChanges {
   const changes: Change[] = [];
   const added: NewField[] = [];
   const groups = new Set<number>();
@@ -94,7 +94,7 @@ export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): For
  * list with their own signature only. The pages must still show them, which `pageChanges` checks.
  */
 function unlistedSignatures(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   { fields, places }: DocumentSurvey,
   before: PdfDict | undefined,
   after: PdfDict,
@@ -124,7 +124,7 @@ const isOff = (key: string, value: ByteSlice | undefined): boolean =>
   key === 'NeedAppearances' && value?.bytes.toString('latin1', value.start, value.end) === 'false';
 
 function changedForm(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   before: PdfDict,
   after: PdfDict,
@@ -167,7 +167,7 @@ const RESOURCES: ReadonlySet<string> = new Set([
 
 /** True when resources are only added: new names can't change content that uses the existing ones. */
 function resourcesOnlyGrow(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
@@ -193,7 +193,7 @@ function resourcesOnlyGrow(
 
 /** True when each name of a drawing leads to another drawing, as programs exchange the one of their visible signatures. */
 function exchangesForms(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {
@@ -213,7 +213,7 @@ function exchangesForms(
 const MAX_NESTED = 8;
 
 /** True when an appearance draws with no resources of its own, so that viewers may take those of the form. */
-function borrowsResources(pair: PermittedChanges, survey: DocumentSurvey): boolean {
+function borrowsResources(pair: ObjectComparison, survey: DocumentSurvey): boolean {
   const { pdf } = pair.before;
   const borrows = (number: number, depth: number): boolean => {
     pair.before.spend(1);
@@ -247,7 +247,7 @@ function borrowsResources(pair: PermittedChanges, survey: DocumentSurvey): boole
  * @param left object numbers that the newer list may leave out
  */
 export function compareList(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
   left?: ReadonlyMap<number, unknown>,

@@ -14,7 +14,7 @@ import type { Covered } from '../painting/covered-content.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { isSignature } from './field-changes.ts';
 import { coveredBySignature } from './filled-appearance.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey } from './survey.ts';
 
 export interface NewField {
@@ -58,7 +58,7 @@ interface Widget {
  * @param survey of the document before the revision
  */
 export function newSignatureField(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   slice: ByteSlice,
   parent: string,
   survey: DocumentSurvey,
@@ -104,7 +104,7 @@ const GROUP_KEYS: ReadonlySet<string> = new Set(['T', 'Parent', 'Kids']);
  * @param parent full name of the parent field; empty at the top
  */
 export function newGroup(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   slice: ByteSlice,
   parent: string,
 ): { readonly number: number; readonly name: string; readonly kids: readonly ByteSlice[] } | undefined {
@@ -121,7 +121,7 @@ export function newGroup(
   return { number, name: parent === '' ? part : `${parent}.${part}`, kids };
 }
 
-function faultOf(pair: PermittedChanges, { number, dict }: Widget): string | undefined {
+function faultOf(pair: ObjectComparison, { number, dict }: Widget): string | undefined {
   if (pair.before.has(number)) return 'an object that was there before';
   const values = entriesOf(dict);
   if (values === undefined) return 'a key written twice';
@@ -136,7 +136,7 @@ const SEVERITY: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
 
 /** Returns the worst that one of the new widgets covers, on the pages that list it. */
 function coveredByWidgets(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   widgets: readonly Widget[],
 ): Covered {
@@ -157,7 +157,7 @@ function coveredByWidgets(
 }
 
 function change(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   name: string,
   dict: PdfDict,

@@ -21,7 +21,7 @@ import { type Change, forbidden } from './change-policy.ts';
 import { type CommentLook, commentLook } from './comment-marks.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedPage } from './survey.ts';
 
 /** Entries of a page with comparison rules of their own: /Tabs is an order of fields and is not shown. */
@@ -81,7 +81,7 @@ const COMMENT_KEYS: ReadonlySet<string> = new Set(
 
 /** @param widgets of new signature fields, which may be added */
 export function pageChanges(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   survey: DocumentSurvey,
   widgets: ReadonlySet<number>,
 ): readonly Change[] {
@@ -104,7 +104,7 @@ export function pageChanges(
 }
 
 function changedPage(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   page: SurveyedPage,
   after: PdfDict,
   survey: DocumentSurvey,
@@ -138,13 +138,13 @@ export function pagePart(key: string): string {
 
 /** Compares two lists of annotations: removed items (-1: a direct object) and added ones. */
 function compareAnnotations(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): { readonly removed: readonly number[]; readonly added: readonly ByteSlice[] } {
   const { lost, added } = compareList(pair, before, after);
   if (!lost) return { removed: [], added };
-  const numbers = (state: PermittedChanges['before'], list: ByteSlice | undefined): readonly number[] =>
+  const numbers = (state: ObjectComparison['before'], list: ByteSlice | undefined): readonly number[] =>
     referencesIn(state.pdf.resolve(list));
   const kept = new Set(numbers(pair.after, after));
   const removed = numbers(pair.before, before).filter((number) => !kept.has(number));
@@ -153,7 +153,7 @@ function compareAnnotations(
 }
 
 function removedAnnotation(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   number: number,
   page: SurveyedPage,
   survey: DocumentSurvey,
@@ -166,7 +166,7 @@ function removedAnnotation(
 }
 
 function addedAnnotation(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   slice: ByteSlice,
   page: SurveyedPage,
   survey: DocumentSurvey,
@@ -198,12 +198,12 @@ function annotation(description: string, looks: readonly CommentLook[]): Change 
   return { kind: 'annotation', description, drawn, ...(undecided === undefined ? {} : { undecided }) };
 }
 
-function typeOf(slice: ByteSlice | undefined, { pdf }: PermittedChanges['before']): string {
+function typeOf(slice: ByteSlice | undefined, { pdf }: ObjectComparison['before']): string {
   return asName(pdf.resolve(pdf.dict(slice)?.get('Subtype'))) ?? 'of unknown type';
 }
 
 /** Returns the change for an annotation that was replaced or redrawn. */
-export function annotationChange(pair: PermittedChanges, number: number, page: SurveyedPage): Change {
+export function annotationChange(pair: ObjectComparison, number: number, page: SurveyedPage): Change {
   const before = pair.before.pdf.object(number);
   const after = pair.after.pdf.object(number);
   const type = typeOf(before, pair.before);
@@ -235,7 +235,7 @@ const TEXT_KEYS = [
 const CHANGEABLE: ReadonlySet<string> = new Set([...TEXT_KEYS, 'QuadPoints', 'AP']);
 
 function changedOnlyText(
-  pair: PermittedChanges,
+  pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice,
   type: string,
@@ -255,7 +255,7 @@ function changedOnlyText(
   });
 }
 
-function faultOf(pair: PermittedChanges, slice: ByteSlice, type: string): string | undefined {
+function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string | undefined {
   const { pdf } = pair.after;
   if (!COMMENTS.has(type)) return 'a type that can cover content';
   const dict = pdf.dict(slice);
@@ -272,7 +272,7 @@ function faultOf(pair: PermittedChanges, slice: ByteSlice, type: string): string
 }
 
 /** True when no operator paints text or a picture, wherever its font comes from. */
-function paintsOnlyPaths(pair: PermittedChanges, number: number, rectangle: Box): boolean {
+function paintsOnlyPaths(pair: ObjectComparison, number: number, rectangle: Box): boolean {
   try {
     const painted = paintedBy(pair.after.pdf, number, rectangle, (steps) => pair.before.spend(steps));
     const marks = painted?.marks ?? [];
@@ -292,7 +292,7 @@ const MAX_NESTED = 8;
  * True when an appearance draws neither text nor images, so that it marks content without replacing it. Without
  * resources of its own it would use those of the page.
  */
-function drawsOnlyLines(pair: PermittedChanges, number: number, nested = 0): boolean {
+function drawsOnlyLines(pair: ObjectComparison, number: number, nested = 0): boolean {
   const { pdf } = pair.after;
   const form = pdf.dict(pdf.object(number));
   const resources = pdf.dict(form?.get('Resources'));

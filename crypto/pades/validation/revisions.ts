@@ -7,7 +7,7 @@ import { type Change, forbidden } from './change-policy.ts';
 import { differencesBetween } from './differences.ts';
 import { DocumentState, SharedReferences } from './document-state.ts';
 import { hiddenObjects } from './hidden-objects.ts';
-import { PermittedChanges } from './permitted-changes.ts';
+import { ObjectComparison } from './object-comparison.ts';
 
 /** One revision that follows a signed one. */
 export interface LaterRevision {
@@ -170,7 +170,7 @@ export class RevisionHistory {
   #changes(before: DocumentState, after: DocumentState): readonly Change[] {
     try {
       const hidden = hiddenObjects(this.#source, before, after);
-      return [...hidden, ...differencesBetween(new PermittedChanges(before, after))];
+      return [...hidden, ...differencesBetween(new ObjectComparison(before, after))];
     } catch (error) {
       if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
       return [forbidden(`can't be compared with the one before: ${error.message}`)];

@@ -2,7 +2,7 @@
 import { type ByteSlice, equalValues, PdfSyntaxError } from '../../pdf/index.ts';
 import type { DocumentState } from './document-state.ts';
 
-export class PermittedChanges {
+export class ObjectComparison {
   readonly before: DocumentState;
   readonly after: DocumentState;
   readonly #changed = new Map<number, boolean>();
