@@ -1,5 +1,7 @@
 /** Files of documents: bytes, ranges, Base64, tickets and previews. Source: docs/portal-values.md §13. */
+
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import test from 'ava';
 import { assertRefused, startPortal } from './harness.ts';
 import { IDS } from './memory-portal.ts';
@@ -121,7 +123,8 @@ test('a download by ticket has its file name', async (t) => {
 test('a missing stored file is answered with 500', async (t) => {
   const { call, set, file } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'a.pdf');
-  set('documents.content', () => ({ ...stored, path: `${stored.path}.gone` }));
+  rmSync(stored.path);
+  set('documents.content', () => stored);
   await assertRefused(t, await call(`${DOCUMENT}/content`), 'InternalError');
   await assertRefused(t, await call(`${DOCUMENT}/content-b64`), 'InternalError');
 });
