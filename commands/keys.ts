@@ -21,6 +21,7 @@ import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
 import { keepHistoryKey, openKeyFolder } from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
+import { SECRET_FILE } from '../service/portal-setup.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { type CommandContext, painter, type Terminal } from './terminal.ts';
@@ -50,6 +51,8 @@ export type KeysArguments =
       readonly name: string;
       readonly role: UserRole;
     }
+  /** Makes a link that signs a user in. */
+  | { readonly do: 'sign-in'; readonly organization: string; readonly email: string }
   | {
       readonly do: 'revoke';
       readonly organization: string;
@@ -87,7 +90,10 @@ export async function keys(
         ...{ store, clock, ids, log: SILENT },
         onCommitted: (step) => history?.observe(step),
       });
-      const exit = await execute(offline, words, options.json, terminal).finally(() => history?.stop());
+      const exit = await (words.do === 'sign-in'
+        ? signInLink(offline, words, settings, options.json, { ids, terminal })
+        : execute(offline, words, options.json, terminal)
+      ).finally(() => history?.stop());
       await store.flushed();
       return exit;
     } finally {
@@ -125,7 +131,7 @@ function isRefusal(error: unknown): boolean {
 
 async function execute(
   { administration, users }: Offline,
-  words: KeysArguments,
+  words: Exclude<KeysArguments, { readonly do: 'sign-in' }>,
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -155,6 +161,29 @@ async function execute(
     case 'revoke':
       return revoke(administration, words, json, terminal);
   }
+}
+
+/** For an administrator who cannot sign in at the provider, or has no mail. */
+async function signInLink(
+  { administration, signInLink: make }: Offline,
+  { organization: named, email }: Extract<KeysArguments, { readonly do: 'sign-in' }>,
+  { storage, portal }: Settings,
+  json: boolean,
+  { ids, terminal }: Pick<CommandContext, 'ids' | 'terminal'>,
+): Promise<ExitCode> {
+  const secret = openKeyFolder(storageLayout(storage.root).keys, ids).read(SECRET_FILE);
+  const organization = secret === undefined ? undefined : await administration.findOrganization(named);
+  const publicUrl = portal.publicUrl ?? portal.url.href;
+  const parts = { secret: Buffer.from(secret ?? '', 'base64url'), publicUrl };
+  const link = organization && (await make(organization.id, email, parts));
+  if (link === undefined) {
+    const who = `${escapeControls(email)} is no user with a role in ${escapeControls(named)}`;
+    terminal.err(`sealwright keys: ${who}. "keys user" adds one.\n`);
+    return EXIT.refused;
+  }
+  const text = `Start the service and open this link within 15 minutes. It signs ${escapeControls(email)} in once.\n`;
+  terminal.out(json ? `${JSON.stringify({ email, link })}\n` : `${link}\n${text}`);
+  return EXIT.good;
 }
 
 async function list(administration: Administration, json: boolean, terminal: Terminal): Promise<ExitCode> {
@@ -274,9 +303,10 @@ function running(owner: number, { portal }: Settings, words: KeysArguments): str
     user: 'POST /api/organizations/{id}/users',
     revoke: 'DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
   } as const;
+  const why = `sealwright keys: the service runs (process ${owner}) and alone may write to its store.\n`;
+  if (words.do === 'sign-in') return `${why}Stop it first, and start it again with the link at hand.\n`;
   return [
-    `sealwright keys: the service runs (process ${owner}) and alone may write to its store.`,
-    `Stop it first, or ask it, with the key of an Administrator of ${SYSTEM_ORGANIZATION}:`,
+    `${why}Stop it first, or ask it, with the key of an Administrator of ${SYSTEM_ORGANIZATION}:`,
     `  ${calls[words.do]} at ${portal.url.href}`,
     '',
   ].join('\n');

@@ -22,7 +22,7 @@ import { portalNotices } from './portal-notices.ts';
 import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
 /** Names of the files with the portal's generated secrets. */
-const SECRET_FILE = 'portal-secret';
+export const SECRET_FILE = 'portal-secret';
 export const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 

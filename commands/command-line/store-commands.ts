@@ -125,6 +125,12 @@ export function addKeys(line: CommandLine): void {
         return run({ do: 'user', organization, email, name, role }, options);
       },
     );
+  command('sign-in', 'print a link that signs a user in, also without mail and identity provider')
+    .argument('<organization>', 'name of the organization')
+    .argument('<email>', 'address of the user')
+    .action((organization: string, email: string, options: { json: boolean }) =>
+      run({ do: 'sign-in', organization, email }, options),
+    );
   command('revoke', 'revoke a key')
     .argument('<organization>', 'name of the organization')
     .argument('<application>', 'name of the application')

@@ -40,6 +40,9 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import { portalKeys } from '../../shared/secret-box.ts';
+import { SigningLinks } from '../mail/signing-links.ts';
+import { Tickets } from '../shared/tickets.ts';
 import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import {
   ORGANIZATION,
@@ -48,8 +51,9 @@ import {
   organizationDefinition,
   organizationName,
 } from './organizations.ts';
+import { UserSignIn } from './sign-in.ts';
 import { secretDigest } from './tenants.ts';
-import { portalUserDefinition, UserDirectory } from './users.ts';
+import { emailName, portalUserDefinition, UserDirectory } from './users.ts';
 
 /**
  * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
@@ -61,13 +65,33 @@ export function administrationOf(parts: {
   readonly ids: Ids;
   readonly log: Log;
   readonly onCommitted: (step: Step) => void;
-}): { readonly administration: Administration; readonly users: UserDirectory } {
+}): {
+  readonly administration: Administration;
+  readonly users: UserDirectory;
+  /**
+   * Makes a link that signs a user in, also where mailed links are closed; undefined for a user without a role.
+   * @param secret of the portal, from the key folder
+   */
+  signInLink(
+    organization: OrganizationId,
+    email: string,
+    portal: { readonly secret: Buffer; readonly publicUrl: string },
+  ): Promise<string | undefined>;
+} {
   const definitions = [organizationDefinition, portalUserDefinition];
   const { system, store } = buildRuntime({ ...parts, definitions, handlers: {} });
   const { clock, ids } = parts;
+  const users = new UserDirectory({ system, store, clock, ids });
   return {
     administration: new Administration({ system, store, clock, ids }),
-    users: new UserDirectory({ system, store, clock, ids }),
+    users,
+    async signInLink(organization, email, { secret, publicUrl }) {
+      const holder = await store.holder(emailName(email));
+      const member = holder && (await users.member(organization, holder.id));
+      const links = new SigningLinks(new Tickets(portalKeys(secret).tickets), clock, () => publicUrl);
+      const signIn = new UserSignIn({ system, store, clock, ids, log: parts.log }, links, 0);
+      return member && signIn.linkFor(member.id);
+    },
   };
 }
 

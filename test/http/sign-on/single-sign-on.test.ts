@@ -5,7 +5,10 @@
  */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
-import { ADMINISTRATOR, mailedLink, mailedLinks, register } from '../portal/account/users.ts';
+import { start as startCommand } from '../../commands/program.ts';
+import { storeSettings } from '../../postgres/test-store.ts';
+import { temporaryRoot } from '../../service/service.ts';
+import { ADMINISTRATOR, mailedLink, mailedLinks, register, UserBrowser } from '../portal/account/users.ts';
 import { onwardOf, SiteBrowser, startProvider, type TestProvider, unsigned } from './oidc-server.ts';
 
 interface Parts {
@@ -490,3 +493,50 @@ test.serial('an outage of the provider and a refused client end new sign-ins onl
   const said = await denied.fetch(`${portal}/sign-in/company/callback?${query}`, {}, true);
   await refused(t, said, /You are not signed in/, denied);
 });
+
+test.serial(
+  'without mailed links and without the provider, a link from the command line signs in',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    // Nothing listens there.
+    const settings = {
+      ...providerSettings(0, {
+        ...{ Name: 'gone', Organization: 'Acme', 'Domains:0': 'gone.test' },
+        ...{ Issuer: 'http://127.0.0.1:1', ClientId: 'gone', ClientSecret: SECRET },
+      }),
+      'Identity:LocalSignIn': false,
+    };
+    const first = await startProgram(t, { root, settings });
+    const email = 'ana@elsewhere.test';
+    await register(first, email);
+    // A mailed link that is open when the links are closed does not work on; here none is mailed.
+    await new SiteBrowser().post(`${first.url}/sign-in`, { email });
+    const led = await new SiteBrowser().post(`${first.url}/sign-in`, { email: 'ben@gone.test' });
+    const start = onwardOf(await led.text(), `${first.url}/sign-in`);
+    const away = await new SiteBrowser().fetch(start);
+    t.is(away.status, 503);
+    const shown = await away.text();
+    t.regex(shown, /gone cannot be reached/);
+    t.notRegex(shown, /Send me a link instead/);
+    const ready = await first.service.fetch('/api/ready');
+    t.is(ready.status, 200);
+    t.regex(await ready.text(), /"name":"identity:gone","status":"Degraded"/);
+    await first.service.stop();
+
+    const words = ['keys', 'sign-in', 'Acme', email, '--json'];
+    const made = startCommand(root, [
+      ...words,
+      ...Object.entries({ 'Storage:Root': root, ...settings, ...storeSettings(root) }).map(
+        ([key, value]) => `--${key}=${value}`,
+      ),
+    ]);
+    t.is(await made.ended, 0, made.err());
+    const { link } = JSON.parse(made.out()) as { link: string };
+    const second = await startProgram(t, { root, settings });
+    t.deepEqual(mailedLinks(second, email), []);
+    const browser = new UserBrowser(second.url);
+    const answer = await browser.follow(link);
+    t.is(answer.headers.get('location'), '/account?from=link');
+    t.true((await browser.page('/account')).includes(email));
+  },
+);
