@@ -58,7 +58,11 @@ export function unsigned(claims: JWTPayload): string {
   return `${PART({ alg: 'none' })}.${PART(claims)}.`;
 }
 
-export async function startProvider(t: Pick<ExecutionContext, 'teardown'>): Promise<TestProvider> {
+/** @param host `localhost` is another site than 127.0.0.1 for browsers */
+export async function startProvider(
+  t: Pick<ExecutionContext, 'teardown'>,
+  host = '127.0.0.1',
+): Promise<TestProvider> {
   const users: Record<string, TestUser> = {};
   let make: Changed | undefined;
   let failure: number | undefined;
@@ -102,7 +106,7 @@ export async function startProvider(t: Pick<ExecutionContext, 'teardown'>): Prom
     }) as typeof response.end;
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
   t.teardown(() => {
     server.closeAllConnections();
     return new Promise<void>((resolve) => server.close(() => resolve()));
