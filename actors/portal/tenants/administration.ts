@@ -41,9 +41,9 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { portalKeys } from '../../shared/secret-box.ts';
+import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import { SigningLinks } from '../mail/signing-links.ts';
 import { Tickets } from '../shared/tickets.ts';
-import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import {
   ORGANIZATION,
   ORGANIZATION_ROW,

@@ -4,7 +4,7 @@
  * Source: docs/decisions/0276-single-sign-on.md.
  */
 import { hash } from 'node:crypto';
-import { durable, durableIfAccepted } from '@sealwright/runtime';
+import { durableIfAccepted } from '@sealwright/runtime';
 import type { AccessProfile } from '../../../contracts/portal/users.ts';
 import type { OrganizationId, UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -187,7 +187,7 @@ export class ProviderSignIn {
       expiresAt: clock.now() + this.parts.sessionLifetime,
       at: { ...identity, ...(person.session !== undefined && { session: person.session }) },
     };
-    await durable(
+    const isAccepted = await durableIfAccepted(
       system.send(
         { kind: PORTAL_USER, id: user.id },
         {
@@ -198,8 +198,10 @@ export class ProviderSignIn {
           ...(role !== undefined && { session }),
         },
       ),
-      () => new PortalRefusal('InvalidTicket'),
     );
+    if (!isAccepted && linkId !== undefined) throw new PortalRefusal('InvalidTicket');
+    // The identity service of the organization has deactivated the person.
+    if (!isAccepted) return { kind: 'refused', why: 'account' };
     if (role !== undefined)
       await recordSession(this.runtime, organizationId, {
         ...{ action: 'SignedIn', userId: user.id, sessionId: idOfSession({ sha256 }), origin: begun },

@@ -190,6 +190,14 @@ test.serial(
       await other.post(`${portal}/sign-in/link`, { ticket, organization: named });
     t.is(other.cookie(portal, COOKIE), undefined);
 
+    // Nor does a person who confirms an address of their own.
+    const own = person(t.context, { groups: [] });
+    await register(program, `${own}@example.test`);
+    const third = new SiteBrowser();
+    await third.signIn(startOf(t.context, 'partner'), own);
+    await third.post(`${portal}/sign-in/link`, { ticket });
+    t.is(third.cookie(portal, COOKIE), undefined);
+
     const shown = await (await browser.fetch(link, {}, true)).text();
     t.regex(shown, /connects you with your account at partner/);
     const confirmed = await browser.post(`${portal}/sign-in/link`, { ticket });
