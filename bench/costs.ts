@@ -29,7 +29,7 @@ const LONE_FLOWS = 60;
 const ROUNDS = 4;
 const JUDGED = 20;
 const JUDGED_BY_OTHERS = 5;
-const SOURCE = 'bench/performance.md';
+const SOURCE = 'docs/performance.md';
 
 interface Sample {
   readonly counts: ProbeCounts;

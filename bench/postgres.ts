@@ -19,7 +19,7 @@ const IN_FLIGHT = 64;
 /** Rounds alternate all sides, so that other load affects all; the median round of each counts. */
 const ROUNDS = 3;
 const NODES = [1, 2, 3];
-const AIM = 'bench/performance.md';
+const AIM = 'docs/performance.md';
 
 /** Beside the sources: packages of others are no part of the product. */
 const PEER = new URL('../../bench/peers/pg-boss.js', import.meta.url);

@@ -149,7 +149,7 @@ const MANY_SHARDS = 4;
 const COMPARED = [1, 2];
 /** Duration of one round; short, so that other load affects all sides of a comparison alike. */
 const ROUND_MS = 250;
-const COST_AIM = 'bench/performance.md, "Several threads"';
+const COST_AIM = 'docs/performance.md, "Several threads"';
 
 /** Compares the processor time of all threads in alternating rounds. */
 async function costOfShards(context: BenchContext): Promise<void> {

@@ -15,7 +15,7 @@ import { plainLmdb, runtimeOn } from './step/sides.ts';
 const IN_FLIGHT = [1, 16, 64];
 /** Rounds alternate both sides, so that other load affects both; the median round of each counts. */
 const ROUNDS = 3;
-const AIM = 'bench/performance.md';
+const AIM = 'docs/performance.md';
 
 export const bench: Bench = {
   name: 'step',

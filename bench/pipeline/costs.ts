@@ -7,7 +7,7 @@ import { threadCosts } from '../frame/processes.ts';
 import { type BareRun, bareLoop, INPUTS, type InputKind } from './bare.ts';
 import { PipelineService } from './service.ts';
 
-const SOURCE = 'bench/performance.md';
+const SOURCE = 'docs/performance.md';
 /** Files after a start until threads count as warm. */
 const COLD_FILES = 4_000;
 const JUDGED = 20;

@@ -123,7 +123,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * Messages of the main thread to a shard thread: the shard whose actors it hosts, sent once and first; then lists of
- * calls as JSON, since one text is cheaper to transfer than the object tree (bench/performance.md, "Several threads").
+ * calls as JSON, since one text is cheaper to transfer than the object tree (docs/performance.md, "Several threads").
  */
 export type ToShard = { readonly shard: number } | string;
 
