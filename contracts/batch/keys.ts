@@ -91,7 +91,7 @@ export type NewAccessKey = Value<typeof newKey>;
 
 const withSecret = z
   .strictObject({
-    key,
+    key: key.describe('The key, as lists show it.'),
     secret: shown(
       z.string(),
       'The secret, shown this once. Send it in the header of `Auth:ApiKeyHeader`.',

@@ -186,7 +186,7 @@ const signIn = z
     id: shown(z.int(), 'Number of the entry in the history of the organization.', 12),
     date: time.describe('Time of the event, UTC.'),
     action: z.enum(['SignedIn', 'SignedOut', 'SessionsEnded']).describe('What happened.'),
-    userId: shown(z.string(), 'Id of the user.', EXAMPLE_IDS.flowAction),
+    userId: shown(z.string(), 'Id of the person who signed in or out.', EXAMPLE_IDS.flowAction),
     sessionId: shown(
       z.string().nullable(),
       'Id of the session. Null: all sessions of the user.',

@@ -276,6 +276,8 @@ const SAME = new Set([
     'normal',
     'Shop',
     'Menu',
+    // This client in the list of sessions.
+    'node',
   ],
   ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
 ]);
@@ -297,6 +299,8 @@ const DATA = [
   'taken',
   'abab',
   '#',
+  // Times.
+  ' UTC',
 ];
 
 test.serial('origins are validated, and the test mail reports its result', async (t) => {

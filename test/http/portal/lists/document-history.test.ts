@@ -103,7 +103,7 @@ test('the page of a document names who did each entry: participant, user, servic
   const entries = async (culture: string) =>
     [
       ...(await later.page(`${path}?culture=${culture}`)).matchAll(
-        /<li><time[^>]*>[^<]*<\/time> (.*)<\/li>/g,
+        /<li><time[^>]*>[^<]*<\/time> (.*?)<\/li>/g,
       ),
     ].map(([, text = '']) => text.replaceAll(/<[^>]+>/g, ''));
   // Mails are recorded after their answers, at any time.
