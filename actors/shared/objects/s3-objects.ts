@@ -46,6 +46,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** Transfers that hold a part in memory at the same time. */
 const MAX_TRANSFERS = 6;
 const PAGE_SIZE = 1000;
+/** Connections at the same time. A download of a slow client keeps one; at the limit every other request fails. */
+const MAX_SOCKETS = 1000;
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -65,6 +67,8 @@ export async function openS3(options: S3Options, parts: S3Parts): Promise<Object
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout,
+      httpAgent: { maxSockets: MAX_SOCKETS },
+      httpsAgent: { maxSockets: MAX_SOCKETS },
       // Without it the client prints a warning and goes on waiting.
       throwOnRequestTimeout: true,
     },
@@ -101,6 +105,8 @@ class S3Objects implements ObjectStore {
   readonly #sdk: Sdk;
   readonly #client: S3Client;
   readonly #parts: S3Parts & { readonly requestTimeout: number };
+  /** One for all checks of this process: what a failed check leaves is replaced by the next one. */
+  readonly #probe: string;
   readonly #encryption: { readonly ServerSideEncryption?: 'AES256' };
   /** False once the server has said that it knows no conditions. */
   #isConditional = true;
@@ -121,6 +127,7 @@ class S3Objects implements ObjectStore {
     this.#sdk = parts.sdk;
     this.#client = parts.client;
     this.#parts = parts;
+    this.#probe = `probes/${parts.ids.uuid()}`;
     this.#encryption = serverSideEncryption ? { ServerSideEncryption: 'AES256' } : {};
     this.location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
   }
@@ -147,7 +154,11 @@ class S3Objects implements ObjectStore {
       ...(range && { Range: `bytes=${range.from}-${range.to ?? ''}` }),
     });
     const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
-    return found && Readable.from(this.#withoutPauses(found.Body as Readable), { objectMode: false });
+    if (found === undefined) return undefined;
+    const body = found.Body as Readable;
+    const stream = Readable.from(this.#withoutPauses(body), { objectMode: false });
+    // The generator ends the body only after it has begun.
+    return stream.once('close', () => body.destroy());
   }
 
   async head(key: string): Promise<StoredObject | undefined> {
@@ -222,7 +233,7 @@ class S3Objects implements ObjectStore {
 
   async #missingRight(abortSignal: AbortSignal): Promise<string | undefined> {
     const sdk = this.#sdk;
-    const object = this.#object(`probes/${this.#parts.ids.uuid()}`);
+    const object = this.#object(this.#probe);
     const { Bucket, Key } = object;
     const client = this.#client;
     const options = { abortSignal };
@@ -293,7 +304,12 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  async #putWhole(key: string, Body: Buffer, replace: boolean): Promise<'stored' | 'exists'> {
+  async #putWhole(
+    key: string,
+    Body: Buffer,
+    replace: boolean,
+    isAgain = false,
+  ): Promise<'stored' | 'exists'> {
     const condition = !replace && this.#isConditional ? { IfNoneMatch: '*' } : {};
     const object = { ...this.#object(key), ...this.#encryption, ...condition, Body };
     try {
@@ -301,6 +317,8 @@ class S3Objects implements ObjectStore {
       return 'stored';
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
+      // Another put under the key, or its removal, was under way.
+      if (statusOf(error) === 409 && !isAgain) return this.#putWhole(key, Body, replace, true);
       if (statusOf(error) !== 501 || condition.IfNoneMatch === undefined) throw error;
       this.#isConditional = false;
       return this.#putWhole(key, Body, replace);

@@ -91,22 +91,27 @@ onServer('a connection that is reset in the middle of a part loses nothing', asy
   t.is(digest(await contentOf(objects, 'big')), digest(content));
 });
 
-onServer('a server that asks to slow down is tried again', async (t, server) => {
-  const options = await server.bucket();
-  const SLOW = 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
-  let refused = 0;
-  const endpoint = await between(t, options.endpoint, (client, store, count) => {
-    if (count > 2) return undefined;
-    refused += 1;
-    store.destroy();
-    client.once('data', () => client.end(SLOW));
-    return 'refused';
+for (const [answer, times] of [
+  ['503 Slow Down', 2],
+  ['409 Conflict', 1],
+] as const)
+  onServer(`a server that answers ${answer} is tried again`, async (t, server) => {
+    const options = await server.bucket();
+    let refused = 0;
+    const endpoint = await between(t, options.endpoint, (client, store, count) => {
+      if (count > times) return undefined;
+      refused += 1;
+      store.destroy();
+      client.once('data', () =>
+        client.end(`HTTP/1.1 ${answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`),
+      );
+      return 'refused';
+    });
+    const objects = await open({ ...options, endpoint });
+    t.is(await objects.put('key', fileOf(t, Buffer.from('content'))), 'stored');
+    t.is(refused, times);
+    t.deepEqual(await contentOf(objects, 'key'), Buffer.from('content'));
   });
-  const objects = await open({ ...options, endpoint });
-  t.is(await objects.put('key', fileOf(t, Buffer.from('content'))), 'stored');
-  t.is(refused, 2);
-  t.deepEqual(await contentOf(objects, 'key'), Buffer.from('content'));
-});
 
 onServer('an answer that breaks off is an error, not a shorter file', async (t, server) => {
   const options = await server.bucket();
@@ -175,6 +180,25 @@ onServer('a wrong secret and each missing right are named', async (t, server) =>
     if (right === undefined) t.is(found, undefined);
     else t.true(found?.endsWith(`refuses s3:${right} (AccessDenied)`), found);
   }
+  t.deepEqual((await objects.list('probes/')).objects, []);
+});
+
+onServer('sixty downloads that pause leave connections to other requests', async (t, server) => {
+  const options = await server.bucket();
+  await (await open(options)).put('key', fileOf(t, randomBytes(1_000_000)));
+  let connections = 0;
+  const endpoint = await between(t, options.endpoint, (client) => {
+    connections += 1;
+    client.on('close', () => (connections -= 1));
+    return undefined;
+  });
+  const objects = await open({ ...options, endpoint }, { timeout: 60_000 });
+  const paused = await Promise.all(Array.from({ length: 60 }, () => objects.get('key')));
+  t.is((await objects.head('key'))?.length, 1_000_000);
+  t.true(connections >= 60, `${connections}`);
+  // Nobody has read a byte of them.
+  for (const stream of paused) stream?.destroy();
+  await until(async () => connections <= 1 || undefined);
 });
 
 onServer('a clock that is twenty minutes late is corrected by the answer', async (t, server) => {
