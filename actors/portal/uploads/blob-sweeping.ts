@@ -55,13 +55,13 @@ export class BlobSweeping {
   }
 
   async stop(): Promise<void> {
-    this.#trimming.abort();
-    this.#cancelTrimming();
-    await this.#trimmed;
     this.#stopped = true;
+    this.#trimming.abort();
     this.#stopping?.abort();
+    this.#cancelTrimming();
     this.#cancel();
     this.#cancelWaiting();
+    await this.#trimmed;
     await this.#running;
   }
 

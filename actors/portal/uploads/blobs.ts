@@ -233,11 +233,12 @@ export class Blobs {
   }
 
   async #fetch(remote: RemoteBlobs, sha256: string): Promise<void> {
-    const bytes = await remote.read(sha256);
-    if (bytes === undefined) return;
     const sink = new BlobSink(this.temporaryPath(), this.#held);
+    // First: a stream that nobody reads keeps its connection.
     await sink.useFile();
     try {
+      const bytes = await remote.read(sha256);
+      if (bytes === undefined) return;
       for await (const chunk of bytes) await sink.write(chunk as Buffer);
       const { path, sha256: read } = await sink.finish();
       if (read === sha256) await this.#placeHere(path, { sha256, length: sink.length });
@@ -490,6 +491,8 @@ export class Blobs {
   ): Promise<void> {
     const remote = this.#remote;
     if (remote === undefined) return;
+    // One node alone runs `sweep`, and each has incomplete writes of its own.
+    await this.#sweepIncoming();
     const now = this.runtime.clock.now();
     const files: { sha256: string; usedAt: Millis; length: number }[] = [];
     for (let first = 0; first < 256; first++) {

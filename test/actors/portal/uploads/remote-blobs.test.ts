@@ -1,7 +1,16 @@
 /** Files of the portal in an object store: nodes share nothing else. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { Blobs, UNCOUNTED_GRACE } from '../../../../actors/portal/uploads/blobs.ts';
@@ -75,6 +84,24 @@ test('an object whose bytes are not those of its name is refused', async (t) => 
   await t.throwsAsync(other.localPath(blob), { code: 'storage.unavailable' });
   t.deepEqual(filesOf(folder), []);
   t.deepEqual(readdirSync(join(folder, 'incoming')), []);
+});
+
+test('a disk that refuses a file leaves no connection to the object store open', async (t) => {
+  const { it, objects, other, folder } = twoNodes(t);
+  const { blob } = await it.blobs.put(Buffer.from('the content'));
+  const opened: Readable[] = [];
+  const get = objects.get.bind(objects);
+  objects.get = async (...given) => {
+    const stream = await get(...given);
+    if (stream !== undefined) opened.push(stream);
+    return stream;
+  };
+  rmSync(join(folder, 'incoming'), { recursive: true });
+  await t.throwsAsync(other.localPath(blob), { code: 'storage.unavailable' });
+  t.deepEqual(
+    opened.map(({ destroyed }) => destroyed),
+    opened.map(() => true),
+  );
 });
 
 test('an upload is not acknowledged when the object store refuses it', async (t) => {
@@ -172,6 +199,17 @@ test('the cache loses what was not used for a day, and the oldest files above it
   await it.blobs.trim(it.store, undefined, 20);
   t.deepEqual(there(), [false, false, true, true]);
   t.is((await objects.list('blobs/')).next === undefined, false);
+  const incoming = ['of a node that was killed', 'under way'].map((name) =>
+    join(it.portal, 'incoming', name),
+  );
+  for (const path of incoming) writeFileSync(path, '');
+  utimesSync(incoming[0] ?? '', 0, (it.clock.now() - DAY - 1_000) / 1_000);
+  utimesSync(incoming[1] ?? '', 0, (it.clock.now() - DAY + 60_000) / 1_000);
+  await it.blobs.trim(it.store);
+  t.deepEqual(
+    incoming.map((path) => existsSync(path)),
+    [false, true],
+  );
   const { blob } = await it.blobs.put(Buffer.from('old'));
   t.is(readFileSync(await it.blobs.localPath(blob), 'utf8'), 'old');
 });
