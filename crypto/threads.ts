@@ -105,6 +105,8 @@ export async function openThreads(options: ThreadsOptions = {}): Promise<Signatu
     workerData: services,
     name: 'run',
   });
+  // A thread that fails between two requests is replaced. Without a listener its error would end the process.
+  pool.on('error', () => {});
   let isClosed = false;
   /** Requests that run or wait. */
   let open = 0;
@@ -160,14 +162,16 @@ export async function openThreads(options: ThreadsOptions = {}): Promise<Signatu
         const task = { ...rest, output: pathOf(output), signer: transferable(signer) };
         return perform({ operation: 'sign', request: task }, output);
       }
-      const { sign, ...identity } = signer;
+      // A signer may have members that no thread takes, or inherit these.
+      const { certificate, chain, keyType, keyBits, fingerprint } = signer;
+      const identity = { certificate, chain, keyType, keyBits, fingerprint };
       const begun = await perform<BegunSigning>({
         operation: 'begin',
         request: { ...rest, signer: identity },
       });
       const { state, algorithm } = begun;
       const data = { algorithm, toBeSigned: bufferOf(begun.toBeSigned), hash: bufferOf(begun.hash) };
-      const value = Buffer.from(await sign.call(signer, data));
+      const value = Buffer.from(await signer.sign(data));
       const task = { ...rest, output: pathOf(output), state, value };
       return perform({ operation: 'finish', request: task }, output);
     },

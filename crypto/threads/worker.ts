@@ -53,12 +53,14 @@ export type Answer =
   | { readonly result: unknown; readonly bytes?: Uint8Array }
   | { readonly code: CryptoErrorCode; readonly message: string };
 
-const services = servicesOf(buffers(workerData as ThreadServices));
+/** Made by the first request, which is refused when they cannot be: an error while the thread loads has no caller. */
+let authorities: SigningServices | undefined;
 
 export async function run(task: Task): Promise<Answer> {
   try {
+    authorities ??= servicesOf(buffers(workerData as ThreadServices));
     const output = new MemoryOutput();
-    const result = await perform(buffers(task), output);
+    const result = await perform(buffers(task), output, authorities);
     return output.bytes.length === 0 ? { result } : { result, bytes: output.bytes };
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error;
@@ -66,7 +68,11 @@ export async function run(task: Task): Promise<Answer> {
   }
 }
 
-async function perform({ operation, request }: Task, memory: MemoryOutput): Promise<unknown> {
+async function perform(
+  { operation, request }: Task,
+  memory: MemoryOutput,
+  services: SigningServices,
+): Promise<unknown> {
   switch (operation) {
     case 'sign': {
       const signer = deserializeSigner(request.signer);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LocalSigner, MemoryOutput, type RemoteSigner } from '@sealwright/signatures';
+import { type LocalSigner, MemoryOutput, type RemoteSigner, type ToBeSigned } from '@sealwright/signatures';
 import { openThreads, type SignatureThreads, type ThreadsOptions } from '@sealwright/signatures/threads';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
@@ -63,13 +63,13 @@ test('a key elsewhere signs in the thread of the caller', async (t) => {
   const threads = await opened(t);
   const { key, ...identity } = authority.pki.signer('p-256');
   let calls = 0;
-  const signer: RemoteSigner = {
-    ...identity,
-    async sign({ toBeSigned, algorithm }) {
+  const signer: RemoteSigner = Object.assign(Object.create(identity), {
+    close() {},
+    async sign({ toBeSigned, algorithm }: ToBeSigned) {
       calls += 1;
       return key.sign(toBeSigned, algorithm);
     },
-  };
+  });
   const output = new MemoryOutput();
   await threads.signFile({ format: 'Pades', input: FILES.Pades, output, signer, at: Date.now() });
   t.is(calls, 1);
@@ -80,6 +80,17 @@ test('a key elsewhere signs in the thread of the caller', async (t) => {
     at: Date.now(),
   });
   t.is(report.indication, 'TOTAL-PASSED');
+});
+
+test('services that no thread can make are refused with each request, and do not end the process', async (t) => {
+  const request = { format: 'Pades', input: FILES.Pades, at: Date.now() } as const;
+  const signer = authority.pki.signer('p-256');
+  const threads = await opened(t, { threads: 1, timestamps: { url: 'ftp://authority.example' } });
+  for (let count = 0; count < 2; count += 1)
+    await t.throwsAsync(threads.signFile({ ...request, signer, output: new MemoryOutput() }), {
+      name: 'CryptoError',
+      code: 'request.invalid',
+    });
 });
 
 test('refusals have the code of the engine or of the threads, and options their bounds', async (t) => {
