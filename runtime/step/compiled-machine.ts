@@ -210,8 +210,19 @@ function actionOf(machine: AnyStateMachine, action: Reference): Action {
     return { type: name ?? (does?.name || '(anonymous)'), params, does, run: undefined };
   const type = String(does.type);
   const run = Object.hasOwn(RUN, type) ? RUN[type] : undefined;
-  return run === undefined ? refuse() : { type, params, does, run };
+  // Another version of XState may name the members otherwise; what they ask for would be left out.
+  const isKnown = MEMBERS[type]?.every((member) => member in does) === true;
+  return run === undefined || !isKnown ? refuse() : { type, params, does, run };
 }
+
+/** Members that are read of the actions of XState, by type. */
+const MEMBERS: { readonly [type: string]: readonly (keyof BuiltIn)[] } = {
+  'xstate.assign': ['assignment'],
+  'xstate.raise': ['event', 'id', 'delay'],
+  'xstate.cancel': ['sendId'],
+  'xstate.emit': ['event'],
+  'xstate.enqueueActions': ['collect'],
+};
 
 /** Actions of XState, by type. */
 const RUN: { readonly [type: string]: NonNullable<Action['run']> } = {
@@ -325,9 +336,9 @@ class Run {
       const { leaf = refuse(), context, actions } = this;
       const free: Arrow | undefined = looks ? this.select(leaf.always, event) : undefined;
       if (free === undefined) {
-        const raised = this.queue.shift();
-        if (raised === undefined) return { state: leaf.name, context, actions, isChanged: this.changes > 0 };
-        event = raised;
+        if (this.queue.length === 0)
+          return { state: leaf.name, context, actions, isChanged: this.changes > 0 };
+        event = this.queue.shift() as ActorEvent;
       }
       const before = this.changes;
       const arrow = free ?? this.select(leaf.on.get(event.type), event);

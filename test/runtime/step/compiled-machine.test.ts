@@ -200,6 +200,11 @@ test('what is not prepared is left to XState', (t) => {
     }),
     undefined,
   );
+  const renamed = raise('OTHER');
+  Reflect.deleteProperty(renamed, 'collect');
+  t.is(leads({ states: { A: { on }, B: { entry: renamed } } }), undefined);
+  const nothing = enqueueActions(({ enqueue }) => enqueue.raise(undefined as never));
+  t.is(leads({ states: { A: { on }, B: { entry: nothing } } }), undefined);
   const spawns = assign(({ spawn }) => {
     try {
       spawn('work' as never);
