@@ -66,6 +66,10 @@ export async function verifyHistoryCommand(
           ? `${JSON.stringify({ ok, ...report, copies: copies.length, ...(stored && { files: stored }) }, null, 2)}\n`
           : reportText(report, copies.length) + (stored ? filesText(stored) : ''),
       );
+      if (stored !== undefined && settings.storage.objects.kind !== 'FileSystem')
+        terminal.err(
+          'sealwright verify-history: Files of the portal in the bucket are not compared, only those in the cache of this node.\n',
+        );
       return ok ? EXIT.good : EXIT.failed;
     } finally {
       await store.close();
