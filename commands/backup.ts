@@ -26,6 +26,8 @@ import type { Terminal } from './terminal.ts';
 
 /** The files of documents and uploads, whole and never changed. */
 const PORTAL_FILES = join('portal', 'blobs');
+const IN_BUCKET =
+  'sealwright backup: The files of the portal are in the bucket and not in this copy. Keep earlier versions of its objects for as long as copies.\n';
 
 /** Makes `target`, which must be missing or empty; when it fails, nothing is left in it. */
 export async function backup(
@@ -34,9 +36,11 @@ export async function backup(
   terminal: Pick<Terminal, 'out' | 'err'>,
 ): Promise<ExitCode> {
   const layout = storageLayout(settings.storage.root);
+  const isInBucket = settings.storage.objects.kind === 'S3';
   if (settings.runtime.store === 'postgres') {
+    const folders = isInBucket ? '`keys/`' : '`keys/` and `portal/`';
     terminal.err(
-      'sealwright backup: The actors are stored in PostgreSQL. Back up the database with pg_dump, then copy `keys/` and `portal/` below Storage:Root.\n',
+      `sealwright backup: The actors are stored in PostgreSQL. Back up the database with pg_dump, then copy ${folders} below Storage:Root.\n${isInBucket ? IN_BUCKET : ''}`,
     );
     return EXIT.refused;
   }
@@ -50,12 +54,8 @@ export async function backup(
     await backupLmdbStore(layout.db, join(target, 'db'));
     copyKeys(layout.keys, join(target, 'keys'));
     // After the store: what it refers to was there before it was copied.
-    if (settings.storage.objects.kind === 'FileSystem')
-      copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
-    else
-      terminal.err(
-        'sealwright backup: The files of the portal are in the bucket and not in this copy. Keep earlier versions of its objects for as long as copies.\n',
-      );
+    if (isInBucket) terminal.err(IN_BUCKET);
+    else copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
     noteBackup(layout.db, resolve(target));
     terminal.out(`${escapeControls(target)}\n`);
     return EXIT.good;

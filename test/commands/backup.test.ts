@@ -37,6 +37,18 @@ test('a backup overwrites no file, and needs a store', async (t) => {
   t.regex(none.err, /no store/);
 });
 
+test('a backup on PostgreSQL says what to copy, with a bucket the keys alone', async (t) => {
+  const words = ['--Runtime:Store=postgres', '--Runtime:Postgres:Url=postgres://user:secret@127.0.0.1/name'];
+  const bucket = ['--Storage:Objects:Kind=S3', '--Storage:Objects:S3:Bucket=files'];
+  const target = join(freshFolder(), 'new');
+  const folder = await run(freshFolder(), ['backup', target, ...words]);
+  t.is(folder.code, 2);
+  t.regex(folder.err, /pg_dump, then copy `keys\/` and `portal\/` below/);
+  const remote = await run(freshFolder(), ['backup', target, ...words, ...bucket]);
+  t.is(remote.code, 2);
+  t.regex(remote.err, /pg_dump, then copy `keys\/` below[\s\S]* are in the bucket and not in this copy/);
+});
+
 test('jobs are exported as the service lists them, with its filters, while it runs', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });

@@ -91,7 +91,7 @@ export class Session {
 
   /**
    * Opens the session of a node. Waits for a session that an earlier process of this node left, at most for its lease.
-   * Throws `store.locked` where a living process has this name.
+   * Throws `store.locked` where a living process has this name, or as many nodes as may run.
    */
   static async open(
     statements: SessionStatements,
@@ -106,7 +106,7 @@ export class Session {
       if (clock.elapsed() > deadline) {
         throw new Fatal(
           'store.locked',
-          `A running process already has the node name "${options.node}". Give this one another name (Runtime:NodeName) or stop the other.`,
+          `A running process already has the node name "${options.node}", or ${MAX_NODES} nodes run. Give this one another name (Runtime:NodeName), or stop another.`,
         );
       }
       await clock.sleep(WAIT_FOR_EARLIER_MS);
