@@ -138,6 +138,9 @@ chartTest('Helm finds no fault in the chart, and refuses values that break its r
   for (const [value, name] of [
     ['replicas=two', /replicas/],
     ['replica=2', /replica/],
+    // A database takes 64 nodes.
+    ['replicas=65', /replicas/],
+    ['autoscaling.maxReplicas=65', /maxReplicas/],
     ['publicUrl=sign.example.org', /publicUrl/],
     ['objects.bucket=Files', /bucket/],
     ['database.existingSecret=', /existingSecret/],
