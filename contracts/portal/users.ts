@@ -160,7 +160,7 @@ export const addOwnUser = operation({
   group: 'Organizations',
   summary: 'Adds a person to the organization, or changes the access profile of a member.',
   description:
-    'The person is found by `email`: a new person is added, a member gets the given profile. Administrators, managers and operators can sign in to the pages with a link that they receive by e-mail; a change of the role ends their sessions. A key that expires registers only people without a role. `LimitExceeded`: the person belongs to 100 organizations.',
+    'The person is found by `email`: a new person is added, a member gets the given profile. Administrators, managers, operators and auditors can sign in to the pages with a link that they receive by e-mail; a change of the role ends their sessions. A key that expires registers only people without a role. `LimitExceeded`: the person belongs to 100 organizations.',
   scope: 'Administer',
   body: newMember,
   reply: member,

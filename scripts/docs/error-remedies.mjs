@@ -33,7 +33,7 @@ export const BATCH_REMEDIES = {
   'auth.invalid-credentials': 'Send the key in the header of `Auth:ApiKeyHeader`, or log in again.',
   'auth.cross-origin': 'Call from the same origin as the page, or use the API key instead of the session.',
   'auth.forbidden':
-    'Use credentials with the scope that `detail` names, or name a profile or folder that they are bound to; `GET /api/whoami` lists what they may do.',
+    'Use credentials with the scope that the request needs, or name a profile or folder that they are bound to; `GET /api/whoami` lists what they may do.',
   'key.not-found': '`GET /api/keys` lists the names.',
   'key.exists': 'Use another name, or rotate the key that has it.',
   'key.limit-reached': 'Revoke keys that are no longer used.',
