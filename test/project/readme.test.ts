@@ -32,7 +32,7 @@ const GUIDES = [
   ['docs/embedding.md', ['curl -s https://portal.example/']],
 ] as const;
 /** Blocks that need a stopped service. */
-const STOPPED = /(?:^|\$\()sealwright keys/m;
+const STOPPED = /(?:^|\$\()sealwright keys (?!service)/m;
 const INSTALL = 'npm ci && npm start';
 const FREE_PORTS = { Batch__Url: 'http://127.0.0.1:0', Portal__Url: 'http://127.0.0.1:0' };
 
