@@ -65,7 +65,7 @@ export function providerLoginRoutes(
         const role = roleOf(provider, person);
         if (role === undefined) return troublePage(name, person.groups === undefined ? 'groups' : 'role');
         if (!isOfDomains(provider, person)) return troublePage(name, 'address');
-        const operator = nameOf(person);
+        const operator = nameOf(provider, person);
         const { issuer, subject, session } = person;
         const token = authenticator.logInPerson(operator, {
           role,
@@ -128,8 +128,14 @@ function isOfDomains({ domains }: SignOnProvider, { email = '', emailVerified }:
   return emailVerified !== false && domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 }
 
-/** Name of the person in events. Names that people choose must not look like `operator` or a key. */
-function nameOf({ email = '', emailVerified, name, subject }: ProviderPerson): string {
-  const isAddress = emailVerified !== false && /^[^\s:@]+@[^\s:@]+$/.test(email);
+/**
+ * Name of the person in events. Names that people choose must not look like `operator` or a key, and an address counts
+ * as that of the person where the provider has verified it, or speaks for its domain.
+ */
+function nameOf(
+  { domains }: SignOnProvider,
+  { email = '', emailVerified = domains.length > 0, name, subject }: ProviderPerson,
+): string {
+  const isAddress = emailVerified && /^[^\s:@]+@[^\s:@]+$/.test(email);
   return visibleText(isAddress ? email : `user:${name ?? subject}`).slice(0, MAX_NAME);
 }

@@ -84,20 +84,20 @@ export class ProviderSignIn {
     if (organizationId === undefined) return { kind: 'refused', why: 'account' };
     if (provider.roles.length > 0 && person.groups === undefined) return { kind: 'refused', why: 'groups' };
     const access = accessOf(provider, person.groups ?? []);
+    const email = addressAt(provider, person);
     const known = await this.#holder(identityName(person));
     if (known !== undefined) {
-      const isMember = known.memberships.some((one) => one.organizationId === organizationId);
-      if (!isMember && !provider.createUsers) return { kind: 'refused', why: 'account' };
+      if (!mayEnter(provider, known, organizationId)) return { kind: 'refused', why: 'account' };
+      // Several providers can have one issuer: each lets in the people of its domains.
+      if (email === undefined && (provider.domains.length > 0 || !isMember(known, organizationId)))
+        return { kind: 'refused', why: 'address' };
       return this.#begin(known, { organizationId, access, person, from });
     }
-    const { email } = person;
-    if (email === undefined || !isMailAddress(email) || !mayUseAddress(provider, person, email))
-      return { kind: 'refused', why: 'address' };
+    if (email === undefined) return { kind: 'refused', why: 'address' };
     const existing = await this.#holder(emailName(email));
     if (existing === undefined)
       return this.#register(provider, { organizationId, access, person, email, from });
-    const isMember = existing.memberships.some((one) => one.organizationId === organizationId);
-    if (!isMember && !provider.createUsers) return { kind: 'refused', why: 'account' };
+    if (!mayEnter(provider, existing, organizationId)) return { kind: 'refused', why: 'account' };
     if ((access === undefined ? roleIn(existing, organizationId) : roleOf(access)) === undefined)
       return REFUSED_ROLE;
     const linkId = await this.parts.signIn.mailConfirmation(existing.id, organizationId);
@@ -116,6 +116,8 @@ export class ProviderSignIn {
     const user = named && (await this.#read(named.userId));
     if (named?.linkId !== person.linkId || user === undefined || organizationId === undefined)
       throw new PortalRefusal('InvalidTicket');
+    // The user may have been removed since the link was mailed.
+    if (!mayEnter(provider, user, organizationId)) return { kind: 'refused', why: 'account' };
     const access = accessOf(provider, person.groups ?? []);
     return this.#begin(user, { organizationId, access, person, linkId: named.linkId, from });
   }
@@ -233,14 +235,24 @@ function accessOf({ roles }: PortalProvider, groups: readonly string[]): AccessP
   return profileOf(USER_ROLES.find((role) => has(`${role[0]?.toUpperCase()}${role.slice(1)}`)));
 }
 
-/** A provider speaks for the addresses of its domains; elsewhere it must say that it has verified the address. */
-function mayUseAddress(
+function isMember({ memberships }: UserContext, organization: OrganizationId): boolean {
+  return memberships.some(({ organizationId }) => organizationId === organization);
+}
+
+function mayEnter({ createUsers }: PortalProvider, user: UserContext, organization: OrganizationId): boolean {
+  return createUsers || isMember(user, organization);
+}
+
+/**
+ * The address for which the provider may speak: one of its domains; without domains, one that it has verified.
+ * Undefined: there is none.
+ */
+function addressAt(
   { domains }: PortalProvider,
-  { emailVerified }: PersonAtProvider,
-  email: string,
-): boolean {
-  if (emailVerified === false) return false;
-  if (domains.length === 0) return emailVerified === true;
+  { email, emailVerified }: PersonAtProvider,
+): string | undefined {
+  if (email === undefined || !isMailAddress(email) || emailVerified === false) return undefined;
+  if (domains.length === 0) return emailVerified === true ? email : undefined;
   const key = addressKey(email);
-  return domains.some((domain) => key.endsWith(`@${addressKey(`x@${domain}`).slice(2)}`));
+  return domains.some((domain) => key.endsWith(`@${addressKey(`x@${domain}`).slice(2)}`)) ? email : undefined;
 }

@@ -128,7 +128,8 @@ export function createSessions({
     },
     endPerson(key) {
       const now = clock.now();
-      ended.addPerson(key, now, now + personLifetime);
+      // As above, and not after `personLifetime`: a longer one that is configured later must not bring them back.
+      ended.addPerson(key, now, now + lifetime);
     },
   };
 }

@@ -320,10 +320,15 @@ export class OidcProvider {
   #failure(error: unknown): SignInFailure {
     if (error instanceof SignInFailure) return error;
     const failure = new SignInFailure(reasonOf(error), described(error));
-    if (failure.reason === 'unavailable') this.#fail(failure.message);
+    // What a browser brings proves nothing about the provider: anybody can write it.
+    const isBrought = error instanceof Error && 'code' in error && error.code === BROUGHT_ERROR;
+    if (failure.reason === 'unavailable' && !isBrought) this.#fail(failure.message);
     return failure;
   }
 }
+
+/** The browser brings the error in the query of the callback. */
+const BROUGHT_ERROR = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR';
 
 /** Errors of a provider that is not there, or does not know this service. */
 const UNAVAILABLE = new Set([
@@ -337,7 +342,7 @@ const UNAVAILABLE = new Set([
 
 function reasonOf(error: unknown): SignInFailure['reason'] {
   const { code, error: said, name } = error as { code?: string; error?: string; name?: string };
-  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
+  if (code === BROUGHT_ERROR)
     return said === 'server_error' || said === 'temporarily_unavailable' ? 'unavailable' : 'denied';
   // The code of the answer is not one that the provider gave to this service for this sign-in.
   if (code === 'OAUTH_RESPONSE_BODY_ERROR') return said === 'invalid_grant' ? 'refused' : 'unavailable';

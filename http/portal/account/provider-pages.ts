@@ -130,8 +130,10 @@ export function providerRoutes(
               idToken: person.idToken,
             });
           const { issuer, subject, session, groups = [] } = person;
+          // A cookie has no room for all groups of some people.
+          const mapped = groups.filter((one) => provider.roles.some(({ group }) => group === one));
           const kept = signOn.flows.confirmation(
-            { provider: name, linkId: outcome.linkId, issuer, subject, session, groups: [...groups] },
+            { provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
             caller,
           );
           return withHeaders(accountReply(200, confirmPage(shown, name)), [

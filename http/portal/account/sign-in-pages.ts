@@ -159,8 +159,10 @@ export function signInRoutes(
           let token: string;
           if (body.organization === '' && confirming !== undefined && provider !== undefined) {
             const outcome = await providerSignIn.confirm(provider, confirming, body.ticket, from);
-            if (outcome.kind !== 'session')
-              return accountReply(403, providerFailurePage(shown, { provider: provider.name, why: 'role' }));
+            if (outcome.kind !== 'session') {
+              const why = outcome.kind === 'refused' ? outcome.why : 'role';
+              return accountReply(403, providerFailurePage(shown, { provider: provider.name, why }));
+            }
             token = outcome.token;
           } else token = await signIn.begin(body.ticket, body.organization, from);
           // A session that the browser had is not taken over.

@@ -16,7 +16,7 @@ const DAY = 24 * HOUR;
 function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
   const lines: LogLine[] = [];
   const endedStore = memorySessionKeys();
-  const open = (apiKey = 'key', hours = 8) => {
+  const open = (apiKey = 'key', hours = 8, personHours = 12) => {
     const ring = openSessionKeyRing(store, { clock, ids: systemIds, log: recorder(lines) });
     const ended = openEndedSessions(endedStore, { clock, log: recorder(lines) });
     const lifetime = hours * HOUR;
@@ -24,7 +24,7 @@ function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = ne
       ring,
       ended,
       lifetime,
-      personLifetime: 12 * HOUR,
+      personLifetime: personHours * HOUR,
       apiKey,
       clock,
       ids: systemIds,
@@ -81,6 +81,14 @@ test('the sessions of a person, or of a session at the provider, end at once; la
   t.deepEqual(
     [first, other, later].map((token) => open().read(token) !== undefined),
     [false, true, true],
+  );
+  // A longer time to the next sign-in, configured afterwards, does not bring an ended session back.
+  open('key', 8, 1).endPerson('ana');
+  clock.advance(2 * HOUR);
+  open().endPerson('eve');
+  t.deepEqual(
+    [later, other].map((token) => open().read(token) !== undefined),
+    [false, true],
   );
 });
 

@@ -54,6 +54,16 @@ test.before(async (t) => {
           ...{ 'Roles:0:Group': 'watchers', 'Roles:0:Role': 'Viewer' },
           ...{ 'Roles:1:Group': 'keepers', 'Roles:1:Role': 'Operator' },
         }),
+        // Everybody of a domain is in an organization; it has the issuer of the others.
+        ...providerSettings(3, {
+          ...{ ...client('sister'), Organization: 'Sister', CreateUsers: true, 'Domains:0': 'sister.test' },
+          ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender' },
+        }),
+        // It gives roles to users that administrators add.
+        ...providerSettings(4, {
+          ...{ ...client('branch'), Organization: 'Acme' },
+          ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender' },
+        }),
       },
     },
   );
@@ -68,6 +78,8 @@ test.before(async (t) => {
     registered('company', `${portal}/sign-in`),
     registered('partner', `${portal}/sign-in`),
     registered('ops', `${batch}/login`),
+    registered('sister', `${portal}/sign-in`),
+    registered('branch', `${portal}/sign-in`),
   );
   t.context = { provider, program, portal, batch };
 });
@@ -236,6 +248,56 @@ test.serial('an unverified address, one of another domain, and an unknown person
   await browser.signIn(startOf(t.context), person(t.context, { email_verified: undefined }));
   t.truthy(await signedInAs(t.context, browser));
 });
+
+test.serial('a known person gets in at a provider for the domains of that provider only', async (t) => {
+  const { provider } = t.context;
+  const login = person(t.context);
+  const email = `${login}@example.test`;
+  await new SiteBrowser().signIn(startOf(t.context), login);
+  const browser = new SiteBrowser();
+  const no = /Your address cannot be used/;
+  await refused(t, await browser.signIn(startOf(t.context, 'sister'), login), no, browser);
+  provider.users[login] = { ...provider.users[login], email: `${login}@sister.test` };
+  await browser.signIn(startOf(t.context, 'sister'), login);
+  t.is(await signedInAs(t.context, browser), email);
+  const other = new SiteBrowser();
+  await refused(t, await other.signIn(startOf(t.context), login), no, other);
+});
+
+test.serial(
+  'a person of many groups confirms an address, and one who was removed meanwhile does not',
+  async (t) => {
+    const { portal, program } = t.context;
+    const confirm = async (browser: SiteBrowser, email: string) => {
+      const link = await until(async () => mailedLinks(program, email)[0]);
+      const ticket = new URL(link).searchParams.get('ticket') ?? '';
+      return browser.post(`${portal}/sign-in/link`, { ticket });
+    };
+    const groups = Array.from({ length: 150 }, (_, index) => `${'g'.repeat(30)}${index}`);
+    const busy = person(t.context, { groups: [...groups, 'signers'] });
+    await register(program, `${busy}@example.test`);
+    const browser = new SiteBrowser();
+    await browser.signIn(startOf(t.context), busy);
+    await confirm(browser, `${busy}@example.test`);
+    t.is(await signedInAs(t.context, browser), `${busy}@example.test`);
+
+    const leaver = person(t.context);
+    const email = `${leaver}@example.test`;
+    const id = await register(program, email);
+    // The record of the person outlives the membership.
+    const accessProfile = ADMINISTRATOR;
+    const elsewhere = await program.organization('Elsewhere');
+    await elsewhere.post('/api/organizations/users', { name: leaver, email, accessProfile });
+    const late = new SiteBrowser();
+    await late.signIn(startOf(t.context, 'branch'), leaver);
+    t.is((await program.acme.fetch(`/api/organizations/users/${id}`, { method: 'DELETE' })).status, 200);
+    await refused(t, await confirm(late, email), /You have no account here/, late);
+    // Added again, the same link works.
+    await register(program, email);
+    await confirm(late, email);
+    t.is(await signedInAs(t.context, late), email);
+  },
+);
 
 test.serial(
   'an answer counts once, at its provider, and in the browser that began the sign-in',
@@ -444,6 +506,13 @@ test.serial(
       person(t.context, { groups: ['watchers'], email: undefined, name: 'operator' }),
     );
     t.like(await whoami(named), { operator: 'user:operator' });
+    // Nor like those of others: nobody has verified the address.
+    const unverified = new SiteBrowser();
+    await unverified.signIn(
+      `${batch}/login/ops`,
+      person(t.context, { groups: ['watchers'], email_verified: undefined }),
+    );
+    t.like(await whoami(unverified), { operator: `user:Person ${people}` });
 
     const nobody = new SiteBrowser();
     const without = await nobody.signIn(`${batch}/login/ops`, person(t.context));
@@ -493,12 +562,18 @@ test.serial('an outage of the provider and a refused client end new sign-ins onl
   await other.signIn(startOf(t.context), login);
   t.is(await signedInAs(t.context, other), `${login}@example.test`);
   t.like(await checkOf(), { ready: 200, status: 'Healthy' });
+  // Anybody can write the answer of a browser: it says nothing about the provider.
+  const answered = async (browser: SiteBrowser, error: string) => {
+    const start = await browser.fetch(startOf(t.context));
+    const state = new URL(start.headers.get('location') ?? '').searchParams.get('state') ?? '';
+    const query = new URLSearchParams({ error, state, iss: provider.issuer });
+    return browser.fetch(`${portal}/sign-in/company/callback?${query}`, {}, true);
+  };
+  t.is((await answered(new SiteBrowser(), 'server_error')).status, 503);
+  t.like(await checkOf(), { ready: 200, status: 'Healthy' });
   // The person did not want it.
   const denied = new SiteBrowser();
-  const start = await denied.fetch(startOf(t.context));
-  const state = new URL(start.headers.get('location') ?? '').searchParams.get('state') ?? '';
-  const query = new URLSearchParams({ error: 'access_denied', state, iss: provider.issuer });
-  const said = await denied.fetch(`${portal}/sign-in/company/callback?${query}`, {}, true);
+  const said = await answered(denied, 'access_denied');
   await refused(t, said, /You are not signed in/, denied);
 });
 

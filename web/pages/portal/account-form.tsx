@@ -4,6 +4,9 @@ import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { Button, FaultSummary } from '../../components/controls.tsx';
 import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from './account-frame.ts';
 
+/** The form about the sessions of the user, which every role may send. */
+export const OWN_SESSIONS = '/account/sessions';
+
 /** A page of an administrator: its texts, and for whom it is. */
 export interface Viewed {
   readonly page: AccountPage;
@@ -11,7 +14,8 @@ export interface Viewed {
 }
 
 /**
- * The service checks all fields at once and in the language of the page, so the browser checks none.
+ * The service checks all fields at once and in the language of the page, so the browser checks none. Auditors see the
+ * content, and cannot send it.
  * @param isChecked the browser checks the fields. @default false
  */
 export function AccountForm({
@@ -23,17 +27,24 @@ export function AccountForm({
 }: {
   readonly of: {
     readonly page: Pick<AccountPage, 'culture'>;
-    readonly user: Pick<SignedInUser, 'formToken'>;
+    readonly user: Pick<SignedInUser, 'formToken' | 'role'>;
   };
   readonly action: string;
   readonly encType?: 'multipart/form-data';
   readonly isChecked?: boolean;
   readonly children: ComponentChildren;
 }) {
+  const isLocked = user.role === 'auditor' && action !== OWN_SESSIONS;
   return (
     <form method="post" action={addressFrom(page, action)} encType={encType} noValidate={!isChecked}>
       <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
-      {children}
+      {isLocked ? (
+        <fieldset class="locked" disabled>
+          {children}
+        </fieldset>
+      ) : (
+        children
+      )}
     </form>
   );
 }

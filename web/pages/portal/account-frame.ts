@@ -128,7 +128,7 @@ export function accountPage(
     main: accountShell({
       texts: { skip: words.skip, navigation: navigation.label, menu: navigation.menu },
       ...{ organization, branding: user.branding, groups: groupsOf(user, page, facts), main },
-      newDocument: {
+      newDocument: user.role !== 'auditor' && {
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,
         // Pages of templates have a primary action of their own.

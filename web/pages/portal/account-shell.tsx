@@ -21,8 +21,8 @@ export function accountShell({
   readonly organization: string;
   readonly branding: PageBranding | undefined;
   readonly groups: readonly LinkGroup[];
-  /** `isMain`: the page has no primary action of its own. */
-  readonly newDocument: { readonly href: string; readonly text: string; readonly isMain: boolean };
+  /** `isMain`: the page has no primary action of its own. False: the user makes no documents. */
+  readonly newDocument: { readonly href: string; readonly text: string; readonly isMain: boolean } | false;
   /** Undefined: the content has its own. */
   readonly title: string | undefined;
   /** Below the links. */
@@ -43,9 +43,11 @@ export function accountShell({
             <bdi>{organization}</bdi>
           </p>
         )}
-        <ButtonLink href={newDocument.href} {...(newDocument.isMain && { rank: 'main' })} icon="plus">
-          <span class="label">{newDocument.text}</span>
-        </ButtonLink>
+        {newDocument && (
+          <ButtonLink href={newDocument.href} {...(newDocument.isMain && { rank: 'main' })} icon="plus">
+            <span class="label">{newDocument.text}</span>
+          </ButtonLink>
+        )}
         <Navigation groups={groups} menu={texts.menu} label={texts.navigation}>
           <div class="extras">
             <Template of={extras} />

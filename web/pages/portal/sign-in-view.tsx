@@ -4,7 +4,7 @@ import type { SessionView, SignedInUser, SignInLinkView } from '../../../actors/
 import { Template } from '../../../contracts/texts/markup.tsx';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
-import { Notice } from './account-form.tsx';
+import { Notice, OWN_SESSIONS } from './account-form.tsx';
 import {
   type AccountNotice,
   type AccountPage,
@@ -212,7 +212,7 @@ export function myAccountPage(
           <dt>{account.role}</dt>
           <dd>{navigation.roles[user.role]}</dd>
         </dl>
-        <SessionTable of={{ page, user }} action="/account/sessions" sessions={sessions} />
+        <SessionTable of={{ page, user }} action={OWN_SESSIONS} sessions={sessions} />
       </>
     ),
   });

@@ -105,6 +105,22 @@ test('an auditor reads the organization over HTTP, changes nothing, and sees not
     else t.not(answer.status, 403, `${name} ${auth}`);
     await answer.arrayBuffer();
   }
+  // What is refused is not offered: the page shows the forms of administrators without their buttons working.
+  const formsOf = (page: string) =>
+    [...page.matchAll(/<form method="post" action="([^"]+)"[^>]*>(.*?)<\/form>/gs)].map(
+      ([, action = '', content = '']) =>
+        [action, content.includes('<fieldset class="locked" disabled')] as const,
+    );
+  const users = formsOf(await auditor.page('/organization/users'));
+  t.true(users.length > 2);
+  for (const [action, isLocked] of users) t.is(isLocked, action !== '/sign-out', action);
+  const account = await auditor.page('/account');
+  t.true(
+    formsOf(account).every(([, isLocked]) => !isLocked),
+    'sessions of the auditor',
+  );
+  t.false(account.includes('href="/account/documents/new"'));
+  t.true((await sender.page('/account')).includes('href="/account/documents/new"'));
   t.is((await acme.get<{ status: string }>(`/api/documents/${own}`)).status, 'Pending');
   t.is((await auditor.submit('/sign-out')).status, 302);
 });
