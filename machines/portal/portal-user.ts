@@ -260,8 +260,11 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         note: `Joined organization ${organizationId} as ${roles.join(', ') || 'member'}.`,
       };
     },
-    PROVISION: (user, { organizationId, revision, profile, resource, active, at }) => {
+    PROVISION: (user, { organizationId, revision, profile: given, resource, active, at }) => {
       const before = user.memberships.find((one) => one.organizationId === organizationId);
+      // The identity service says nothing of the identifier.
+      const known = before && (before.profile ?? user);
+      const profile = { ...given, identifier: known?.identifier ?? null };
       const current = before === undefined ? null : (before.provisioned?.revision ?? 0);
       if (current !== revision) return undefined;
       if (before === undefined && user.memberships.length >= MAX_MEMBERSHIPS) return undefined;

@@ -7,7 +7,7 @@
  *
  * Source: RFC 7644 §§3.3, 3.5; docs/decisions/0278-provisioning.md.
  */
-import { equalities, flagOf, matches, type Path, parsePath } from './filter.ts';
+import { equalities, flagOf, folded, matches, type Path, parsePath } from './filter.ts';
 import { invalid } from './refusal.ts';
 import {
   type Attribute,
@@ -21,14 +21,17 @@ import {
 const MAX_TEXT = 1_024;
 /** Values of one list, except members of groups, which have a bound of their own. */
 const MAX_VALUES = 50;
+/** Also of attributes that one request names. */
 const MAX_OPERATIONS = 500;
 
 /** A whole resource; what is not known is left out. Refusals: `invalidValue`. */
 export function readResource(type: ResourceType, given: object, maxMembers: number): ScimObject {
   let resource: ScimObject = {};
+  let changes = 0;
   for (const [name, value] of Object.entries(given)) {
     const attributes = attributesOn(type, name);
     if (attributes === undefined || attributes[0]?.readOnly) continue;
+    requireFew(++changes);
     resource = applied('add', { attributes }, value, resource);
   }
   return checked(type, resource, maxMembers);
@@ -45,8 +48,10 @@ export function patched(
   if (!Array.isArray(operations) || operations.length === 0 || operations.length > MAX_OPERATIONS)
     throw invalid('invalidSyntax', `Operations must be a list of 1 to ${MAX_OPERATIONS}.`);
   let resource = before;
+  let changes = 0;
   for (const operation of operations) {
-    const op = String(memberOf(Object(operation), 'op')).toLowerCase();
+    const given: unknown = memberOf(Object(operation), 'op');
+    const op = typeof given === 'string' ? given.toLowerCase() : '';
     if (op !== 'add' && op !== 'replace' && op !== 'remove')
       throw invalid('invalidSyntax', 'The op must be add, replace or remove.');
     const path: unknown = memberOf(Object(operation), 'path') ?? '';
@@ -59,8 +64,9 @@ export function patched(
       for (const [name, one] of Object.entries(value)) {
         const parsed = parsePath(name, type);
         // The id and the schemas of the resource come along.
-        if (parsed !== undefined && parsed.attributes[0]?.readOnly !== true)
-          resource = applied(op, parsed, one, resource);
+        if (parsed === undefined || parsed.attributes[0]?.readOnly) continue;
+        requireFew(++changes);
+        resource = applied(op, parsed, one, resource);
       }
       continue;
     }
@@ -68,9 +74,17 @@ export function patched(
     if (parsed === undefined) throw invalid('invalidPath', `The path ${path.slice(0, 100)} is not known.`);
     if (parsed.attributes[0]?.readOnly)
       throw invalid('mutability', `${parsed.attributes[0].name} cannot be changed.`);
+    if (op !== 'remove' && value === undefined)
+      throw invalid('invalidValue', 'Only a removal needs no value.');
+    requireFew(++changes);
     resource = applied(op, parsed, value, resource);
   }
   return checked(type, resource, maxMembers);
+}
+
+function requireFew(changes: number): void {
+  if (changes > MAX_OPERATIONS)
+    throw invalid('tooMany', `At most ${MAX_OPERATIONS} attributes are changed at a time.`);
 }
 
 /** Names of protocol members are compared without case. */
@@ -97,7 +111,9 @@ function applied(op: Op, { attributes, filter }: Path, given: unknown, resource:
   if (attribute === undefined) return resource;
   const { name } = attribute;
   const before = resource[name];
-  const isRemoval = op === 'remove' || given === null || given === undefined;
+  // No value is the same as null (RFC 7643 §2.5): nothing to add, and a replacement that leaves nothing.
+  if (op === 'add' && given === null) return resource;
+  const isRemoval = op === 'remove' || given === null;
   if (attribute.multi) {
     const values = Array.isArray(before) ? (before as readonly ScimObject[]) : [];
     return withValue(resource, name, listAfter(isRemoval ? 'remove' : op, attributes, filter, given, values));
@@ -122,8 +138,9 @@ function listAfter(
   if (filter === undefined && sub === undefined) {
     if (op === 'remove') {
       if (given === null || given === undefined) return [];
-      const removed = new Set(entriesOf(list, given).map((one) => one['value']));
-      return values.filter((one) => !removed.has(one['value']));
+      const compared = ({ value }: ScimObject) => (typeof value === 'string' ? folded(value) : value);
+      const removed = new Set(entriesOf(list, given).map(compared));
+      return values.filter((one) => !removed.has(compared(one)));
     }
     return united(op === 'replace' ? [] : values, entriesOf(list, given));
   }

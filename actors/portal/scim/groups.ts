@@ -25,6 +25,8 @@ export const GROUP_VIEW = 'user-groups';
 const UNSETTLED_VIEW = 'unsettled-groups';
 /** Records of users changed at a time. */
 const BATCH = 32;
+/** Rounds of grants while groups change; after them the rest is left to the next change, or to the next start. */
+const MAX_ROUNDS = 5;
 
 export function groupCounter(organization: string): string {
   return `${GROUP_VIEW}/${organization}`;
@@ -55,17 +57,25 @@ export async function settleGroup({ system, store }: Runtime, id: string): Promi
   if (group === undefined) return;
   const { organizationId, unsettled, revision } = group.context;
   if (unsettled.length === 0) return;
-  const givers = await groupsWithRoles({ system, store }, organizationId);
-  for (let from = 0; from < unsettled.length; from += BATCH)
-    await Promise.all(
-      unsettled.slice(from, from + BATCH).map((userId) => {
-        const role = givers.find(({ members }) => members.has(userId))?.role;
-        const accessProfile = accessOf(role);
-        const grant = { type: 'GRANT', organizationId, accessProfile } as const;
-        return durableIfAccepted(system.send({ kind: PORTAL_USER, id: userId }, grant));
-      }),
-    );
-  await durableIfAccepted(system.send({ kind: USER_GROUP, id }, { type: 'SETTLED', revision }));
+  let givers = await groupsWithRoles({ system, store }, organizationId);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (let from = 0; from < unsettled.length; from += BATCH)
+      await Promise.all(
+        unsettled.slice(from, from + BATCH).map((userId) => {
+          const role = givers.find(({ members }) => members.has(userId))?.role;
+          const accessProfile = accessOf(role);
+          const grant = { type: 'GRANT', organizationId, accessProfile } as const;
+          return durableIfAccepted(system.send({ kind: PORTAL_USER, id: userId }, grant));
+        }),
+      );
+    // What a group gave that has changed meanwhile may have been granted after what it gives now.
+    const now = await groupsWithRoles({ system, store }, organizationId);
+    if (now.every(({ version }, place) => version === givers[place]?.version)) {
+      await durableIfAccepted(system.send({ kind: USER_GROUP, id }, { type: 'SETTLED', revision }));
+      return;
+    }
+    givers = now;
+  }
 }
 
 /** For the start of the service. */
@@ -80,7 +90,8 @@ async function groupsWithRoles({ system, store }: Runtime, organization: Organiz
     GROUP_ROLES.map(async ({ group, role }) => {
       const holder = await store.holder(groupName(organization, group));
       const actor = holder && (await system.read({ kind: USER_GROUP, id: holder.id }));
-      return { role, members: new Set(actor?.context.members) };
+      const version = actor && `${actor.id} ${actor.context.revision}`;
+      return { role, version, members: new Set(actor?.context.members) };
     }),
   );
   return found;

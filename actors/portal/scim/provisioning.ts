@@ -11,12 +11,14 @@ import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   belongsOnlyTo,
+  MAX_MEMBERSHIPS,
   type Membership,
   NO_ACCESS,
   type UserContext,
 } from '../../../machines/portal/portal-user.ts';
 import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import {
   checkedProfile,
   emailName,
@@ -91,7 +93,7 @@ export class Provisioning {
   async create(organization: OrganizationId, type: ResourceType, given: object): Promise<ScimResource> {
     const attributes = readResource(type, given, MAX_GROUP_MEMBERS);
     return type === USER
-      ? this.#createUser(organization, attributes)
+      ? again(() => this.#createUser(organization, attributes))
       : this.#createGroup(organization, attributes);
   }
 
@@ -115,51 +117,53 @@ export class Provisioning {
     id: string,
     expected: Expected,
   ): Promise<void> {
+    if (type === GROUP) return again(() => this.#removeGroup(organization, id, expected));
     const found = await this.get(organization, type, id);
     requireExpected(found, expected);
-    if (type === GROUP) {
-      if (found.attributes['members'] !== undefined) {
-        const { members: _, ...rest } = found.attributes;
-        await this.#storeGroup(organization, found, rest);
-      }
-      await durable(this.runtime.system.send({ kind: USER_GROUP, id: found.id }, { type: 'REMOVE' }), stale);
-      return;
-    }
     await this.#leaveGroups(organization, found.id);
     await this.#removeUser(organization, found.id);
   }
 
-  async #change(
+  async #removeGroup(organization: OrganizationId, id: string, expected: Expected): Promise<void> {
+    const found = await this.get(organization, GROUP, id);
+    requireExpected(found, expected);
+    const { members, ...rest } = found.attributes;
+    if (members !== undefined) await this.#storeGroup(organization, found, rest);
+    // Members of before, whose change did not come to its end.
+    else await settleGroup(this.runtime, found.id);
+    await durable(this.runtime.system.send({ kind: USER_GROUP, id: found.id }, { type: 'REMOVE' }), stale);
+  }
+
+  #change(
     organization: OrganizationId,
     type: ResourceType,
     id: string,
     expected: Expected,
     change: Change,
   ): Promise<ScimResource> {
-    for (let attempt = 1; ; attempt++) {
+    return again(async () => {
       const before = await this.get(organization, type, id);
       requireExpected(before, expected);
       const attributes = change(before.attributes);
-      try {
-        if (type === USER) return await this.#storeUser(organization, before, attributes);
-        return await this.#storeGroup(organization, before, attributes);
-      } catch (error) {
-        // Somebody else changed it meanwhile: with If-Match the client decides, otherwise the change is computed again.
-        if (!(error instanceof Stale)) throw error;
-        if (attempt === MAX_ATTEMPTS) throw new PortalRefusal('ServiceBusy');
-      }
-    }
+      return type === USER
+        ? this.#storeUser(organization, before, attributes)
+        : this.#storeGroup(organization, before, attributes);
+    });
   }
 
   async #createUser(organization: OrganizationId, attributes: ScimObject): Promise<ScimResource> {
     const { system, store, clock, ids } = this.runtime;
-    const profile = profileOf(attributes);
+    const asked = profileOf(attributes);
     await this.#requireFreeName(organization, attributes, undefined);
-    const holder = await store.holder(emailName(profile.email));
+    const holder = await store.holder(emailName(asked.email));
     const existing = holder && (await system.read({ kind: PORTAL_USER, id: holder.id }));
     const membership = existing && membershipIn(existing.context, organization);
     if (membership?.provisioned !== undefined) throw taken('emails');
+    if (membership === undefined && (existing?.context.memberships.length ?? 0) >= MAX_MEMBERSHIPS)
+      throw invalid('tooMany', `The person belongs to ${MAX_MEMBERSHIPS} organizations.`);
     const id = existing?.id ?? ids.uuid();
+    // The same address in another spelling.
+    const profile = existing === undefined ? asked : { ...asked, email: existing.context.email };
     const { resource, active, ...message } = messageOf(organization, profile, attributes);
     if (existing !== undefined) {
       // A member whom the service cannot find, since it is named otherwise there, becomes its own.
@@ -179,15 +183,19 @@ export class Provisioning {
 
   async #storeUser(
     organization: OrganizationId,
-    { id, revision }: ScimResource,
+    { id, revision, attributes: before }: ScimResource,
     attributes: ScimObject,
   ): Promise<ScimResource> {
     const { system } = this.runtime;
-    const profile = profileOf(attributes);
-    await this.#requireFreeName(organization, attributes, id);
+    const asked = profileOf(attributes);
+    if (!sameText(before['userName'], String(attributes['userName'])))
+      await this.#requireFreeName(organization, attributes, id);
     const person = await system.read({ kind: PORTAL_USER, id });
-    const isMoved = person && person.context.email.toLowerCase() !== profile.email.toLowerCase();
-    if (isMoved && !belongsOnlyTo(person.context, organization))
+    // An address that others share stays, also where an administrator of the instance has changed it since.
+    const isShared = person !== undefined && !belongsOnlyTo(person.context, organization);
+    const profile = isShared ? { ...asked, email: person.context.email } : asked;
+    const isMoved = ({ email }: UserProfile) => addressKey(email) !== addressKey(asked.email);
+    if (isMoved(profile) && isMoved(profileOf(before)))
       throw invalid(
         'mutability',
         'The e-mail address cannot be changed: the person belongs to other organizations too.',
@@ -393,6 +401,17 @@ function requireExpected(found: ScimResource, expected: Expected): void {
 
 /** The change was computed from a state that is no longer the current one. */
 class Stale extends Error {}
+
+/** With If-Match the client decides, otherwise the change is computed again. */
+async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      if (tries === MAX_ATTEMPTS) throw new PortalRefusal('ServiceBusy');
+    }
+}
 
 function stale(): Error {
   return new PortalRefusal('ServiceBusy');

@@ -145,7 +145,7 @@ export const GROUP: ResourceType = {
       'members',
       'People of the group.',
       [
-        text('value', 'Id of the user.', { exact: true }),
+        text('value', 'Id of the user.'),
         text('display', 'Name of the user.'),
         text('type', 'User.'),
         text('$ref', 'Address of the user.', { type: 'reference' }),

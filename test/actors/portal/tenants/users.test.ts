@@ -1,11 +1,15 @@
-import { systemIds } from '@sealwright/runtime';
+import { durable, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
 import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import { USER_GROUP, userGroupDefinition } from '../../../../actors/portal/scim/groups.ts';
+import { Provisioning } from '../../../../actors/portal/scim/provisioning.ts';
+import { GROUP, USER } from '../../../../actors/portal/scim/schemas.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
 import { PORTAL_USER, portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
+import { accessOf, MAX_MEMBERSHIPS, NO_ACCESS } from '../../../../machines/portal/portal-user.ts';
 import { until } from '../service.ts';
 import { type PortalStoreOptions, portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
@@ -23,6 +27,14 @@ function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
   const place = portalStoreFixture(t, { ...options, definitions: [portalUserDefinition] });
   const { runtime, store, clock } = place;
   return { ...place, users: new UserDirectory({ system: runtime.system, store, clock, ids: systemIds }) };
+}
+
+function provisioningFixture(t: ExecutionContext) {
+  const { runtime, store, clock } = portalStoreFixture(t, {
+    definitions: [portalUserDefinition, userGroupDefinition],
+  });
+  const parts = { system: runtime.system, store, clock, ids: systemIds };
+  return { ...parts, users: new UserDirectory(parts), provisioning: new Provisioning(parts) };
 }
 
 test('people are listed by organization, and found by their known data', async (t) => {
@@ -101,6 +113,81 @@ test('an invalid description of a person is refused', async (t) => {
     await t.throwsAsync(users.add(A, wrong, OPERATOR), { code: 'BadRequest' });
   }
   t.is((await users.find(PAGE)).totalCount, 0);
+});
+
+const OFF = { Operations: [{ op: 'replace', path: 'active', value: false }] };
+
+test('an identity service deactivates also whose name or address others have changed, and keeps the identifier', async (t) => {
+  const { users, provisioning } = provisioningFixture(t);
+  const emails = [{ value: 'zoe@example.com' }];
+  await users.add(A, { ...person('Zoe'), identifier: '52998224725' }, OPERATOR);
+  const { id } = await provisioning.create(A, USER, { userName: 'z@corp.example', emails });
+  await users.add(A, { ...person('Zed'), email: 'z@corp.example' }, OPERATOR);
+  t.false((await provisioning.patch(A, USER, id, OFF, undefined)).attributes['active']);
+  t.like(await users.member(A, id), { active: false, identifier: '52998224725' });
+
+  await users.put('ext|7', person('Zoe'));
+  await users.put('ext|7', { ...person('Zoe'), email: 'zoe.new@example.com' });
+  const on = { Operations: [{ op: 'replace', path: 'active', value: true }] };
+  t.true((await provisioning.patch(A, USER, id, on, undefined)).attributes['active']);
+  t.like(await users.member(A, id), { active: true, email: 'zoe.new@example.com' });
+  const moved = { Operations: [{ op: 'replace', path: 'emails', value: [{ value: 'thief@example.com' }] }] };
+  await t.throwsAsync(provisioning.patch(A, USER, id, moved, undefined), { message: /cannot be changed/ });
+});
+
+test('an identity service names a person of another organization by any spelling, up to the limit', async (t) => {
+  const { users, provisioning, system } = provisioningFixture(t);
+  const zoe = await users.add(B, { ...person('Zoe'), email: 'zoe@münchen.example' }, OPERATOR);
+  const emails = [{ value: 'zoe@xn--mnchen-3ya.example' }];
+  t.is((await provisioning.create(A, USER, { userName: 'zoe', emails })).id, zoe.id);
+  const memberships = Array.from({ length: MAX_MEMBERSHIPS }, (_, index) => ({
+    organizationId: `org-${index}` as unknown as OrganizationId,
+    accessProfile: NO_ACCESS,
+  }));
+  const full = { ...person('Bob'), subject: null, createdAt: 1, memberships };
+  await durable(system.create({ kind: PORTAL_USER, id: systemIds.uuid() }, full), () => new Error('refused'));
+  await t.throwsAsync(provisioning.create(A, USER, { userName: 'bob@example.com' }), {
+    message: /belongs to 100 organizations/,
+  });
+});
+
+test('a role that a group gave ends with the group, also after a change that came to no end', async (t) => {
+  const { users, provisioning, system } = provisioningFixture(t);
+  const zoe = await users.add(A, person('Zoe'), accessOf('administrator'));
+  const id = systemIds.uuid();
+  const group = { displayName: 'sealwright-administrators', externalId: null };
+  const refused = () => new Error('refused');
+  const made = { ...group, organizationId: A, createdAt: 1, members: [zoe.id] };
+  await durable(system.create({ kind: USER_GROUP, id }, made), refused);
+  const change = { ...group, type: 'CHANGE', revision: 1, members: [] } as const;
+  await durable(system.send({ kind: USER_GROUP, id }, change), refused);
+  await provisioning.remove(A, GROUP, id, undefined);
+  t.deepEqual((await users.member(A, zoe.id))?.accessProfile, NO_ACCESS);
+});
+
+test('a role that a group gives no more is not given by a change that is carried out late', async (t) => {
+  const { users, provisioning, ...parts } = provisioningFixture(t);
+  const zoe = await users.add(A, person('Zoe'), NO_ACCESS);
+  const { id } = await provisioning.create(A, GROUP, { displayName: 'sealwright-administrators' });
+  const patch = (by: Provisioning, op: 'add' | 'remove') =>
+    by.patch(A, GROUP, id, { Operations: [{ op, path: 'members', value: [{ value: zoe.id }] }] }, undefined);
+  let isRemoved = false;
+  const system = new Proxy(parts.system, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (address: unknown, event: { readonly type?: string } | undefined) => {
+        if (event?.type === 'GRANT' && !isRemoved) {
+          isRemoved = true;
+          await patch(provisioning, 'remove');
+        }
+        return member.call(target, address, event);
+      };
+    },
+  });
+  await patch(new Provisioning({ ...parts, system }), 'add');
+  t.true(isRemoved);
+  t.deepEqual((await users.member(A, zoe.id))?.accessProfile, NO_ACCESS);
 });
 
 test('a session ends after its lifetime, also one that is in use', async (t) => {

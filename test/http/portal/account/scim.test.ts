@@ -304,6 +304,9 @@ test('operations as identity services send them change a user', async (t) => {
   const { id } = await directory.create('faulty', { emails: [{ value: 'faulty@example.org' }] });
   const faults: readonly (readonly [object, string])[] = [
     [{ op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
+    [{ op: { toString: 1 }, path: 'title', value: 'x' }, 'invalidSyntax'],
+    [{ op: 'add', path: 'title' }, 'invalidValue'],
+    [{ op: 'replace', path: 'emails' }, 'invalidValue'],
     [{ op: 'replace', path: 'shoeSize', value: 'x' }, 'invalidPath'],
     [{ op: 'replace', path: 'emails[type eq', value: 'x' }, 'invalidPath'],
     [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'],
@@ -379,7 +382,13 @@ test('filters find whom they name, without regard to case, and a broken one find
       'title[type eq "x"]',
       'emails[type eq "work"',
     ],
-    ...[`${'('.repeat(11)}userName pr${')'.repeat(11)}`, `userName eq "${'x'.repeat(2_048)}"`, '"', ''],
+    ...[
+      `${'('.repeat(11)}userName pr${')'.repeat(11)}`,
+      `userName eq "${'x'.repeat(2_048)}"`,
+      '"',
+      '',
+      'null',
+    ],
   ];
   for (const filter of broken) refused(t, await directory.find(filter), 400, 'invalidFilter');
 });
@@ -555,9 +564,19 @@ test('groups are kept, and those named after a role give it', async (t) => {
     204,
     'again',
   );
+  t.is((await directory.patch(senders, { op: 'add', value: { members: null } })).status, 204, 'adds nothing');
   t.deepEqual(await roles(), { u1: 'administrator', u2: 'none', u3: 'sender' });
+  const many = Array.from({ length: 501 }, (_, n) => [`members[value eq "${n}"].display`, 'x']);
+  refused(
+    t,
+    await directory.patch(senders, { op: 'replace', value: Object.fromEntries(many) }),
+    400,
+    'tooMany',
+  );
+  // Ids are accepted in any case, so they are removed in any.
   t.is(
-    (await directory.patch(senders, { op: 'Remove', path: 'members', value: [{ value: u3 }] })).status,
+    (await directory.patch(senders, { op: 'Remove', path: 'members', value: [{ value: u3.toUpperCase() }] }))
+      .status,
     204,
   );
   t.is(
