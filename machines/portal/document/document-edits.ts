@@ -47,7 +47,12 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   const observers = withObserverEdits(document.observers, change);
   if (typeof plain === 'string' || typeof observers === 'string') return undefined;
   const { actions, pending } = actionsReleased(plain, at);
-  const context: DocumentContext = { ...document, actions, observers, updateDate: at };
+  const { startedQuietly, ...kept } = document;
+  const context: DocumentContext = {
+    ...kept,
+    ...(startedQuietly === true && keepsFirst(document.actions, actions) && { startedQuietly }),
+    ...{ actions, observers, updateDate: at },
+  };
   // Participants who become pending and were not asked before at this address.
   const notified = new Set(turnMails(document, document.actions.filter(isPending), 'pending').map(addressOf));
   const fresh = turnMails(context, [...actions.filter(isPending)], 'pending').filter(
@@ -64,6 +69,14 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
       ];
   return { context, effects: notifyEffect(mails), note: 'The flow was edited.' };
 };
+
+/** True while an action of the first step is left in it. */
+function keepsFirst(before: readonly FlowAction[], after: readonly FlowAction[]): boolean {
+  const [first] = before;
+  const isFirst = ({ step }: FlowAction) => step === first?.step;
+  const ids = new Set(before.filter(isFirst).map(({ id }) => id));
+  return after.some((action) => isFirst(action) && ids.has(action.id));
+}
 
 function isPending({ status }: FlowAction): boolean {
   return status === 'Pending';

@@ -107,6 +107,16 @@ test.serial(
     await reached(async () => (await sent(quiet)) === 1);
     await signingPages.requestLinkTo((await fixture.get(quiet)).key, 'bob@example.org');
     t.is(await sent(quiet), 2);
+    // Whoever acts first after the people of the first step were removed is mailed.
+    const emptied = await fixture.create([signer('Ana'), signer('Bob', 1)], {
+      disablePendingActionNotifications: true,
+    });
+    await documentEdits.editFlow(fixture.tenant, emptied, {
+      deletedFlowActionIds: [(await fixture.get(emptied)).flowActions[0]?.id as FlowActionId],
+    });
+    await reached(async () => (await sent(emptied)) === 1);
+    await signingPages.requestLinkTo((await fixture.get(emptied)).key, 'bob@example.org');
+    t.is(await sent(emptied), 2);
     const versioned = await fixture.create([signer('Ana')]);
     await reached(async () => (await sent(versioned)) === 1);
     await fixture.portal.documentEdits.newVersion(fixture.tenant, versioned, {
