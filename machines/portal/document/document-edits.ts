@@ -47,11 +47,9 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   const observers = withObserverEdits(document.observers, change);
   if (typeof plain === 'string' || typeof observers === 'string') return undefined;
   const { actions, pending } = actionsReleased(plain, at);
-  const { startedQuietly, ...kept } = document;
   const context: DocumentContext = {
-    ...kept,
-    ...(startedQuietly === true && keepsFirst(document.actions, actions) && { startedQuietly }),
-    ...{ actions, observers, updateDate: at },
+    ...{ ...document, actions, observers, updateDate: at },
+    ...(document.startedQuietly === true && { startedQuietly: keepsFirst(document.actions, actions) }),
   };
   // Participants who become pending and were not asked before at this address.
   const notified = new Set(turnMails(document, document.actions.filter(isPending), 'pending').map(addressOf));

@@ -289,13 +289,13 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
   const restarted = withRestartedFlow(document.actions, marks, at);
   const placed = tagged === undefined ? restarted : withTaggedContent(restarted, tagged);
   const { actions, pending } = actionsReleased(placed, at);
-  // Tags were in the text of the version before.
-  const { covers: _, startedQuietly: _quiet, ...kept } = document;
+  const covers = tagged?.covers ?? [];
   const context: DocumentContext = {
-    ...kept,
-    ...(tagged !== undefined && tagged.covers.length > 0 && { covers: tagged.covers }),
+    ...document,
+    // The context is merged into that of before, so what is over is said. Tags were in the text of the version before.
+    ...((covers.length > 0 || document.covers !== undefined) && { covers }),
     ...{ name, file, format, parts, actions },
-    ...(quietStart && { startedQuietly: true }),
+    ...((quietStart || document.startedQuietly !== undefined) && { startedQuietly: quietStart }),
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,
     attachments: [

@@ -305,3 +305,13 @@ test('a new version whose tags do not fit the flow of now is not accepted', (t) 
   t.false(version(of('gone', field('city', false))));
   t.false(version(of('a2', field('edited', false))));
 });
+
+test('what was covered, and whether the start was quiet, is said of one version alone', (t) => {
+  const covers = [{ pageNumber: 1, topLeftX: 1, topLeftY: 1, width: 10, height: 10 }];
+  const document: DocumentContext = { ...context, covers, startedQuietly: true };
+  const message = { type: 'NEW_VERSION', at: 8000, ...MESSAGES.NEW_VERSION, quietStart: false };
+  t.like(attempt(documentMachine, 'Pending', document, message).context, {
+    covers: [],
+    startedQuietly: false,
+  });
+});
