@@ -157,7 +157,10 @@ export async function openTools(page: Page): Promise<void> {
 }
 
 /** Evaluates to the controls that no scrolling down brings into view, that are too small, or whose texts are cut off. */
-export const OUT_OF_REACH = `(() => {
+export const OUT_OF_REACH = `(async () => {
+  // Before its styles and fonts a page has other sizes.
+  if (document.readyState !== 'complete') await new Promise((resolve) => addEventListener('load', resolve));
+  await document.fonts.ready;
   const width = document.documentElement.clientWidth;
   const scrolls = (element) => element.closest('.scroll, .pages, pre') !== null;
   const wide = [...document.querySelectorAll('body *')].filter((element) => {

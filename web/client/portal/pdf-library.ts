@@ -27,7 +27,7 @@ export interface PdfDocument {
   readonly numPages: number;
   /** From 1. */
   getPage(number: number): Promise<PdfPage>;
-  /** Frees what the worker keeps of the file; no page can be used any more. */
+  /** Frees what the worker keeps of the file, and ends the worker for all files of the page that are open. */
   destroy(): Promise<void>;
 }
 
@@ -133,14 +133,10 @@ export async function drawnPage(
 /** Sizes of all pages of the PDF at an address of this host, points. */
 export async function pageSizesOf(url: string): Promise<readonly PageSize[]> {
   const { file } = await openPdf(url);
-  try {
-    const sizes: PageSize[] = [];
-    for (let number = 1; number <= file.numPages; number += 1) {
-      const { width, height } = (await file.getPage(number)).getViewport({ scale: 1 });
-      sizes.push({ width, height });
-    }
-    return sizes;
-  } finally {
-    void file.destroy();
+  const sizes: PageSize[] = [];
+  for (let number = 1; number <= file.numPages; number += 1) {
+    const { width, height } = (await file.getPage(number)).getViewport({ scale: 1 });
+    sizes.push({ width, height });
   }
+  return sizes;
 }

@@ -251,8 +251,15 @@ function keepTimes(): void {
 const PREVIEW_WIDTH = 180;
 let drawn: { readonly version: string | undefined; readonly canvas: HTMLCanvasElement } | undefined;
 
+let drawing: Promise<void> = Promise.resolve();
+
+/** One after the other: all files of a page share the worker of pdf.js, which ends with the first that is destroyed. */
+function showPreview(): void {
+  drawing = drawing.then(drawPreview);
+}
+
 /** Draws the first page; a file that cannot be drawn leaves its place empty. */
-async function showPreview(): Promise<void> {
+async function drawPreview(): Promise<void> {
   const place = findElement('#first-page');
   const { preview } = data;
   if (place === undefined || preview === undefined) return;
@@ -265,7 +272,7 @@ async function showPreview(): Promise<void> {
       drawn = { version, canvas: await drawnPage(file, 1, PREVIEW_WIDTH) };
     } finally {
       // The page may stay open for hours.
-      void file.destroy();
+      await file.destroy();
     }
   } catch {
     return;
@@ -275,7 +282,7 @@ async function showPreview(): Promise<void> {
 
 /** Buttons that need this script, and the form of a new version. */
 function start(): void {
-  void showPreview();
+  showPreview();
   showTimes();
   for (const hidden of document.querySelectorAll<HTMLElement>('[data-do]')) hidden.hidden = false;
   const button = findElement('#replace', HTMLButtonElement);
