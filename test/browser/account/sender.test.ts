@@ -179,6 +179,8 @@ for (const [what, options] of [
       const saving = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Original' }).press('Enter');
       t.is((await saving).suggestedFilename(), 'lease.pdf');
+      // The script of the page, which sends the file, listens.
+      await page.locator('main[data-live]').waitFor();
       await page.locator('#new-version summary').press('Enter');
       await page.locator('#version-file').setInputFiles({ ...CONTRACT, buffer: clausePdf(3) });
       await page.getByRole('button', { name: 'Replace the file' }).press('Enter');
