@@ -18,7 +18,7 @@ import type { ThreadData, WorkerSetup } from './worker-setup.ts';
  * One thread of the pool, replaced when it is lost or a batch exceeds its time limit.
  *
  * A thread accepts batches and is terminated only after it has loaded: terminating one while it loads a native module
- * aborts the process (see `runtime/thread-end.ts`).
+ * aborts the process.
  */
 interface PoolThreadOptions {
   /** Maximum number of concurrent batches. */

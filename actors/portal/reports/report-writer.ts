@@ -38,7 +38,7 @@ export class ReportWriter {
   }
 
   /**
-   * Ends the thread at once, also while it loads. Unlike a thread of the pool or of a shard (`runtime/thread-end.ts`),
+   * Ends the thread at once, also while it loads. Unlike a thread of the pool or of a shard,
    * it loads no native module, only exceljs, so ending it cannot abort the process.
    */
   async close(): Promise<void> {
