@@ -45,6 +45,9 @@ const selection = {
     .describe('Whether the jobs are counted and nothing is changed.'),
 };
 
+/** Keyword of the description. */
+const NO_OTHERS = { additionalProperties: false };
+
 /** A misspelt member would widen the selection, so unknown members are refused. */
 function closed<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject(shape).superRefine((body, context) => {
@@ -58,7 +61,7 @@ function closed<Shape extends z.ZodRawShape>(shape: Shape) {
 const retryBody = closed({
   ...selection,
   status: z.literal('Failed', { error: 'must be Failed' }).nullish().describe('State of it.'),
-}).meta({ id: 'BulkRetryRequest' });
+}).meta({ id: 'BulkRetryRequest', ...NO_OTHERS });
 
 const cancelable = z.enum(ACTION_STATES.cancel, { error: 'must be Queued or AwaitingSigner' });
 
@@ -69,7 +72,7 @@ const cancelBody = closed({
     .nullish()
     .describe('State of it.'),
   reason,
-}).meta({ id: 'BulkCancellationRequest' });
+}).meta({ id: 'BulkCancellationRequest', ...NO_OTHERS });
 
 const matched = shown(z.int(), 'Jobs that the filter found.', 12000);
 const skipped = shown(z.int(), 'Jobs that could not be changed.', 3);

@@ -66,7 +66,7 @@ const additionalInfo = members({
   })
     .nullish()
     .describe('Data of health documents. Kept with the document.'),
-});
+}).meta({ id: 'NewAdditionalInfo' });
 
 const newTag = members({
   label: shown(maybeText, 'Name of the kind of tag, such as `department`. Absent: none.', 'department'),
@@ -87,7 +87,7 @@ const upload = members({
   id: maybeUuid.describe('Identifier, unique within the instance.'),
   name: shown(maybeText, 'Name that people read.', 'Lease agreement'),
   contentType: shown(maybeText, 'Media type of the content.', 'application/pdf'),
-});
+}).meta({ id: 'ParticipantsDataFile' });
 
 export const OBSERVERS = 'People who are notified about the document, and can read it with their own links.';
 
@@ -152,7 +152,7 @@ export const creationMembers = {
     members({
       prefix: shown(maybeText, 'Prefix that XPath expressions use for the namespace.', 'ds'),
       uri: shown(maybeText, 'Namespace of the prefix.', 'http://www.w3.org/2000/09/xmldsig#'),
-    }),
+    }).meta({ id: 'NewXmlNamespace' }),
     {
       most: MAX_NAMESPACES,
       refusal: {

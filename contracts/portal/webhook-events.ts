@@ -50,7 +50,7 @@ const common = {
   ...announcedMembers,
 };
 
-const documentShape = z.strictObject(common);
+const documentShape = z.strictObject(common).meta({ id: 'EventDocument' });
 const documents = z.array(documentShape).max(100).describe('The documents, at most 100.');
 
 const turn = {
@@ -63,6 +63,9 @@ const turn = {
 };
 
 const reason = shown(z.string().nullable(), 'Why. Null: no reason was given.', REASON.reason);
+
+const participant = z.strictObject(turn).meta({ id: 'EventParticipant' });
+const participantWithReason = z.strictObject({ ...turn, reason }).meta({ id: 'EventParticipantReason' });
 
 const expiry = {
   expirationDate: time.nullable().describe('Time at which participants can no longer act.'),
@@ -87,7 +90,7 @@ function documentEvent(type: string, summary: string, own: z.core.$ZodLooseShape
   return event(type, summary, z.strictObject({ ...common, ...own }), description);
 }
 
-const view = z.strictObject(turn).describe('Who saw the document, and when.');
+const view = participant.describe('Who saw the document, and when.');
 
 export const PORTAL_WEBHOOKS = {
   DocumentsCreated: event(
@@ -108,10 +111,10 @@ export const PORTAL_WEBHOOKS = {
       .describe('Who signed, and when.'),
   }),
   DocumentApproved: documentEvent('DocumentApproved', 'A participant approved.', {
-    approval: z.strictObject(turn).describe('Who approved, and when.'),
+    approval: participant.describe('Who approved, and when.'),
   }),
   DocumentRefused: documentEvent('DocumentRefused', 'A participant or an application refused.', {
-    refusal: z.strictObject({ ...turn, reason }).describe('Who refused, when and why.'),
+    refusal: participantWithReason.describe('Who refused, when and why.'),
   }),
   DocumentConcluded: documentEvent(
     'DocumentConcluded',
@@ -161,7 +164,7 @@ export const PORTAL_WEBHOOKS = {
   MailFailed: documentEvent(
     'MailFailed',
     'A mail to a participant could not be delivered.',
-    { mail: z.strictObject({ ...turn, reason }).describe('To whom, when and why not.') },
+    { mail: participantWithReason.describe('To whom, when and why not.') },
     NAMED_ONLY,
   ),
   Test: event(

@@ -7,11 +7,11 @@ import type { Schema } from './schemas.ts';
 
 type Schemas = { readonly [name: string]: object };
 
-/** Maximum nesting of an example; deeper values are null or empty. */
-const MAX_DEPTH = 12;
-
-/** A value that the schema accepts: that of `example` or `examples`, or one made of its parts. */
-export function exampleOf(schema: Schema, components: Schemas, depth = 0): unknown {
+/**
+ * A value that the schema accepts: that of `example` or `examples`, or one made of its parts. Inside itself a schema is null,
+ * and a list of it is empty.
+ */
+export function exampleOf(schema: Schema, components: Schemas): unknown {
   const { $ref, anyOf, allOf, type } = schema;
   if (schema['example'] !== undefined) return schema['example'];
   const examples = schema['examples'];
@@ -20,24 +20,22 @@ export function exampleOf(schema: Schema, components: Schemas, depth = 0): unkno
   const words = schema['enum'];
   if (Array.isArray(words)) return words.find((word) => word !== null);
   if (typeof $ref === 'string') {
-    const target = components[$ref.slice($ref.lastIndexOf('/') + 1)];
-    return target === undefined || depth > MAX_DEPTH
-      ? null
-      : exampleOf(target as Schema, components, depth + 1);
+    const name = $ref.slice($ref.lastIndexOf('/') + 1);
+    const { [name]: target, ...others } = components;
+    return target === undefined ? null : exampleOf(target as Schema, others);
   }
-  if (Array.isArray(allOf)) return exampleOfAll(schema, allOf, components, depth);
+  if (Array.isArray(allOf)) return exampleOfAll(schema, allOf, components);
   if (Array.isArray(anyOf)) {
     const first = anyOf.find((one: Schema) => one['type'] !== 'null');
-    return first === undefined ? null : exampleOf(first, components, depth);
+    return first === undefined ? null : exampleOf(first, components);
   }
   const kind = Array.isArray(type) ? type.find((one) => one !== 'null') : type;
   switch (kind) {
     case 'object':
-      return exampleOfObject(schema, components, depth);
+      return exampleOfObject(schema, components);
     case 'array': {
-      const items = schema['items'];
-      const item = typeof items === 'object' && items !== null && depth < MAX_DEPTH;
-      return item ? [exampleOf(items as Schema, components, depth + 1)] : [];
+      const item = exampleOf((schema['items'] ?? { type: 'null' }) as Schema, components);
+      return item === null ? [] : [item];
     }
     case 'boolean':
       return false;
@@ -53,21 +51,16 @@ export function exampleOf(schema: Schema, components: Schemas, depth = 0): unkno
   }
 }
 
-function exampleOfAll(schema: Schema, allOf: readonly Schema[], components: Schemas, depth: number): unknown {
+function exampleOfAll(schema: Schema, allOf: readonly Schema[], components: Schemas): unknown {
   const { allOf: _, ...own } = schema;
-  const parts = [
-    ...allOf.map((one) => exampleOf(one, components, depth)),
-    exampleOfObject(own, components, depth),
-  ];
+  const parts = [...allOf.map((one) => exampleOf(one, components)), exampleOfObject(own, components)];
   return Object.assign({}, ...parts.filter((part) => typeof part === 'object'));
 }
 
-function exampleOfObject(schema: Schema, components: Schemas, depth: number): object {
+function exampleOfObject(schema: Schema, components: Schemas): object {
   const properties = (schema['properties'] ?? {}) as { readonly [name: string]: Schema };
   const names = Object.keys(properties);
-  return Object.fromEntries(
-    names.map((name) => [name, exampleOf(properties[name] ?? {}, components, depth + 1)]),
-  );
+  return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name] ?? {}, components)]));
 }
 
 function exampleText(schema: Schema): string {

@@ -440,6 +440,8 @@ test('the OpenAPI 3.0 form says of several types, of null and of numbers what th
 
 test('what a bound refuses stands in the schema: required texts, times and numbers of pages', (t) => {
   t.like(PORTAL.components['schemas']?.['NewTag'], { properties: { value: { minLength: 1 } } });
+  for (const name of ['BulkRetryRequest', 'BulkCancellationRequest'])
+    t.like(BATCH.components['schemas']?.[name], { additionalProperties: false });
   const of = (path: string, name: string) =>
     (BATCH.paths[path]?.['get'] as Operation | undefined)?.parameters?.find((one) => one.name === name)
       ?.schema;
