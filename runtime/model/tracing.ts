@@ -21,7 +21,7 @@ export interface Tracing {
 
 /**
  * Member of a stored effect that holds the trace of the step that asked for it: every store keeps it, and so a trace goes
- * on after a restart. See docs/decisions/0255-traces-in-effects.md.
+ * on after a restart. A column would change the schema of three stores.
  */
 const TRACE = '@trace';
 

@@ -43,7 +43,7 @@ function isMailed(
 
 /**
  * Mails a new link in place of an expired one, to the address in the flow. Refusals: `InvalidTicket` for a link that is not
- * expired or was not mailed, and when it is not the participant's turn. Source: docs/decisions/0104-guided-signing.md.
+ * expired or was not mailed, and when it is not the participant's turn.
  */
 async function mailNewLink(
   runtime: ServiceRuntime,

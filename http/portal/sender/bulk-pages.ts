@@ -1,8 +1,6 @@
 /**
  * `/account/templates/{id}/bulk`: pages on which a signed-in user creates a document of a template for each row of a table,
  * and follows them.
- *
- * Source: docs/decisions/0259-editor-in-steps.md.
  */
 
 import type { Ids } from '@sealwright/runtime';
