@@ -15,6 +15,7 @@ import { portalKeys, SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
 import type { TrustOptions } from '../shared/trust.ts';
 import { BrandingService } from './branding/branding.ts';
+import { DocumentColumns } from './document-records/document-columns.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
 import { documentsIn } from './document-records/document-list.ts';
@@ -176,6 +177,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const inspected = new InspectedUploads(clock);
   const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
   const directory = new DocumentDirectory(runtime);
+  const columns = new DocumentColumns(store, await store.counters('documents/'));
   const plans = { ids, identifiers: options.identifiers };
   const files = new DocumentFiles(
     uploads,
@@ -210,8 +212,8 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     canTimestamp,
   );
   const sweeping = new BlobSweeping(runtime, blobs, segmented);
-  const documents = new DocumentService(runtime, directory, creation, folders, renditions, links);
-  const senderOverview = new SenderOverview(runtime, directory, folders);
+  const documents = new DocumentService(runtime, directory, creation, folders, renditions, links, columns);
+  const senderOverview = new SenderOverview(runtime, directory, folders, columns);
   const documentEdits = new DocumentEdits(
     runtime,
     directory,
@@ -275,7 +277,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions),
     documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
     pendingReminders: new PendingReminders(store, directory, mails),
-    documentOperations: new DocumentOperations(runtime),
+    documentOperations: new DocumentOperations(runtime, columns),
     operatorWebhooks,
     activity: new Activity(store, clock, () => operatorWebhooks.organizationIds()),
     operatorKeys: new OperatorKeyList(administration),
@@ -317,7 +319,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       outgoing.close();
     },
   };
-  const observers = [watch, senderOverview, tenants, folders, reports, outgoing.registry];
+  const observers = [watch, columns, senderOverview, tenants, folders, reports, outgoing.registry];
   return {
     definitions: portalDefinitions,
     handlers: {
@@ -325,7 +327,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       conclude: concludeDocumentHandler(sealing),
       ...outgoing.handlers,
       emptyFolder: emptyFolderHandler(store, faults, documentsIn, DOCUMENT),
-      operateDocuments: operateDocumentsHandler(store),
+      operateDocuments: operateDocumentsHandler(store, columns),
       cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
       confirmDraft: confirmDraftHandler({ store }),
       makeReport: makeReportHandler(store, blobs, faults),
@@ -337,6 +339,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       for (const observer of observers) observer.observe(step);
     },
     async open() {
+      await store.nodes?.countersInOrder('documents/', (counters) => columns.reset(counters));
       await blobs.ready();
       await bootstrapTenants(administration, options.tenants, outgoing.registry);
       const closed = await Promise.all(identity.closed.map((name) => administration.findOrganization(name)));

@@ -1,10 +1,11 @@
 /**
  * Table in memory of coded values by order number: exact counts and any page of any combination of filters at some
- * nanoseconds per row. A row takes 8 bytes and 2 per column.
+ * nanoseconds per row. A row takes 9 bytes, 2 per column of codes and 4 per column of entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Found, NO_ENTRY } from './text-column.ts';
 
-/** Rows tested between two turns of the event loop: below a millisecond. */
+/** Rows tested between two turns of the event loop: about a millisecond. */
 const ROWS_PER_TURN = 65_536;
 /** Removed rows are dropped when there are as many, and more than a quarter of all. */
 const MIN_DROPPED = 1024;
@@ -35,64 +36,86 @@ export class Codes {
   }
 }
 
+/** A test of a row. */
+export type RowTest =
+  /** Marks of the codes that match. */
+  | { readonly codes: number; readonly chosen: Uint8Array }
+  | { readonly entries: number; readonly found: Found }
+  | { readonly without: ReadonlySet<number> };
+
 export interface ColumnScan {
   /** Lower bound of order numbers, inclusive. */
   readonly from?: number | undefined;
   /** Upper bound, exclusive. */
   readonly below?: number | undefined;
-  /** Marks of the codes that match, by column; undefined = all. */
-  readonly chosen: readonly (Uint8Array | undefined)[];
-  /** The only rows to test, ascending; absent = all. */
-  readonly among?: readonly number[] | undefined;
+  /** A row passes one test of each group. */
+  readonly groups: readonly (readonly RowTest[])[];
+  readonly newestFirst: boolean;
   readonly offset: number;
   readonly limit: number;
   /** The number of matches where it is known: the scan ends with the page. */
   readonly total?: number | undefined;
 }
 
+export interface OrderPage {
+  /** Order numbers. */
+  readonly orders: readonly number[];
+  readonly totalCount: number;
+}
+
+type RowPredicate = (row: number) => boolean;
+
 export class OrderedColumns {
   #orders = new Float64Array(1024);
-  #columns: Uint16Array[];
+  #codes: Uint16Array[];
+  #entries: Uint32Array[];
   #isRemoved = new Uint8Array(1024);
   #length = 0;
   #removed = 0;
   /** Incremented when rows move: a scan that yields begins again. */
   #moves = 0;
 
-  constructor(width: number) {
-    this.#columns = Array.from({ length: width }, () => new Uint16Array(1024));
+  constructor(codes: number, entries: number) {
+    this.#codes = Array.from({ length: codes }, () => new Uint16Array(1024));
+    this.#entries = Array.from({ length: entries }, () => new Uint32Array(1024));
   }
 
   get size(): number {
     return this.#length - this.#removed;
   }
 
-  has(order: number): boolean {
-    const row = this.#lowerBound(order);
-    return this.#orders[row] === order && row < this.#length && this.#isRemoved[row] === 0;
+  /** The entry of a row in one of the columns of entries. */
+  entryOf(order: number, column: number): number {
+    const row = this.#rowOf(order);
+    return row === undefined ? NO_ENTRY : (this.#entries[column]?.[row] ?? NO_ENTRY);
+  }
+
+  setEntry(order: number, column: number, entry: number): void {
+    const row = this.#rowOf(order);
+    const values = this.#entries[column];
+    if (row !== undefined && values !== undefined) values[row] = entry;
   }
 
   /** Adds or replaces a row. */
-  set(order: number, codes: readonly number[]): void {
+  set(order: number, codes: readonly number[], entries: readonly number[]): void {
     const row = this.#lowerBound(order);
     if (row === this.#length || this.#orders[row] !== order) this.#insert(row, order);
     else if (this.#isRemoved[row] === 1) this.#removed -= 1;
     this.#isRemoved[row] = 0;
-    for (const [index, column] of this.#columns.entries()) column[row] = codes[index] ?? 0;
+    for (const [index, column] of this.#codes.entries()) column[row] = codes[index] ?? 0;
+    for (const [index, column] of this.#entries.entries()) column[row] = entries[index] ?? NO_ENTRY;
   }
 
-  /** @returns true when rows were dropped */
-  delete(order: number): boolean {
-    if (!this.has(order)) return false;
-    this.#isRemoved[this.#lowerBound(order)] = 1;
+  delete(order: number): void {
+    const row = this.#rowOf(order);
+    if (row === undefined) return;
+    this.#isRemoved[row] = 1;
     this.#removed += 1;
-    if (this.#removed < MIN_DROPPED || this.#removed * 4 < this.#length) return false;
-    this.#drop();
-    return true;
+    if (this.#removed >= MIN_DROPPED && this.#removed * 4 >= this.#length) this.#drop();
   }
 
-  /** The orders of one page, newest first, and the number of matches. */
-  async page(scan: ColumnScan): Promise<{ readonly orders: readonly number[]; readonly totalCount: number }> {
+  /** The orders of one page, and the number of matches. */
+  async page(scan: ColumnScan): Promise<OrderPage> {
     for (let attempt = 1; ; attempt += 1) {
       const moves = this.#moves;
       const yields = attempt < MAX_ATTEMPTS;
@@ -101,37 +124,48 @@ export class OrderedColumns {
     }
   }
 
-  async #scan({ from = 0, below = Infinity, ...scan }: ColumnScan, yields: boolean, isWhole: () => boolean) {
-    const { among, offset, limit, total } = scan;
-    const tests = scan.chosen.flatMap((chosen, index) => {
-      const column = this.#columns[index];
-      return chosen && column ? [{ chosen, column }] : [];
-    });
+  async #scan(scan: ColumnScan, yields: boolean, isWhole: () => boolean): Promise<OrderPage | undefined> {
+    const { from = 0, below = Infinity, offset, limit, newestFirst, total } = scan;
+    const fits = scan.groups.map((tests) => anyOf(tests.map((test) => this.#predicateOf(test))));
     const orders: number[] = [];
     let matched = 0;
-    let row = this.#lowerBound(below);
-    const first = this.#lowerBound(from);
-    let left = among ? among.length : row - first;
-    for (let steps = 1; left > 0; steps += 1) {
+    const [first, end] = [this.#lowerBound(from), this.#lowerBound(below)];
+    const step = newestFirst ? -1 : 1;
+    let row = newestFirst ? end - 1 : first;
+    rows: for (let left = end - first, steps = 1; left > 0; left -= 1, row += step, steps += 1) {
       if (yields && steps % ROWS_PER_TURN === 0) {
         await nextTurn();
         if (!isWhole()) return undefined;
       }
-      left -= 1;
-      if (among) {
-        // The next one is often the row before.
-        if (row > 0 && this.#orders[row - 1] === among[left]) row -= 1;
-        else row = this.#lowerBound(among[left] ?? 0);
-        if (this.#orders[row] !== among[left] || row < first) continue;
-        if ((this.#orders[row] ?? 0) >= below) continue;
-      } else row -= 1;
-      if (row >= this.#length || this.#isRemoved[row] === 1) continue;
-      if (!fits(tests, row)) continue;
+      if (this.#isRemoved[row] === 1) continue;
+      for (const passes of fits) if (!passes(row)) continue rows;
       matched += 1;
-      if (matched > offset && orders.length < limit) orders.push(this.#orders[row] ?? 0);
+      if (matched <= offset || orders.length === limit) continue;
+      orders.push(this.#orders[row] ?? 0);
       if (total !== undefined && orders.length === limit) break;
     }
     return { orders, totalCount: total ?? matched };
+  }
+
+  #predicateOf(test: RowTest): RowPredicate {
+    if ('codes' in test) {
+      const column = this.#codes[test.codes] ?? new Uint16Array(0);
+      const { chosen } = test;
+      return (row) => chosen[column[row] ?? 0] === 1;
+    }
+    if ('entries' in test) {
+      const column = this.#entries[test.entries] ?? new Uint32Array(0);
+      const { found } = test;
+      return (row) => found(column[row] ?? NO_ENTRY);
+    }
+    const { without } = test;
+    return (row) => !without.has(this.#orders[row] ?? 0);
+  }
+
+  #rowOf(order: number): number | undefined {
+    const row = this.#lowerBound(order);
+    const isThere = row < this.#length && this.#orders[row] === order && this.#isRemoved[row] === 0;
+    return isThere ? row : undefined;
   }
 
   /** The first row of an order at or above this one. */
@@ -149,14 +183,15 @@ export class OrderedColumns {
 
   #insert(row: number, order: number): void {
     if (this.#length === this.#orders.length) {
-      this.#orders = grown(this.#orders, new Float64Array(this.#length * 2));
-      this.#isRemoved = grown(this.#isRemoved, new Uint8Array(this.#length * 2));
-      this.#columns = this.#columns.map((column) => grown(column, new Uint16Array(this.#length * 2)));
+      const length = this.#length * 2;
+      this.#orders = grown(this.#orders, new Float64Array(length));
+      this.#isRemoved = grown(this.#isRemoved, new Uint8Array(length));
+      this.#codes = this.#codes.map((column) => grown(column, new Uint16Array(length)));
+      this.#entries = this.#entries.map((column) => grown(column, new Uint32Array(length)));
       this.#moves += 1;
     }
     if (row < this.#length) {
-      for (const array of [this.#orders, this.#isRemoved, ...this.#columns])
-        array.copyWithin(row + 1, row, this.#length);
+      for (const array of this.#arrays()) array.copyWithin(row + 1, row, this.#length);
       this.#moves += 1;
     }
     this.#orders[row] = order;
@@ -165,9 +200,10 @@ export class OrderedColumns {
 
   #drop(): void {
     let kept = 0;
+    const arrays = this.#arrays();
     for (let row = 0; row < this.#length; row += 1) {
       if (this.#isRemoved[row] === 1) continue;
-      for (const array of [this.#orders, ...this.#columns]) array[kept] = array[row] ?? 0;
+      for (const array of arrays) array[kept] = array[row] ?? 0;
       kept += 1;
     }
     this.#isRemoved.fill(0);
@@ -175,17 +211,21 @@ export class OrderedColumns {
     this.#removed = 0;
     this.#moves += 1;
   }
+
+  #arrays(): readonly (Float64Array | Uint16Array | Uint32Array | Uint8Array)[] {
+    return [this.#orders, this.#isRemoved, ...this.#codes, ...this.#entries];
+  }
 }
 
-function fits(
-  tests: readonly { readonly chosen: Uint8Array; readonly column: Uint16Array }[],
-  row: number,
-): boolean {
-  for (const { chosen, column } of tests) if (chosen[column[row] ?? 0] !== 1) return false;
-  return true;
+function anyOf(tests: readonly RowPredicate[]): RowPredicate {
+  const [only] = tests;
+  return tests.length === 1 && only ? only : (row) => tests.some((test) => test(row));
 }
 
-function grown<Values extends Float64Array | Uint16Array | Uint8Array>(from: Values, to: Values): Values {
+function grown<Values extends Float64Array | Uint16Array | Uint32Array | Uint8Array>(
+  from: Values,
+  to: Values,
+): Values {
   to.set(from);
   return to;
 }

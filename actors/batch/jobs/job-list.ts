@@ -14,11 +14,12 @@ import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
+import { foldText } from '../../shared/text-column.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
-import { foldName, type JobColumns, type JobFilter, NO_FOLDER } from './job-columns.ts';
+import { type JobColumns, type JobFilter, NO_FOLDER } from './job-columns.ts';
 
 /** Exports all jobs of a store for reports. */
 interface ExportedJob {
@@ -261,8 +262,8 @@ function predicatesOf({ formats, sources, folder, fileName, errorCode }: JobSear
     questions.push((facts) => (facts.folder?.toLowerCase() ?? null) === wanted);
   }
   if (fileName !== undefined && fileName !== '') {
-    const part = foldName(fileName);
-    questions.push((facts) => foldName(facts.fileName).includes(part));
+    const part = foldText(fileName);
+    questions.push((facts) => foldText(facts.fileName).includes(part));
   }
   if (errorCode !== undefined) questions.push((facts) => facts.errorCode === errorCode);
   return questions;

@@ -154,7 +154,7 @@ function listStatus(status: DocumentStatus): ListStatus {
 }
 
 /** The status of a document, or the one it had before it was deleted. */
-export function statusOf({ state, context }: DocumentActor): DocumentStatus {
+export function statusOf({ state, context }: Pick<DocumentActor, 'state' | 'context'>): DocumentStatus {
   return (state as DocumentState) === 'Deleted'
     ? (context.statusBefore ?? 'Pending')
     : (state as DocumentStatus);
@@ -256,7 +256,7 @@ function createdDocumentRow(document: DocumentActor): CreatedDocumentRow {
   };
 }
 
-function documentRow(document: DocumentActor): DocumentRow {
+export function documentRow(document: Pick<DocumentActor, 'state' | 'context'>): DocumentRow {
   const { id, name, key, createdBy, folderId, type, tags, actions, externalId } = document.context;
   const isOpen = document.state === 'Pending';
   const people = new Map<string, [Participant, boolean]>();

@@ -44,8 +44,10 @@ import {
   refusalOf,
   wrongStatus,
 } from '../document-records/document-changes.ts';
+import type { DocumentColumns } from '../document-records/document-columns.ts';
+import { type DocumentQuery, restricts } from '../document-records/document-filter.ts';
 import { documentAddress } from '../document-records/document-index.ts';
-import { type DocumentQuery, listDocuments, restricts } from '../document-records/document-list.ts';
+import { listDocuments } from '../document-records/document-list.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
 
 const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');
@@ -82,7 +84,10 @@ type Request = Pick<NewDocumentOperation, 'action' | 'filter'>;
 export class DocumentOperations {
   readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
+  constructor(
+    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly columns: DocumentColumns,
+  ) {
     this.#runtime = runtime;
   }
 
@@ -92,7 +97,7 @@ export class DocumentOperations {
     const { id } = tenant.organization;
     const filter = await boundedFilter(store, tenant, request, clock.now());
     const query = { ...filter, limit: 1, offset: 0, newestFirst: false };
-    return (await listDocuments(store, id, query)).totalCount;
+    return (await listDocuments(store, id, query, this.columns)).totalCount;
   }
 
   /** Refusals: `BadRequest` to delete every document, `TooManyRequests`. */
@@ -108,7 +113,7 @@ export class DocumentOperations {
       });
     const at = clock.now();
     const filter = await boundedFilter(store, tenant, request, at);
-    const { batch, matched } = await nextBatch(store, id, filter, 'start');
+    const { batch, matched } = await nextBatch(store, this.columns, id, filter, 'start');
     const input = {
       organization: { id, name },
       createdBy: principalOf(tenant),
@@ -205,17 +210,21 @@ async function boundedFilter(
 
 async function nextBatch(
   store: ActorStore,
+  columns: DocumentColumns,
   organization: OrganizationId,
   filter: DocumentFilter,
   position: 'start' | ListPosition,
 ): Promise<{ readonly batch: DocumentBatch; readonly matched: number }> {
   const query: DocumentQuery = { ...filter, limit: BATCH_SIZE, offset: 0, newestFirst: false, position };
-  const { ids, totalCount, next } = await listDocuments(store, organization, query);
+  const { ids, totalCount, next } = await listDocuments(store, organization, query, columns);
   return { batch: { ids, after: next?.after ?? null }, matched: totalCount };
 }
 
 /** Acts on the documents of one batch, each message under an id: a repeated batch does nothing twice. */
-export function operateDocumentsHandler(store: ActorStore): EffectHandler<OperateDocumentsEffect> {
+export function operateDocumentsHandler(
+  store: ActorStore,
+  columns: DocumentColumns,
+): EffectHandler<OperateDocumentsEffect> {
   return {
     after: 'durable',
     partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
@@ -236,7 +245,8 @@ export function operateDocumentsHandler(store: ActorStore): EffectHandler<Operat
       };
       if (after === null) return { type: 'PROGRESS', ...counts, next: null };
       const position = { after, totalCount: context.matched };
-      const { batch } = await nextBatch(store, organizationId, context.filter as DocumentFilter, position);
+      const filter = context.filter as DocumentFilter;
+      const { batch } = await nextBatch(store, columns, organizationId, filter, position);
       return { type: 'PROGRESS', ...counts, next: batch };
     },
   };

@@ -20,6 +20,7 @@ import {
   recordAction,
   type sendToDocument,
 } from '../document-records/document-changes.ts';
+import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { DocumentHistory } from '../document-records/document-history.ts';
 import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
 import { type DocumentQuery, listDocuments } from '../document-records/document-list.ts';
@@ -44,6 +45,7 @@ export class DocumentService {
     private readonly folders: Folders,
     private readonly contents: Renditions,
     private readonly links: SigningLinks,
+    private readonly columns: DocumentColumns,
   ) {
     this.#history = new DocumentHistory(runtime.store);
   }
@@ -95,10 +97,8 @@ export class DocumentService {
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
     const { store } = this.runtime;
     const { directory } = this;
-    const { ids, ...page } = await listDocuments(store, tenant.organization.id, {
-      ...query,
-      folders: tenant.folders,
-    });
+    const asked = { ...query, folders: tenant.folders };
+    const { ids, ...page } = await listDocuments(store, tenant.organization.id, asked, this.columns);
     const found = await Promise.all(ids.map((id) => directory.byId(id)));
     const folders = new Map<string, Promise<FolderView | null>>();
     const folderOf = (document: DocumentActor): Promise<FolderView | null> => {

@@ -16,13 +16,10 @@ import { requestedUsers, usersOf } from '../../../machines/portal/document/docum
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
 import { Changes } from '../../shared/changes.ts';
 import type { Tenant } from '../api/callers.ts';
+import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { DOCUMENT, type DocumentActor, statusOf } from '../document-records/document-index.ts';
-import {
-  type DocumentQuery,
-  expiringDocuments,
-  listDocuments,
-  pendingOf,
-} from '../document-records/document-list.ts';
+import type { DocumentQuery } from '../document-records/document-list.ts';
+import { expiringDocuments, listDocuments, pendingOf } from '../document-records/document-list.ts';
 import { type DocumentDirectory, hasSignature } from '../document-records/document-reader.ts';
 import { isPromised } from '../document-records/signing-turns.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -89,6 +86,7 @@ export class SenderOverview {
     },
     private readonly directory: Pick<DocumentDirectory, 'byId'>,
     private readonly folders: Pick<Folders, 'find'>,
+    private readonly columns: DocumentColumns,
   ) {}
 
   async counts({ organization }: Tenant, email: string): Promise<OverviewCounts> {
@@ -146,36 +144,26 @@ export class SenderOverview {
     const { store } = this.runtime;
     if (kind === 'expiring') return expiringDocuments(store, organization, filter);
     const query: DocumentQuery = { ...filter, offset: 0 };
-    if (kind === 'concluded')
-      return listDocuments(store, organization, { ...query, statuses: ['Concluded'] });
-    if (kind === 'ended') return listDocuments(store, organization, { ...query, statuses: ENDED });
-    if (kind === undefined) return listDocuments(store, organization, query);
+    const list = (more: Partial<DocumentQuery>) =>
+      listDocuments(store, organization, { ...query, ...more }, this.columns);
+    if (kind === 'concluded') return list({ statuses: ['Concluded'] });
+    if (kind === 'ended') return list({ statuses: ENDED });
+    if (kind === undefined) return list({});
     const { mine, alone } = await this.#waitingFor(organization, email);
-    const pending: DocumentQuery = { ...query, statuses: ['Pending'] };
-    return listDocuments(
-      store,
-      organization,
-      kind === 'others'
-        ? { ...pending, without: alone }
-        : {
-            ...{ ...pending, only: mine },
-            // Rows of one participant do not name the others, whom `q` finds.
-            ...(filter.q === undefined && { participantQ: email, participantQueryType: 'Email' }),
-          },
-    );
+    return list({ statuses: ['Pending'], ...(kind === 'others' ? { without: alone } : { only: mine }) });
   }
 
-  /** Documents in which it is the turn of an address; `alone`: those that wait for nobody else. */
+  /** Order numbers of documents in which it is the turn of an address; `alone`: those that wait for nobody else. */
   async #waitingFor(organization: OrganizationId, email: string) {
-    const mine = new Set<DocumentId>();
-    const alone = new Set<DocumentId>();
+    const mine = new Set<number>();
+    const alone = new Set<number>();
     for (const id of await pendingOf(this.runtime.store, organization, email, MOST_COUNTED)) {
       const document = await this.directory.byId(id);
       if (document?.state !== 'Pending') continue;
       const waiting = waitingPeople(document.context);
       const own = waiting.filter(({ email: one }) => one !== null && addressKey(one) === addressKey(email));
-      if (own.length > 0) mine.add(id);
-      if (own.length > 0 && own.length === waiting.length) alone.add(id);
+      if (own.length > 0) mine.add(document.context.order);
+      if (own.length > 0 && own.length === waiting.length) alone.add(document.context.order);
     }
     return { mine, alone };
   }

@@ -1,0 +1,221 @@
+/**
+ * Filters of documents, and tests of rows of `document-index.ts` that say what they find.
+ *
+ * Source: docs/portal-values.md §12.
+ */
+import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
+import type { ListPosition } from '../../../contracts/portal/lists.ts';
+import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { addressKey } from '../shared/mail-address.ts';
+import {
+  type DocumentRow,
+  folded,
+  foldedKey,
+  type ListStatus,
+  NO_FOLDER,
+  type ParticipantRow,
+  type PersonRow,
+  participantKey,
+} from './document-index.ts';
+
+/** Index of a person's fields by filter. */
+export const SEARCHED_FIELDS = { Name: 0, Identifier: 1, Email: 2, Phone: 3 } as const;
+
+/** Maximum number of compared tags. Source: docs/portal-values.md §12. */
+export const MAX_TAGS = 10;
+
+type FactsRow = DocumentRow & Partial<Pick<ParticipantRow, 'pending'>>;
+export type RowPredicate = (facts: FactsRow, order: number) => boolean;
+
+export interface DocumentQuery extends DocumentFilter {
+  /** A page by position instead of number; `offset` is not used. @default pages by number */
+  readonly position?: 'start' | ListPosition | undefined;
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
+  readonly newestFirst: boolean;
+  /** Only these; with `status`, those of both. */
+  readonly statuses?: readonly ListStatus[];
+  /** Order numbers of the only ones. */
+  readonly only?: ReadonlySet<number>;
+  /** Order numbers of those that are left out, which are pending and not deleted. */
+  readonly without?: ReadonlySet<number> | undefined;
+  /** `q` also finds participants. */
+  readonly findsPeople?: boolean;
+}
+
+/** True unless the filter finds every document of an organization. */
+export function restricts(filter: DocumentFilter): boolean {
+  const { status, folderId, withoutFolder, deleted, createdFrom, createdTo } = filter;
+  const isInFolder = folderId !== undefined || withoutFolder === true;
+  const isDated = createdFrom !== undefined || createdTo !== undefined;
+  const questions = [...predicatesOf({ ...filter, folders: undefined }), ...participantPredicates(filter)];
+  return status !== undefined || isInFolder || isDated || deleted === true || questions.length > 0;
+}
+
+/** Order numbers never lie before the creation; they lie behind it where the clock was set back. */
+export function orderBounds({
+  createdFrom,
+  createdTo,
+  position,
+  newestFirst,
+}: Pick<DocumentQuery, 'createdFrom' | 'createdTo' | 'position' | 'newestFirst'>) {
+  const after = typeof position === 'object' ? position.after : undefined;
+  const from = Math.max(
+    createdFrom === undefined ? 0 : firstOrderNumberAt(createdFrom),
+    after === undefined || newestFirst ? 0 : after + 1,
+  );
+  const below = Math.min(
+    createdTo === undefined ? Infinity : firstOrderNumberAt(createdTo + 1),
+    after === undefined || !newestFirst ? Infinity : after,
+  );
+  return { ...(from > 0 && { from }), ...(below < Infinity && { below }) };
+}
+
+type StatusQuery = Pick<DocumentQuery, 'status' | 'statuses'>;
+
+export function statusesOf({ status, statuses }: StatusQuery): readonly ListStatus[] | undefined {
+  const wanted = statusesNamed(status);
+  return wanted === undefined ? statuses : wanted.filter((one) => statuses?.includes(one) ?? true);
+}
+
+function statusesNamed(status: DocumentQuery['status']): readonly ListStatus[] | undefined {
+  if (status === 'PendingOrRefused') return ['Pending', 'Refused'];
+  if (status === 'CanceledOrExpired') return ['Canceled', 'Expired'];
+  return status === undefined ? undefined : [status];
+}
+
+export function statusPredicates(query: StatusQuery): RowPredicate[] {
+  const statuses = statusesOf(query);
+  return statuses === undefined ? [] : [({ status }) => statuses.includes(status)];
+}
+
+type FolderQuery = Pick<DocumentFilter, 'folderId' | 'withoutFolder'>;
+
+export function folderOf({ folderId, withoutFolder }: FolderQuery): string | undefined {
+  return folderId ?? (withoutFolder === true ? NO_FOLDER : undefined);
+}
+
+export function folderPredicates(query: FolderQuery): RowPredicate[] {
+  const folder = folderOf(query);
+  return folder === undefined ? [] : [(facts) => (facts.folder ?? NO_FOLDER) === folder];
+}
+
+/** A complete address or identifier uses the index; a part of one is searched for. */
+export function exactParticipant({
+  participantQ,
+  participantQueryType: type,
+}: DocumentFilter): string | undefined {
+  const text = participantQ?.trim() ?? '';
+  // Rows of earlier versions have an internationalized domain as it was given.
+  if (type === 'Email' && !/[^\x21-\x7e]|xn--/i.test(text) && /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/.test(text))
+    return participantKey('Email', text);
+  if (type === 'Identifier' && /^[\d.\-/ ]{11,}$/.test(text))
+    return participantKey('Identifier', text.replace(/[\s.\-/]/g, ''));
+  return undefined;
+}
+
+export function participantPredicates({
+  participantQ,
+  participantQueryType: type,
+  pendingSignature,
+}: DocumentFilter): RowPredicate[] {
+  const given = participantQ?.trim() ?? '';
+  const text = folded(given);
+  if (text === '') return [];
+  // An internationalized domain is found in both of its forms.
+  const address = given.includes('@') ? folded(addressKey(given)) : text;
+  const bare = text.replace(/[\s.\-/()+]/g, '');
+  const places = type === undefined ? Object.values(SEARCHED_FIELDS) : [SEARCHED_FIELDS[type]];
+  const isWho = (person: PersonRow) =>
+    places.some((place) => {
+      const value = folded(person[place] ?? '');
+      if (value.includes(text) || value.includes(address)) return true;
+      if (value.includes('xn--') && folded(addressKey(value)).includes(address)) return true;
+      // Numbers are compared without their punctuation.
+      return place % 2 === 1 && bare !== '' && value.replace(/[\s.\-/()+]/g, '').includes(bare);
+    });
+  return [
+    // Rows of one participant have no list of people.
+    ({ people = [] }: { readonly people?: FactsRow['people'] }) =>
+      people.some(([who, pending]) => isWho(who) && (pending || pendingSignature !== true)),
+  ];
+}
+
+/** Tests of a query other than those of status, folder, participant and time. */
+export function predicatesOf(
+  query: DocumentFilter & Partial<Pick<DocumentQuery, 'findsPeople' | 'without'>>,
+): RowPredicate[] {
+  const questions: RowPredicate[] = [];
+  const {
+    q,
+    queryType = 'Name',
+    pendingSignature,
+    filterByDocumentType,
+    documentType,
+    tags,
+    externalId,
+    folders,
+    without,
+  } = query;
+  if (q !== undefined && q !== '') {
+    const isFound = searched(q, queryType);
+    const [isPerson] = query.findsPeople === true ? participantPredicates({ participantQ: q }) : [];
+    questions.push((facts, order) => isFound(facts, order) || isPerson?.(facts, order) === true);
+  }
+  if (folders !== undefined) questions.push((facts) => folders.includes(facts.folder ?? NO_FOLDER));
+  if (without !== undefined) questions.push((_facts, order) => !without.has(order));
+  if (externalId !== undefined) questions.push((facts) => facts.externalId === externalId);
+  if (pendingSignature === true) questions.push(({ signs }) => signs);
+  if (filterByDocumentType === true) questions.push(({ type }) => type === (documentType ?? null));
+  for (const tag of tags?.slice(0, MAX_TAGS) ?? []) {
+    const [label, value] = [tag.label === null ? null : folded(tag.label), folded(tag.value)];
+    questions.push((facts) =>
+      facts.tags.some(
+        ([itsLabel, itsValue]) =>
+          folded(itsValue) === value && (label === null || folded(itsLabel ?? '') === label),
+      ),
+    );
+  }
+  return questions;
+}
+
+function searched(q: string, by: NonNullable<DocumentQuery['queryType']>): RowPredicate {
+  const text = folded(q);
+  const has = (value: string) => folded(value).includes(text);
+  switch (by) {
+    case 'Name':
+      return ({ name }) => has(name);
+    case 'Key': {
+      const key = foldedKey(q);
+      // A text of hyphens and spaces is no part of a key.
+      return (facts) => key !== '' && facts.key.includes(key);
+    }
+    case 'Id':
+      return ({ id }) => has(id);
+    case 'CreatorName':
+      return ({ creator }) => has(creator);
+    case 'Tag':
+      return ({ tags }) => tags.some(([label, value]) => has(value) || has(label ?? ''));
+    case 'Any': {
+      const others = (['Name', 'Key', 'Id', 'CreatorName', 'Tag'] as const).map((one) => searched(q, one));
+      return (facts, order) => has(facts.externalId ?? '') || others.some((isFound) => isFound(facts, order));
+    }
+  }
+}
+
+/** Tests of a query on rows that no index has selected. */
+export function allPredicatesOf(
+  query: Omit<DocumentQuery, 'limit' | 'offset' | 'newestFirst'>,
+): RowPredicate[] {
+  return [
+    ...[...predicatesOf(query), ...participantPredicates(query)],
+    ...[...statusPredicates(query), ...folderPredicates(query)],
+  ];
+}
+
+export function allOf(questions: readonly RowPredicate[]): RowPredicate | undefined {
+  if (questions.length === 0) return undefined;
+  return (facts, order) => questions.every((question) => question(facts, order));
+}

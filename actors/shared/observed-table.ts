@@ -1,0 +1,223 @@
+/**
+ * The fields that lists filter by, in memory: exact totals and any page of any filter, without reading rows. Built from the
+ * rows by the first list that needs it and updated by each committed step.
+ *
+ * Only an accelerator: while it is incomplete, lists read the rows. Source: docs/decisions/0251-lists-in-columns.md.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StoreNodes } from '@sealwright/runtime';
+import { Codes, type ColumnScan, OrderedColumns, type OrderPage, type RowTest } from './ordered-columns.ts';
+import { isNowhere, TextColumn, type TextSearch } from './text-column.ts';
+
+/** Rows taken between two turns of the event loop while building. */
+const ROWS_PER_TURN = 256;
+
+/** A test of a record. */
+export type Condition =
+  /** Of the text in a column of codes. */
+  | { readonly codes: number; readonly passes: (text: string | null) => boolean }
+  | ({ readonly texts: number } & TextSearch)
+  /** All but these order numbers. */
+  | { readonly without: ReadonlySet<number> };
+
+export interface TableScan extends Omit<ColumnScan, 'groups'> {
+  /** A record passes one condition of each group. */
+  readonly groups: readonly (readonly Condition[])[];
+}
+
+export interface TableShape<Facts> {
+  /** Number of columns of codes and of texts. */
+  readonly codes: number;
+  readonly texts: number;
+  readonly codesOf: (facts: Facts) => readonly (string | null)[];
+  /** Entries of text columns; empty = none. */
+  readonly textsOf: (facts: Facts) => readonly string[];
+}
+
+export interface TableSource<Facts> {
+  /** All stored records, ascending, with those that are stored meanwhile or without them. */
+  readonly read: () => AsyncIterable<readonly [order: number, facts: Facts]>;
+  /** Number of records as of the steps observed so far; undefined: not known. */
+  readonly count: () => number | undefined;
+  /** Above it nothing is kept. */
+  readonly most: number;
+  readonly nodes?: Pick<StoreNodes, 'sync'> | undefined;
+}
+
+export class ObservedTable<Facts> {
+  readonly #shape: TableShape<Facts>;
+  readonly #source: TableSource<Facts>;
+  #table: FilterTable<Facts>;
+  #state: 'none' | 'building' | 'ready' | 'too-many' = 'none';
+  #building: Promise<void> | undefined;
+  /** Records seen while building: newer than the rows. Undefined = removed. */
+  #seen = new Map<number, Facts | undefined>();
+
+  constructor(shape: TableShape<Facts>, source: TableSource<Facts>) {
+    this.#shape = shape;
+    this.#source = source;
+    this.#table = new FilterTable(shape);
+  }
+
+  /** Records in memory. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** True if `observe` does something. */
+  get observes(): boolean {
+    return this.#state === 'building' || this.#state === 'ready';
+  }
+
+  /** A record as of a committed step; undefined = it was removed. */
+  observe(order: number, facts: Facts | undefined): void {
+    if (this.#state === 'building') this.#seen.set(order, facts);
+    else if (this.#state === 'ready') this.#apply(order, facts);
+  }
+
+  /** Forgets all: steps of other nodes were missed, or the memory is needed. */
+  reset(): void {
+    this.#forget('none');
+  }
+
+  /** The text of a record in a column of texts; empty = none. */
+  textOf(order: number, column: number): string {
+    return this.#table.textOf(order, column);
+  }
+
+  /** One page; undefined while the table is incomplete. */
+  async page(scan: TableScan): Promise<OrderPage | undefined> {
+    if (this.#state === 'none' && (this.#source.count() ?? 0) <= this.#source.most)
+      this.#building = this.#build();
+    // A page whose total is known reads few rows: it does not wait.
+    if (scan.total === undefined) await this.#building;
+    if (this.#state !== 'ready') return undefined;
+    const count = this.#source.count();
+    if (count !== undefined && this.#table.size !== count) return undefined;
+    return this.#table.page(scan);
+  }
+
+  /** Never rejects: nobody may wait for it, and where the store fails, reading the rows says so. */
+  async #build(): Promise<void> {
+    this.#state = 'building';
+    const table = this.#table;
+    // After a reset, another one may be building.
+    const isWanted = (): boolean => this.#state === 'building' && this.#table === table;
+    try {
+      let taken = 0;
+      for await (const [order, facts] of this.#source.read()) {
+        if (!isWanted()) return;
+        this.#apply(order, facts);
+        taken += 1;
+        if (taken % ROWS_PER_TURN === 0) await nextTurn();
+      }
+      // The steps of other nodes whose rows were read.
+      await this.#source.nodes?.sync();
+      if (!isWanted()) return;
+      this.#state = 'ready';
+      for (const [order, facts] of this.#seen) this.#apply(order, facts);
+      this.#seen = new Map();
+    } catch {
+      if (isWanted()) this.#forget('none');
+    }
+  }
+
+  #apply(order: number, facts: Facts | undefined): void {
+    if (facts === undefined) this.#table.delete(order);
+    else if (this.#table.size >= this.#source.most || !this.#table.set(order, facts))
+      this.#forget('too-many');
+  }
+
+  #forget(state: 'none' | 'too-many'): void {
+    this.#table = new FilterTable(this.#shape);
+    this.#seen = new Map();
+    this.#state = state;
+  }
+}
+
+/** Columns of codes and of texts. */
+class FilterTable<Facts> {
+  readonly #shape: TableShape<Facts>;
+  readonly #rows: OrderedColumns;
+  readonly #codes: readonly Codes[];
+  readonly #texts: readonly TextColumn[];
+
+  constructor(shape: TableShape<Facts>) {
+    this.#shape = shape;
+    const rows = new OrderedColumns(shape.codes, shape.texts);
+    this.#rows = rows;
+    this.#codes = Array.from({ length: shape.codes }, () => new Codes());
+    this.#texts = Array.from(
+      { length: shape.texts },
+      (_, column) => new TextColumn((order, entry) => rows.setEntry(order, column, entry)),
+    );
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  textOf(order: number, column: number): string {
+    return this.#texts[column]?.text(this.#rows.entryOf(order, column)) ?? '';
+  }
+
+  /** @returns false when a column has too many values */
+  set(order: number, facts: Facts): boolean {
+    const codes: number[] = [];
+    try {
+      for (const [column, text] of this.#shape.codesOf(facts).entries())
+        codes.push(this.#codes[column]?.codeOf(text) ?? 0);
+    } catch {
+      return false;
+    }
+    const texts = this.#shape.textsOf(facts);
+    const entries = this.#texts.map((column, index) => {
+      const text = texts[index] ?? '';
+      const known = this.#rows.entryOf(order, index);
+      if (column.text(known) === text) return known;
+      column.remove(known);
+      return column.add(order, text);
+    });
+    this.#rows.set(order, codes, entries);
+    return true;
+  }
+
+  delete(order: number): void {
+    for (const [index, column] of this.#texts.entries()) column.remove(this.#rows.entryOf(order, index));
+    this.#rows.delete(order);
+  }
+
+  async page({ groups, ...scan }: TableScan): Promise<OrderPage> {
+    for (const column of this.#texts) column.hold();
+    try {
+      const tests: RowTest[][] = [];
+      for (const group of groups) {
+        const found: RowTest[] = [];
+        for (const condition of group) found.push(await this.#testOf(condition));
+        tests.push(found);
+      }
+      return await this.#rows.page({ ...scan, groups: tests });
+    } finally {
+      for (const column of this.#texts) column.release();
+    }
+  }
+
+  async #testOf(condition: Condition): Promise<RowTest> {
+    if ('codes' in condition) {
+      const { codes, passes } = condition;
+      return { codes, chosen: this.#codes[codes]?.select(passes) ?? new Uint8Array(0) };
+    }
+    if ('without' in condition) return condition;
+    const { texts, ...search } = condition;
+    return { entries: texts, found: (await this.#texts[texts]?.search(search)) ?? (() => false) };
+  }
+}
+
+/** Parts of a text that a user gave. */
+export function containingText(
+  texts: number,
+  pattern: string,
+  more?: Partial<TextSearch>,
+): readonly Condition[] {
+  return isNowhere(pattern) ? [] : [{ texts, pattern, ...more }];
+}

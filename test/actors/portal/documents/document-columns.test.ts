@@ -1,0 +1,301 @@
+/** The tables that answer lists of documents. Source: docs/decisions/0251-lists-in-columns.md. */
+import type { Row, RowQuery, Step } from '@sealwright/runtime';
+import { MemoryStore } from '@sealwright/runtime/testing';
+import test from 'ava';
+import { DocumentColumns } from '../../../../actors/portal/document-records/document-columns.ts';
+import {
+  allPredicatesOf,
+  type DocumentQuery,
+  exactParticipant,
+  orderBounds,
+} from '../../../../actors/portal/document-records/document-filter.ts';
+import {
+  DOCUMENT,
+  type DocumentActor,
+  documentDefinition,
+  documentRowOf,
+  participantKey,
+} from '../../../../actors/portal/document-records/document-index.ts';
+import { listDocuments } from '../../../../actors/portal/document-records/document-list.ts';
+import type { OrganizationId } from '../../../../machines/ids.ts';
+import { stepOf } from '../../../contract/steps.ts';
+
+const [OURS, THEIRS] = ['10000000-0000-4000-8000-000000000001', '20000000-0000-4000-8000-000000000002'].map(
+  (id) => id as OrganizationId,
+) as [OrganizationId, OrganizationId];
+const SEED = 20_261_127;
+
+/** Numbers from 0 to below 1, the same in each run. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const next = random(SEED);
+const below = (end: number) => Math.floor(next() * end);
+const oneOf = <One>(values: readonly One[]): One => values[below(values.length)] as One;
+const maybe = <One>(share: number, value: () => One) => (next() < share ? value() : undefined);
+
+const PEOPLE = ['Ana', 'Änne Groß', 'Bob', 'Susana', 'Ana María'].flatMap((name, at) => [
+  { name, identifier: `529982247${10 + at}`, email: `${name.slice(0, 2)}${at}@Example.org`, phone: null },
+  { name, identifier: `529.982.247-${10 + at}`, email: null, phone: `+49 (30) 12-${at}` },
+  { name, identifier: null, email: `${at}ana@xn--mller-kva.de`, phone: '030.12' },
+  { name, identifier: null, email: `a${at}@müller.de`, phone: null },
+]);
+const FOLDERS = ['f0', 'f1', 'f2', null];
+const TAGS = ['year|2026', 'Year|2025', '|2026', 'client|Ü', 'x|'].map((text) => {
+  const [label = '', value = ''] = text.split('|');
+  return { label: label === '' ? null : label, value };
+});
+const STATES = ['Pending', 'FlowConcluded', 'Concluded', 'Refused', 'Canceled', 'Expired', 'Deleted'];
+
+function someDocument(order: number, organization: OrganizationId): DocumentActor {
+  const tags = TAGS.filter(() => next() < 0.3);
+  const externalId = maybe(0.4, () => oneOf(['Order-1', 'order-1', 'order-12', 'ORDER-1']));
+  const actions = Array.from({ length: below(4) }, (_, at) => ({
+    type: oneOf(['Signer', 'Approver']),
+    status: oneOf(['Pending', 'Created', 'Completed']),
+    user: { id: `u${order}-${at}`, ...oneOf(PEOPLE) },
+    ruleUsers: [],
+  }));
+  const context = {
+    ...{ order, actions, tags },
+    id: `${order.toString(16).padStart(8, '0')}-0000-4000-8000-00000000000a`,
+    name: oneOf(['Lease', 'LEASE 2', 'Größe', 'contract.pdf']),
+    key: `KEY${order.toString(36).toUpperCase()}LEASE`,
+    createdBy: { name: oneOf(['Ana', 'Import', 'ERP']) },
+    organization: { id: organization, name: organization },
+    folderId: oneOf(FOLDERS),
+    type: oneOf(['Deed', null]),
+    ...(externalId !== undefined && { externalId }),
+    ...{ creationDate: order, updateDate: order, made: [], parts: [], accepted: [], reservations: [] },
+    ...{ attachments: [], file: { blob: blob() }, current: blob(), signatures: null, isEnvelope: false },
+    ...{ processingError: null, expirationDate: null, statusBefore: oneOf(['Pending', 'Concluded']) },
+  };
+  return { id: context.id, state: oneOf(STATES), context } as unknown as DocumentActor;
+}
+
+function blob() {
+  return { sha256: 'a', size: 1 };
+}
+
+class CountingStore extends MemoryStore {
+  read = 0;
+
+  override async rows(query: RowQuery): Promise<readonly Row[]> {
+    const rows = await super.rows(query);
+    this.read += rows.length;
+    return rows;
+  }
+}
+
+/** A store whose documents are written as steps write them. */
+async function storeOf(count: number) {
+  const store = new CountingStore();
+  const columns = new DocumentColumns(store, {});
+  const stored = new Map<number, { readonly actor: DocumentActor; readonly revision: number }>();
+  const facts = (actor: DocumentActor) => ({
+    rows: documentDefinition.rows?.(actor) ?? [],
+    counters: documentDefinition.counters?.(actor) ?? {},
+  });
+  const write = async (actor: DocumentActor): Promise<Step> => {
+    const { order } = actor.context;
+    const before = stored.get(order);
+    const [was, is] = [before ? facts(before.actor) : { rows: [], counters: {} }, facts(actor)];
+    const counters: Record<string, number> = { ...is.counters };
+    for (const [name, by] of Object.entries(was.counters)) counters[name] = (counters[name] ?? 0) - by;
+    const keys = new Set(is.rows.map(({ view, key }) => JSON.stringify([view, key])));
+    const remove = was.rows.filter(({ view, key }) => !keys.has(JSON.stringify([view, key])));
+    const address = { kind: DOCUMENT, id: actor.id };
+    const revision = before?.revision ?? 0;
+    const step = stepOf(
+      address,
+      revision,
+      { rows: { put: is.rows, remove }, counters },
+      { state: actor.state, context: actor.context as never },
+    );
+    const { ok } = await store.commit(step);
+    if (!ok) throw new Error('The step was not committed.');
+    stored.set(order, { actor, revision: revision + 1 });
+    columns.observe(step);
+    return step;
+  };
+  for (let order = 1; order <= count; order += 1)
+    await write(someDocument(order, order % 5 === 0 ? THEIRS : OURS));
+  return { store, columns, write };
+}
+
+function someQuery(): DocumentQuery {
+  const named = maybe(0.3, () =>
+    oneOf(['lease', 'LEASE 2', 'ße', 'ana', 'KEY1', 'erp', '2026', 'order-1', '-', '0000', 'a\x01b']),
+  );
+  const who = maybe(0.3, () =>
+    oneOf([
+      'ana',
+      'ANA1@',
+      'an0@example.org',
+      'bo2@example.org',
+      '0@müller',
+      'mller',
+      'xn--',
+      '529.982.247-12',
+      '52998224712',
+      '+49',
+      '3012',
+      'groß',
+      ' - ',
+      '\x02',
+    ]),
+  );
+  const externalId = maybe(0.1, () => oneOf(['Order-1', 'order-1', 'order-9']));
+  const query = {
+    status: maybe(0.3, () =>
+      oneOf(['Pending', 'Concluded', 'Refused', 'PendingOrRefused', 'CanceledOrExpired'] as const),
+    ),
+    statuses: maybe(0.1, () => ['Pending', 'Expired'] as const),
+    folderId: maybe(0.15, () => oneOf(['f0', 'f1', 'f9'])),
+    withoutFolder: maybe(0.1, () => true as const),
+    folders: maybe(0.2, () => oneOf([['f0'], ['f0', 'f2'], ['-', 'f1'], []])),
+    q: named,
+    queryType: maybe(0.7, () => oneOf(['Name', 'Key', 'Id', 'CreatorName', 'Tag', 'Any'] as const)),
+    participantQ: who,
+    participantQueryType: maybe(0.6, () => oneOf(['Name', 'Identifier', 'Email', 'Phone'] as const)),
+    pendingSignature: maybe(0.2, () => true),
+    filterByDocumentType: maybe(0.1, () => true),
+    documentType: maybe(0.5, () => 'Deed'),
+    tags: maybe(0.15, () =>
+      [oneOf(TAGS), oneOf(TAGS)]
+        .map(({ label, value }) => ({ label: oneOf([label?.toUpperCase() ?? null, null]), value }))
+        .filter(({ value }) => value !== ''),
+    ),
+    deleted: maybe(0.15, () => true),
+    externalId,
+    createdFrom: undefined,
+    without: maybe(0.1, () => new Set([3, 7, 50])),
+    findsPeople: next() < 0.2,
+    ...{ limit: 1 + below(20), offset: below(3), newestFirst: next() < 0.5 },
+  };
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined),
+  ) as unknown as DocumentQuery;
+}
+
+/** All that a query finds, by reading every row. */
+async function scan(store: MemoryStore, organization: OrganizationId, query: DocumentQuery) {
+  const view = query.deleted === true ? 'documents-deleted' : 'documents';
+  const rows = await store.rows({ view, prefix: [organization], limit: 10_000 });
+  const exact = exactParticipant(query);
+  const { participantQ: _, ...others } = query;
+  const tests = allPredicatesOf(exact === undefined ? query : others);
+  const by = query.participantQueryType === 'Email' ? ('Email' as const) : ('Identifier' as const);
+  const { from = 0, below: end = Infinity } = orderBounds(query);
+  const found = rows.filter(({ key, value }) => {
+    const [facts, order] = [documentRowOf(value), key.at(-1) as number];
+    const isNamed = facts.people.some(([[, identifier, email], isPending]) => {
+      const text = by === 'Email' ? email : identifier;
+      return (
+        text !== null && participantKey(by, text) === exact && (isPending || query.pendingSignature !== true)
+      );
+    });
+    return (
+      order >= from &&
+      order < end &&
+      (exact === undefined || isNamed) &&
+      tests.every((fits) => fits(facts, order))
+    );
+  });
+  const ids = found.map(({ value }) => documentRowOf(value).id);
+  return query.newestFirst ? ids.toReversed() : ids;
+}
+
+test('tables find what reading every row finds, with exact totals, while documents change', async (t) => {
+  const { store, columns, write } = await storeOf(200);
+  let answered = 0;
+  for (let round = 0; round < 700; round += 1) {
+    const organization = oneOf([OURS, THEIRS]);
+    const query = someQuery();
+    const offset = query.offset * query.limit;
+    const page = await columns.page(organization, query, { offset, limit: query.limit, total: undefined });
+    const all = await scan(store, organization, query);
+    if (page === undefined) continue;
+    answered += 1;
+    const said = JSON.stringify({ organization, query });
+    t.is(page.totalCount, all.length, said);
+    t.deepEqual(
+      page.found.map(({ id }) => id),
+      all.slice(offset, offset + query.limit),
+      said,
+    );
+    const order = 1 + below(220);
+    await write(someDocument(order, order % 5 === 0 ? THEIRS : OURS));
+  }
+  t.true(answered > 600, `${answered} were answered`);
+});
+
+test('a long list is paged by number and by position without reading rows, while documents come and go', async (t) => {
+  const { store, columns, write } = await storeOf(2_400);
+  const filter = { q: 'lease', limit: 29, offset: 0, newestFirst: false } as const;
+  const list = (query: DocumentQuery) => listDocuments(store, OURS, query, columns);
+  const before = await scan(store, OURS, filter);
+  const { totalCount } = await list(filter);
+  t.is(totalCount, before.length);
+  const changed = new Set<string>();
+  const listed: string[] = [];
+  let created = 2_400;
+  let position: NonNullable<DocumentQuery['position']> | undefined = 'start';
+  while (position !== undefined) {
+    store.read = 0;
+    const page = await list({ ...filter, position });
+    t.true(store.read <= 1, `${store.read} rows were read`);
+    listed.push(...page.ids);
+    position = page.next;
+    t.is(page.totalCount, before.length);
+    created += 1;
+    for (const order of [1 + below(2_400), created]) {
+      if (order % 5 === 0) continue;
+      const actor = someDocument(order, OURS);
+      changed.add(actor.id);
+      await write(actor);
+    }
+  }
+  t.is(new Set(listed).size, listed.length, 'no document is listed twice');
+  t.deepEqual(
+    before.filter((id) => !changed.has(id)),
+    listed.filter((id) => !changed.has(id) && before.includes(id as never)) as never,
+  );
+  const last = await list({ ...filter, newestFirst: true, offset: 3 });
+  t.deepEqual(last.ids, (await scan(store, OURS, { ...filter, newestFirst: true })).slice(87, 116));
+});
+
+test('a table after a restart finds the same, and none knows documents of another organization', async (t) => {
+  const { store, columns, write } = await storeOf(1_600);
+  const query = { q: 'lease', queryType: 'Any', limit: 100, offset: 2, newestFirst: true } as const;
+  const page = { offset: 200, limit: 100, total: undefined };
+  await columns.page(OURS, query, page);
+  for (let order = 1; order < 400; order += 1) if (order % 5 !== 0) await write(someDocument(order, OURS));
+  const again = new DocumentColumns(store, await store.counters('documents/'));
+  const found = await again.page(OURS, query, page);
+  t.deepEqual(await columns.page(OURS, query, page), found);
+  t.is(found?.found.length, 100);
+  store.read = 0;
+  const theirs = await again.page(THEIRS, { ...query, q: 'key1' }, { ...page, offset: 0 });
+  t.true(store.read <= 320, `${store.read} rows were read of 320 of the other organization`);
+  t.true(theirs?.found.every(({ order }) => order % 5 === 0));
+  t.is(theirs?.totalCount, (await scan(store, THEIRS, { ...query, q: 'key1' })).length);
+});
+
+test('totals of several folders come from counters, and documents in no folder can be among them', async (t) => {
+  const { store } = await storeOf(300);
+  for (const folders of [['f0', '-'], ['f1'], ['f2', 'f0', 'f9'], []])
+    for (const status of [undefined, 'Pending', 'CanceledOrExpired'] as const) {
+      const query = { limit: 5, offset: 0, newestFirst: true, folders, ...(status && { status }) };
+      store.read = 0;
+      const { ids, totalCount } = await listDocuments(store, OURS, query);
+      if (status === undefined) t.true(store.read <= 15, `${store.read} rows were read`);
+      const all = await scan(store, OURS, query);
+      t.deepEqual([ids, totalCount], [all.slice(0, 5), all.length]);
+    }
+});
