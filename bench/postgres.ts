@@ -19,6 +19,8 @@ const IN_FLIGHT = 64;
 /** Rounds alternate all sides, so that other load affects all; the median round of each counts. */
 const ROUNDS = 3;
 const NODES = [1, 2, 3];
+/** Beside three nodes: as many that share nothing, since processes alone cost each other time on few processors. */
+const APART = '3 nodes apart';
 const AIM = 'docs/performance.md';
 
 /** Beside the sources: packages of others are no part of the product. */
@@ -60,13 +62,18 @@ async function run(context: BenchContext): Promise<void> {
   await client.connect();
   const sides = new Map<string, RunningSide>();
   const open = async (name: string, side: string, schema: string, processes: number) => {
-    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-    sides.set(name, await startSide(client, side, { url, schema, process: 0 }, processes));
+    for (const name of [schema, ...NODES.map((_, at) => `${schema}_${at}`)])
+      await client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+    sides.set(
+      name,
+      await startSide(client, side, { url, schema, isApart: name === APART, process: 0 }, processes),
+    );
   };
   await open('plain pg', 'plain', 'bench_plain', 1);
   await open('commit_steps alone', 'commit', 'bench_commit', 1);
   for (const nodes of quick ? [1] : NODES)
     await open(`${nodes} node${nodes > 1 ? 's' : ''}`, 'runtime', `bench_nodes_${nodes}`, nodes);
+  if (!quick) await open(APART, 'runtime', 'bench_apart', 3);
   if (existsSync(PEER_PACKAGE)) await open('pg-boss 10.4.2', 'pg-boss', 'pgboss_bench', 1);
   const windows = new Map<string, Window[]>();
   let done = 0;
@@ -91,6 +98,15 @@ async function run(context: BenchContext): Promise<void> {
     context.figure(`processor time of a step, ${name}: node`, node * 1000, 'µs');
     context.figure(`processor time of a step, ${name}: database`, database * 1000, 'µs');
   }
+  const apart = windows.get(APART) ?? [];
+  const shares = (windows.get('3 nodes') ?? []).flatMap((window, round) => {
+    const other = apart[round];
+    return other === undefined ? [] : [costOf(window) / costOf(other)];
+  });
+  if (shares.length > 0)
+    context.figure(`processor time of a step, 3 nodes: times that of ${APART}`, middle(shares, Number), '×', {
+      aim: { of: 'value', atMost: 1.5, source: AIM },
+    });
   for (const nodes of quick ? [1] : NODES) {
     const schema = `bench_nodes_${nodes}`;
     const { rows } = await client.query<{ wrong: string; actors: string }>(
@@ -108,16 +124,21 @@ async function run(context: BenchContext): Promise<void> {
   await client.end();
 }
 
+function costOf({ node, database }: Window): number {
+  return node + database;
+}
+
 async function startSide(
   client: pg.Client,
   side: string,
-  options: SideOptions,
+  options: SideOptions & { readonly isApart: boolean },
   processes: number,
 ): Promise<RunningSide> {
   const children: { send(message: ToSide): void; next(): Promise<FromSide>; gone: Promise<unknown> }[] = [];
   for (let number = 0; number < processes; number += 1) {
     const script = side === 'pg-boss' ? PEER : SIDE;
-    const child = fork(script, [side, JSON.stringify({ ...options, process: number })], {
+    const schema = options.isApart ? `${options.schema}_${number}` : options.schema;
+    const child = fork(script, [side, JSON.stringify({ ...options, schema, process: number })], {
       stdio: ['ignore', 2, 2, 'ipc'],
     });
     const gone = once(child, 'exit');

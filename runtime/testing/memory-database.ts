@@ -110,7 +110,7 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     if (hasOthers && !isReported) throw failure('LS002', 'Another session exists.');
     const store = new MemoryStore(this.tables, token);
     const committed = await Promise.all(steps.map(({ step }) => store.commit(step)));
-    const stored = steps.filter((_, at) => committed[at]?.ok).map(({ step }) => changeText(step));
+    const stored = steps.filter((_, at) => committed[at]?.ok).map(changeText);
     if (hasOthers && stored.length > 0) this.#changes.push({ session: token, steps: stored });
     return {
       outcomes: committed.map((one) => (one.ok ? 'ok' : one.reason)),
@@ -123,9 +123,10 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
   async stored(_token: number, steps: readonly EncodedStep[]) {
     const store = new MemoryStore(this.tables);
     const found = await Promise.all(steps.map(({ step }) => store.load(step.actor.address)));
-    return steps.flatMap(({ step }, at) => {
+    return steps.flatMap((encoded, at) => {
+      const { step } = encoded;
       const isStored = JSON.stringify(found[at] ?? null) === JSON.stringify(step.ends ? null : step.actor);
-      const isReported = this.#changes.some((change) => change.steps.includes(changeText(step)));
+      const isReported = this.#changes.some((change) => change.steps.includes(changeText(encoded)));
       return isStored && !isReported ? [step] : [];
     });
   }

@@ -46,7 +46,8 @@ const END = `UPDATE sessions SET seen_at = '-infinity' WHERE token = $1`;
 const READ = `SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin,
     c.seq, c.session, c.steps
   FROM (SELECT 1) AS one LEFT JOIN LATERAL (
-    SELECT seq, session, CASE WHEN session = $2 AND seq = ANY ($3::bigint[]) THEN NULL ELSE steps END AS steps
+    SELECT seq, session, CASE WHEN session = $2 AND seq = ANY ($3::bigint[]) THEN NULL
+        ELSE array_to_string(steps, E'\\n') END AS steps
       FROM changes
       WHERE xid >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::pg_snapshot)
         AND pg_visible_in_snapshot(xid, COALESCE($5::pg_snapshot, pg_current_snapshot())) AND seq > $4
@@ -162,12 +163,12 @@ async function readPage(
   client: Statements,
   { snapshot, session, own, after, target, limit }: ChangePageQuery,
 ): Promise<readonly ChangeRow[]> {
-  const { rows } = await client.query<ChangeRow>({
+  const { rows } = await client.query<Omit<ChangeRow, 'steps'> & { readonly steps: string | null }>({
     name: 'read-changes',
     text: READ,
     values: [snapshot, session, own, after, target, limit],
   });
-  return rows;
+  return rows.map((row) => ({ ...row, steps: row.steps?.split('\n') ?? null }));
 }
 
 /** Returns the steps that are stored and that no change reports. */
@@ -179,7 +180,7 @@ async function readStored(
     text: `SELECT at, body, EXISTS (SELECT FROM changes WHERE steps @> ARRAY[text]) AS is_told
       FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
       ORDER BY at`,
-    values: [steps.map(keyOf), steps.map(({ step }) => changeText(step))],
+    values: [steps.map(keyOf), steps.map(changeText)],
   });
   return rows.flatMap(({ at, body, is_told }) => {
     const stored = steps[at - 1];
@@ -207,7 +208,7 @@ async function findCommit(
         (SELECT seq FROM changes WHERE session = $3 AND steps @> ARRAY[text] LIMIT 1) AS change
       FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
       ORDER BY at`,
-    values: [steps.map(keyOf), steps.map(({ step }) => changeText(step)), token],
+    values: [steps.map(keyOf), steps.map(changeText), token],
   });
   const found = rows.map(({ at, revision, body, change }) => {
     const { step, columns } = steps[at - 1] as EncodedStep;

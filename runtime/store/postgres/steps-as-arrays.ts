@@ -3,7 +3,7 @@
  * a group.
  */
 import { parseEffectKey } from '../../model/keys.ts';
-import type { ActorAddress, Bytes, Committed, Step } from '../../model/ports.ts';
+import type { ActorAddress, Bytes, Committed, Revision, Step } from '../../model/ports.ts';
 import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 
@@ -46,11 +46,28 @@ const LISTS = [
   ['counterName', 'counterChange'],
 ] as const;
 
-/** Placeholders of the call: session, columns of steps, for each group its ends and its columns, texts for others. */
-export const COMMIT_STEPS = `SELECT outcomes, taken_names, holders, change FROM commit_steps(${Array.from(
-  { length: 2 + PER_STEP.length + LISTS.reduce((sum, columns) => sum + 1 + columns.length, 0) },
-  (_, at) => `$${at + 1}`,
-).join(', ')})`;
+/**
+ * Columns of JSON. They go to the server as one text with a line for each value, an empty one for null: JSON has no
+ * line feed, and writing and reading an array of texts takes several times as long.
+ */
+const JSON_COLUMNS: ReadonlySet<string> = new Set([
+  'body',
+  'effectBody',
+  'armBody',
+  'putValue',
+  'line',
+  'told',
+]);
+
+/** Parameters of the call: session, columns of steps, for each group its ends and its columns, texts for others. */
+export const COMMIT_STEPS = `SELECT outcomes, taken_names, holders, change FROM commit_steps(${[
+  'session',
+  ...PER_STEP,
+  ...LISTS.flatMap((columns) => ['end', ...columns]),
+  'told',
+]
+  .map((column, at) => (JSON_COLUMNS.has(column) ? `string_to_array($${at + 1}, E'\\n', '')` : `$${at + 1}`))
+  .join(', ')})`;
 
 /** Encodes one step with checked keys (`checkStepKeys`). */
 export function encodeStep(step: Step): EncodedStep {
@@ -128,7 +145,7 @@ export function commitParameters(
   const column = (name: string) => {
     const all: unknown[] = [];
     for (const { columns } of steps) for (const value of columns[name] ?? []) all.push(value);
-    return all;
+    return JSON_COLUMNS.has(name) ? all.join('\n') : all;
   };
   for (const name of PER_STEP) parameters.push(column(name));
   for (const group of LISTS) {
@@ -141,7 +158,7 @@ export function commitParameters(
     );
     for (const name of group) parameters.push(column(name));
   }
-  parameters.push(isReported ? steps.map(({ step }) => changeText(step)) : null);
+  parameters.push(isReported ? steps.map(changeText).join('\n') : null);
   return parameters;
 }
 
@@ -154,25 +171,94 @@ export interface CommitRow {
   readonly change: number | null;
 }
 
-/** Text of a step for other nodes: what observers read. Its work belongs to the node that committed it. */
-export function changeText({
-  actor,
-  basedOn,
-  journal,
-  rows,
-  names,
-  counters,
-  moved,
-  ends,
-  events,
-}: Step): string {
-  return JSON.stringify({ actor, basedOn, journal, rows, names, counters, moved, ends, events });
+/** Facts of a step that every observer reads; the rest is for few of them. */
+type ChangeHead = readonly [
+  kind: string,
+  id: string,
+  revision: Revision,
+  version: number,
+  state: string,
+  journalHash: string | null,
+  ends: boolean,
+  counters: readonly (readonly [string, number])[],
+];
+
+/** Only the end of a head has this text: quotation marks inside of a value are escaped, and a head has no members. */
+const BEFORE_HEAD = '{"head":';
+const AFTER_HEAD = ',"actor":';
+
+/**
+ * Text of a step for other nodes: what observers read, its head first. Its work belongs to the node that committed it.
+ * Nodes of earlier versions read all but the head.
+ */
+export function changeText({ step, columns }: EncodedStep): string {
+  const { actor, basedOn, rows, names, counters, moved, ends, events } = step;
+  const { address, revision, version, state, journalHash = null } = actor;
+  const counted = Object.entries(counters);
+  const head: ChangeHead = [
+    ...([address.kind, address.id, revision, version, state, journalHash] as const),
+    ...([ends === true, counted] as const),
+  ];
+  const body = columns['body']?.[0] ?? JSON.stringify(actor);
+  const others = JSON.stringify({ basedOn, rows, names, counters, moved, ends, events }).slice(1);
+  return `${BEFORE_HEAD}${JSON.stringify(head)}${AFTER_HEAD}${body},"journal":[${columns['line']}],${others}`;
 }
 
-/** Reads the result of `changeText`. */
+/** Reads the result of `changeText`, which has one line. What is behind the head is parsed when it is read. */
 export function parseChange(text: string): Step {
   const none = { effects: [], settles: null, dropsEffects: false, timers: { arm: [], disarm: [] } };
-  return { ...none, ...(JSON.parse(text) as Omit<Step, keyof typeof none>) };
+  type Whole = Omit<Step, keyof typeof none>;
+  // A node of an earlier version wrote it.
+  if (!text.startsWith(BEFORE_HEAD)) return { ...none, ...(JSON.parse(text) as Whole) };
+  const [kind, id, revision, version, state, journalHash, ends, counters] = JSON.parse(
+    text.slice(BEFORE_HEAD.length, text.indexOf(AFTER_HEAD)),
+  ) as ChangeHead;
+  let parsed: Whole | undefined;
+  const whole = (): Whole => {
+    parsed ??= JSON.parse(text) as Whole;
+    return parsed;
+  };
+  return {
+    ...none,
+    actor: {
+      address: { kind, id },
+      ...{ revision, version, state },
+      ...(journalHash !== null && { journalHash }),
+      get context() {
+        return whole().actor.context;
+      },
+      get timers() {
+        return whole().actor.timers;
+      },
+      get consumed() {
+        return whole().actor.consumed;
+      },
+      get journalLength() {
+        return whole().actor.journalLength;
+      },
+      get stopped() {
+        return whole().actor.stopped;
+      },
+    },
+    basedOn: revision - 1,
+    counters: Object.fromEntries(counters),
+    ...(ends && { ends }),
+    get journal() {
+      return whole().journal;
+    },
+    get rows() {
+      return whole().rows;
+    },
+    get names() {
+      return whole().names;
+    },
+    get moved() {
+      return whole().moved;
+    },
+    get events() {
+      return whole().events;
+    },
+  };
 }
 
 /** Returns the outcome of the step at `index`. */
