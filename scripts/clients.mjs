@@ -1,12 +1,12 @@
 /**
  * Generates clients of both services from their descriptions with OpenAPI Generator, which needs Java.
  *
- * npm run clients -- <language> … [--out <folder>]      python, java, csharp; php and go with a newer generator; default: all, in dist-clients
+ * npm run clients -- <language> … [--out <folder>]      python, java, csharp, php, go; default: all, in dist-clients
  *
  * OPENAPI_GENERATOR names the jar of another version; without it the npm package of the generator is used. exit 0: all are there.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -19,10 +19,13 @@ const { values: options, positionals } = parseArgs({
 });
 /** The last versions of the npm package that have the generator in them; later ones load it from elsewhere. */
 const LAST = '1.0.18-5.0.0-beta2';
-/** Its client for PHP cannot read refusals, and it makes no models for Go: these need a newer version. */
-const NEED_NEWER = ['php', 'go'];
+const isNewer = Boolean(process.env.OPENAPI_GENERATOR);
 const LANGUAGES = {
-  python: { generator: 'python', names: (api) => ['--package-name', `sealwright_${api}`] },
+  python: {
+    generator: 'python',
+    names: (api) => ['--package-name', `sealwright_${api}`],
+    mend: forPython,
+  },
   java: {
     generator: 'java',
     names: (api) => [
@@ -37,27 +40,29 @@ const LANGUAGES = {
   csharp: { generator: 'csharp-netcore', names: (api) => ['--package-name', `Sealwright.${titled(api)}`] },
   php: {
     generator: 'php',
+    isForOneFile: true,
     names: (api) => [
       ...['--git-user-id', 'sealwright', '--git-repo-id', api],
       `--additional-properties=invokerPackage=Sealwright\\\\${titled(api)}`,
     ],
+    mend: forPhp,
   },
   go: {
     generator: 'go',
+    isForOneFile: true,
     names: (api) => [
       ...['--package-name', `sealwright_${api}`, '--git-user-id', 'sealwright', '--git-repo-id', api],
+      // This version makes no models; the pages that it makes of them are given the form of models.
+      ...(isNewer ? [] : ['-t', join(ROOT, 'scripts/clients/go')]),
     ],
+    mend: forGo,
   },
 };
 
-const isNewer = Boolean(process.env.OPENAPI_GENERATOR);
-const offered = Object.keys(LANGUAGES).filter((name) => isNewer || !NEED_NEWER.includes(name));
-const languages = positionals.length > 0 ? positionals : offered;
-const unknown = languages.filter((name) => !offered.includes(name));
+const languages = positionals.length > 0 ? positionals : Object.keys(LANGUAGES);
+const unknown = languages.filter((name) => !Object.hasOwn(LANGUAGES, name));
 if (unknown.length > 0)
-  fail(
-    `no generator for ${unknown.join(', ')}; there are ${offered.join(', ')}${isNewer ? '' : ', and more with OPENAPI_GENERATOR'}`,
-  );
+  fail(`no generator for ${unknown.join(', ')}; there are ${Object.keys(LANGUAGES).join(', ')}`);
 const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
 const { asOpenApi30 } = await built('http/core/openapi/version-3-0.js');
 const { portalDocument } = await built('test/http/portal/harness.js');
@@ -69,13 +74,16 @@ for (const [api, document] of [
   ['batch', batchDocument()],
   ['portal', portalDocument()],
 ]) {
-  const description = join(out, `${api}.json`);
-  writeFileSync(description, JSON.stringify(forGenerators(asOpenApi30(document))));
-  for (const language of languages) generate(language, api, description);
+  for (const language of languages) {
+    const description = join(out, `${language}-${api}.json`);
+    const { isForOneFile } = LANGUAGES[language];
+    writeFileSync(description, JSON.stringify(forGenerators(asOpenApi30(document), isForOneFile)));
+    generate(language, api, description);
+  }
 }
 
 function generate(language, api, description) {
-  const { generator, names } = LANGUAGES[language];
+  const { generator, names, mend } = LANGUAGES[language];
   const folder = join(out, `${language}-${api}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -90,8 +98,42 @@ function generate(language, api, description) {
   });
   if (status !== 0)
     fail(`${language}: the generator ended with ${status}\n${(stdout + stderr).slice(-4000)}`);
+  if (!isNewer) mend?.(folder);
   const warnings = new Set((stdout + stderr).match(/(?<=WARN +).*/g));
   console.log(`${folder}${[...warnings].map((one) => `\n  ${one}`).join('')}`);
+}
+
+/** The client asks for a token that it never sets. */
+function forPython(folder) {
+  const [name] = readdirSync(folder).filter((one) => existsSync(join(folder, one, 'configuration.py')));
+  const path = join(folder, name, 'configuration.py');
+  replace(path, 'if self.access_token is not None', "if getattr(self, 'access_token', None) is not None");
+}
+
+/** The generator calls functions that the HTTP library for PHP no longer has. */
+function forPhp(folder) {
+  const names = readdirSync(join(folder, 'lib/Api')).map((name) => `lib/Api/${name}`);
+  for (const name of [...names, 'composer.json']) {
+    const path = join(folder, name);
+    replace(path, '\\GuzzleHttp\\Psr7\\try_fopen(', '\\GuzzleHttp\\Psr7\\Utils::tryFopen(');
+    replace(path, '\\GuzzleHttp\\Psr7\\build_query(', '\\GuzzleHttp\\Psr7\\Query::build(');
+    replace(path, '\\GuzzleHttp\\json_encode(', '\\GuzzleHttp\\Utils::jsonEncode(');
+    replace(path, '"guzzlehttp/guzzle": "^6.2"', '"guzzlehttp/guzzle": "^7.4"');
+  }
+}
+
+function replace(path, before, after) {
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(before, after));
+}
+
+/** Models are among the pages; a page begins with its title. The client reads `application/problem+json` as no JSON. */
+function forGo(folder) {
+  replace(join(folder, 'client.go'), '(?:vnd\\.[^;]+\\+)?json', '(?:[^;]+\\+)?json');
+  for (const name of readdirSync(join(folder, 'docs'))) {
+    const path = join(folder, 'docs', name);
+    if (readFileSync(path, 'utf8').startsWith('#')) continue;
+    renameSync(path, join(folder, `model_${name.replace(/\.md$/, '.go')}`));
+  }
 }
 
 function titled(name) {

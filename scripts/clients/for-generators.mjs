@@ -1,10 +1,12 @@
 /** Leaves out of a description what generators of clients do not read: the service checks it anyway. */
 
 /**
- * Without pages, expressions, refusals of unknown members, null and true as words, choices of types, and members that contain their own schema; with one media
- * type for each content.
+ * Without pages, expressions, refusals of unknown members, null and true as words, choices of types, members that contain their own schema, and the codes of each
+ * refusal; with one media type for each content.
+ *
+ * @param isForOneFile forms have one file: the generator reads no second one
  */
-export function forGenerators(document) {
+export function forGenerators(document, isForOneFile = false) {
   // In Go NewJob makes a Job: the name of a type must not be that of a function.
   const text = JSON.stringify(document).replaceAll(
     /"New(\w+)":\{|(#\/components\/schemas\/)New(\w+)/g,
@@ -16,6 +18,8 @@ export function forGenerators(document) {
   for (const { requestBody, responses } of operations)
     [requestBody, ...Object.values(responses)].forEach(keepOne);
   Object.values(copy.components.responses ?? {}).forEach(keepOne);
+  Object.values(copy.components.responses ?? {}).forEach(leaveOutCodes);
+  if (isForOneFile) for (const { requestBody } of operations) leaveOutLists(requestBody);
   const { schemas } = copy.components;
   for (const name of Object.keys(schemas)) leaveOutItself(schemas[name], name, schemas);
   return copy;
@@ -54,6 +58,18 @@ function keepOne(part) {
   const wanted = ['application/json', 'multipart/form-data', 'application/octet-stream'];
   const kept = wanted.find((type) => types.includes(type)) ?? types[0];
   part.content = { [kept]: part.content[kept] };
+}
+
+/** Of what is made of one schema, the schema. */
+function leaveOutCodes({ content = {} }) {
+  for (const part of Object.values(content))
+    if (part.schema?.allOf?.length === 1) part.schema = part.schema.allOf[0];
+}
+
+function leaveOutLists({ content = {} } = {}) {
+  const { properties = {} } = content['multipart/form-data']?.schema ?? {};
+  for (const [name, { items }] of Object.entries(properties))
+    if (items?.format === 'binary') delete properties[name];
 }
 
 function leaveOutItself(part, name, schemas) {

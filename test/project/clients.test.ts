@@ -1,6 +1,6 @@
 /** The generated clients compile, and their calls are carried out and refused. Debian has no C#, whose client is only generated. */
 import { execFile, spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -11,10 +11,13 @@ const JAVA_PACKAGES = [
   ...['jackson-core', 'jackson-databind', 'jackson-annotations', 'jsr305', 'geronimo-annotation-1.3-spec'],
 ];
 
+/** Programs that clients need, beside that of the generator. */
+const TOOLS: { readonly [language: string]: string } = { python: 'python3', php: 'php', go: 'go' };
+
 /** Generates into a folder; resolves with what the program printed. The wait for the generator is minutes on a busy machine. */
 async function generated(t: ExecutionContext, language: string): Promise<string | undefined> {
   t.timeout(900_000, 'a generator that loads a JVM for each client, and a compiler');
-  for (const tool of ['java', language === 'python' ? 'python3' : 'java']) {
+  for (const tool of ['java', TOOLS[language] ?? 'java']) {
     if (spawnSync('which', [tool]).status === 0) continue;
     if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') t.fail(`${tool} is not here`);
     t.log(`${tool} is not here; nothing was tested`);
@@ -77,6 +80,29 @@ test('the clients for Java compile, and one pauses the pipeline', async (t) => {
   }
   const said = await smoke('java', ['-cp', [join(out, 'classes'), ...jars].join(':'), 'Smoke']);
   t.is(said, 'true smoke\n401\n');
+});
+
+test('the client for PHP signs a file, and reads the code of a refusal', async (t) => {
+  const out = await generated(t, 'php');
+  if (out === undefined) return;
+  const said = await smoke('php', [join(PROGRAMS, 'smoke.php')], { CLIENTS: out });
+  t.is(said, 'Completed hello.txt true\n401 auth.invalid-credentials\n');
+});
+
+test('the clients for Go compile, and one signs a file and reads the code of a refusal', async (t) => {
+  const out = await generated(t, 'go');
+  if (out === undefined) return;
+  for (const api of ['batch', 'portal']) {
+    const folder = join(out, `src/github.com/sealwright/${api}`);
+    mkdirSync(folder, { recursive: true });
+    for (const name of readdirSync(join(out, `go-${api}`)).filter((one) => one.endsWith('.go')))
+      copyFileSync(join(out, `go-${api}`, name), join(folder, name));
+  }
+  const env = { GOPATH: `${out}:/usr/share/gocode`, GO111MODULE: 'off', GOCACHE: join(out, 'cache') };
+  await promisify(execFile)('go', ['build', '-o', join(out, 'smoke'), join(PROGRAMS, 'smoke.go')], {
+    env: { ...process.env, ...env },
+  });
+  t.is(await smoke(join(out, 'smoke'), []), 'Completed hello.txt true\n401 auth.invalid-credentials\n');
 });
 
 test('the client for C# is generated', async (t) => {
