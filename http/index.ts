@@ -10,7 +10,7 @@ export { createHealthListener } from './core/health-listener.ts';
 export type { HttpServer } from './core/listener.ts';
 export { createLoadGuard } from './core/load-guard.ts';
 export type { HttpSettings, ListenSettings } from './core/settings.ts';
-export { SignOn } from './core/sign-on/sign-on.ts';
+export { SignOn, type SignOnProvider } from './core/sign-on/sign-on.ts';
 export { loadUws, unavailableUws } from './core/transport/uws.ts';
 export type { UserProviders } from './portal/account/provider-pages.ts';
 export { portalPageRoutes } from './portal/page-routes.ts';

@@ -1,7 +1,7 @@
 /** Maps `Identity:*` to the identity providers of both services. Source: docs/identity.md. */
-import type { Clock, Ids, Log } from '@sealwright/runtime';
+import type { Clock, Ids, Log, StoreNodes } from '@sealwright/runtime';
 import type { HealthCheck } from '../actors/index.ts';
-import { SignOn, type UserProviders } from '../http/index.ts';
+import { SignOn, type SignOnProvider, type UserProviders } from '../http/index.ts';
 import type { ProviderSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 
@@ -16,7 +16,13 @@ export interface IdentitySetup {
 export async function setUpIdentity(
   { identity, auth }: Pick<Settings, 'identity' | 'auth'>,
   keys: KeyFolder,
-  parts: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly publicUrl: () => string },
+  parts: {
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly log: Log;
+    readonly nodes: StoreNodes | undefined;
+    readonly publicUrl: () => string;
+  },
 ): Promise<IdentitySetup | undefined> {
   if (identity.providers.length === 0) return undefined;
   const { value } = await keys.loadOrCreate('identity-secret', () =>
@@ -29,7 +35,7 @@ export async function setUpIdentity(
     secret,
     parts,
   );
-  const ofOperators = identity.providers.filter(({ operators }) => operators);
+  const ofOperators = identity.providers.filter(({ operators }) => operators).map(withProtocol);
   const operators = new SignOn(
     { path: '/login', cookies: auth.cookieName, providers: ofOperators },
     secret,
@@ -49,5 +55,16 @@ export async function setUpIdentity(
 }
 
 function userProvider({ organization, ...provider }: ProviderSettings) {
-  return organization === undefined ? undefined : { ...provider, organization };
+  return organization === undefined ? undefined : { ...withProtocol(provider), organization };
+}
+
+/** The members of a kind are present: the settings are checked. */
+function withProtocol<Given extends Omit<ProviderSettings, 'organization'>>(given: Given) {
+  const { name, kind, groupsClaim, metadataFile = '', entityId = '', allowUnsolicited } = given;
+  const { issuer = '', clientId = '', clientSecret = '', scopes } = given;
+  const protocol: SignOnProvider['protocol'] =
+    kind === 'Saml'
+      ? { kind, name, groupsClaim, metadataFile, entityId, allowUnsolicited }
+      : { kind, name, groupsClaim, issuer, clientId, clientSecret, scopes };
+  return { ...given, protocol };
 }

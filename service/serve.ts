@@ -91,7 +91,10 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   let portalUrl: string | undefined;
   const publicUrl = () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href;
   const { sealing, portal } = await openPortalKeys(base, signing, publicUrl);
-  const identity = await setUpIdentity(settings, keys, { clock, ids, log, publicUrl });
+  const identity = await setUpIdentity(settings, keys, {
+    ...{ clock, ids, log, publicUrl },
+    nodes: store.nodes,
+  });
   let tellDraining = () => {};
   const draining = new Promise<void>((resolve) => {
     tellDraining = resolve;

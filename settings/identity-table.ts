@@ -1,7 +1,7 @@
 /** `Identity:*`: sign-in of users and operators at identity providers. Source: docs/identity.md. */
 import { z } from 'zod';
 import { key, optional, records, required, type Shape } from './keys.ts';
-import { choice, flag, list, parsedBy, pattern, scalar, secretText, text, whole } from './kinds.ts';
+import { choice, flag, list, parsedBy, path, pattern, scalar, secretText, text, whole } from './kinds.ts';
 import { name as organizationName } from './portal-table.ts';
 import type { Fault, Warning } from './report.ts';
 
@@ -51,8 +51,8 @@ export const PROVIDER_KEYS = {
   Name: required(providerName, 'unnamed', {
     says: 'Name in the addresses `/sign-in/<Name>` and `/login/<Name>`, and on the buttons.',
   }),
-  Kind: key(choice(['Oidc'], { Saml: 'is not part of this version' }), 'Oidc', {
-    says: 'Protocol: OpenID Connect.',
+  Kind: key(choice(['Oidc', 'Saml']), 'Oidc', {
+    says: 'Protocol: OpenID Connect, or SAML 2.0.',
   }),
   Organization: optional(organizationName, {
     says: 'Organization whose users sign in there. Either this or `Operators`.',
@@ -67,14 +67,23 @@ export const PROVIDER_KEYS = {
   CreateUsers: key(flag(), false, {
     says: 'Make a user of the organization at the first sign-in. Needs `Roles`.',
   }),
-  Issuer: required(issuer, 'https://localhost', {
-    says: 'Address of the provider; `/.well-known/openid-configuration` is below it.',
+  Issuer: optional(issuer, {
+    says: '`Oidc`: address of the provider; `/.well-known/openid-configuration` is below it.',
   }),
-  ClientId: required(text('client id'), 'unnamed', { says: 'Client id that the provider has issued.' }),
-  ClientSecret: required(secretText(), '', { says: 'Client secret that the provider has issued.' }),
-  Scopes: key(list(scope), ['openid', 'profile', 'email'], { says: 'Scopes of the request.' }),
+  ClientId: optional(text('client id'), { says: '`Oidc`: client id that the provider has issued.' }),
+  ClientSecret: optional(secretText(), { says: '`Oidc`: client secret that the provider has issued.' }),
+  MetadataFile: optional(path(), {
+    says: '`Saml`: metadata of the provider. Read at each sign-in, so that it can be replaced.',
+  }),
+  EntityId: optional(text('entity id'), {
+    says: '`Saml`: name of this service at the provider, and audience of its answers.',
+  }),
+  AllowUnsolicited: key(flag(), false, {
+    says: '`Saml`: take answers that begin at the provider. Others can then sign people in as somebody else.',
+  }),
+  Scopes: key(list(scope), ['openid', 'profile', 'email'], { says: '`Oidc`: scopes of the request.' }),
   GroupsClaim: key(text('name of a claim'), 'groups', {
-    says: 'Claim with the groups, in the ID token or the user information.',
+    says: 'Claim with the groups, in the ID token or the user information; with `Saml` the attribute.',
   }),
 } as const;
 
@@ -90,6 +99,11 @@ export const IDENTITY_KEYS = {
 } as const;
 
 export type ProviderSettings = Shape<typeof PROVIDER_KEYS>;
+
+const NEEDED = {
+  Oidc: ['issuer', 'clientId', 'clientSecret'],
+  Saml: ['metadataFile', 'entityId'],
+} as const;
 
 interface IdentitySettings {
   readonly identity: { readonly providers: readonly ProviderSettings[]; readonly localSignIn: boolean };
@@ -115,6 +129,12 @@ export function checkIdentity({ identity }: IdentitySettings, faults: Fault[], w
     if (createUsers && roles.length === 0)
       fault('CreateUsers', 'is true, which needs Roles: a new user would have no role');
     if (createUsers && operators) fault('CreateUsers', 'is for organizations; operators need no records');
+    for (const member of NEEDED[provider.kind])
+      if (provider[member] === undefined)
+        fault(member[0]?.toUpperCase() + member.slice(1), `is required with Kind=${provider.kind}`);
+    // It does not say that an address is verified, so it speaks for its domains.
+    if (provider.kind === 'Saml' && !operators && domains.length === 0)
+      fault('Domains', 'is required with Kind=Saml and an Organization');
     if (!scopes.includes('openid')) fault('Scopes', 'must hold openid');
     for (const one of domains) {
       const other = before.findIndex((earlier) => !earlier.operators && earlier.domains.includes(one));

@@ -29,6 +29,8 @@ export type BatchOperation = Omit<Operation<RefusalCode>, 'reply'> &
     readonly answerHeaders?: readonly 'X-Run-Id'[];
     /** `form`: fields of a small form; `stream`: the handler reads the form. @default JSON with a schema, none without */
     readonly bodyPolicy?: 'form' | 'stream';
+    /** Maximum size of a form, bytes. @default 16 KiB */
+    readonly maxBodyBytes?: number;
     /** Code for a path that matches no resource. @default route.not-found */
     readonly unknown?: RefusalCode;
   };

@@ -5,6 +5,8 @@ import { operation } from './operation.ts';
 
 /** Maximum length of a field of a small form. */
 const MAX_FIELD = 16_384;
+/** Longest form with the answer of a provider, bytes: people with many groups have long ones. */
+export const MAX_PROVIDER_FORM = 262_144;
 /** Headers that tell the origin of a request. */
 const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'];
 
@@ -117,6 +119,40 @@ export const finishProviderLogin = operation({
   }),
   replies: { 200: 'page', 403: 'page', 503: 'page' },
   refusals: ['route.not-found', 'rate-limited', 'auth.misconfigured'],
+});
+
+export const receiveProviderAnswer = operation({
+  auth: 'anonymous',
+  method: 'POST',
+  path: '/login/{name}/acs',
+  group: 'Pages',
+  summary: 'Takes the answer of a SAML provider.',
+  description:
+    'The page leads on to the callback: with a form of another site, browsers do not send the cookie of the login.',
+  bodyPolicy: 'form',
+  maxBodyBytes: MAX_PROVIDER_FORM,
+  params: providerName,
+  body: z.object({
+    SAMLResponse: shown(
+      z.string().default(''),
+      'Answer of the provider, Base64.',
+      'PHNhbWxwOlJlc3BvbnNlPg==',
+    ),
+  }),
+  replies: { 200: 'page', 403: 'page', 503: 'page' },
+  refusals: ['route.not-found', 'rate-limited', 'validation.body-invalid'],
+});
+
+export const describeToProvider = operation({
+  auth: 'anonymous',
+  method: 'GET',
+  path: '/login/{name}/metadata',
+  group: 'Pages',
+  summary: 'Returns the metadata of this service for a SAML provider.',
+  description: 'The addresses are those by which this request was made.',
+  params: providerName,
+  reply: 'xml',
+  refusals: ['route.not-found'],
 });
 
 export const endProviderSessions = operation({

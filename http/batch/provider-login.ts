@@ -8,8 +8,10 @@ import type { Batch } from '../../actors/index.ts';
 import { OPERATOR_ROLES } from '../../contracts/batch/access.ts';
 import {
   beginProviderLogin,
+  describeToProvider,
   endProviderSessions,
   finishProviderLogin,
+  receiveProviderAnswer,
 } from '../../contracts/batch/session.ts';
 import { visibleText } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
@@ -21,7 +23,7 @@ import type { RateLimiter } from '../core/access/rate-limit.ts';
 import type { SessionPerson } from '../core/access/sessions.ts';
 import { type PageReply, page, redirect } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
-import { type ProviderPerson, personKey, SignInFailure } from '../core/sign-on/oidc-provider.ts';
+import { type ProviderPerson, personKey, SignInFailure } from '../core/sign-on/provider.ts';
 import type { SignOn, SignOnProvider } from '../core/sign-on/sign-on.ts';
 import { handle } from './handle.ts';
 import { addressOf, localReturnUrl } from './return-address.ts';
@@ -74,14 +76,30 @@ export function providerLoginRoutes(
           since: clock.now(),
         });
         await events.recordSession('LoggedIn', operator, caller.address);
-        return page(200, onwardPage(to, 'You are logged in.'), [
-          ['Set-Cookie', signOn.flows.forget('flow', caller)],
+        return page(200, onwardPage(to || '/', 'You are logged in.'), [
+          ...signOn.flows.forgetSignIn(caller),
           ['Set-Cookie', signOn.flows.origin(name, person.idToken, caller)],
           ['Set-Cookie', sessionCookie(authenticator.cookieName, token, caller.https)],
         ]);
       } catch (error) {
         return failurePage(name, error);
       }
+    }),
+    handle(receiveProviderAnswer, async ({ params: { name }, body, caller }) => {
+      providerOf(name);
+      await answers.acquire(clientNetwork(caller.address));
+      try {
+        const cookie = await signOn.receive(name, addressOf(caller), caller, body.SAMLResponse);
+        const onward = onwardPage(`/login/${name}/callback`, 'The answer of the identity provider is read.');
+        return page(200, onward, [['Set-Cookie', cookie]]);
+      } catch (error) {
+        return failurePage(name, error);
+      }
+    }),
+    handle(describeToProvider, async ({ params: { name }, caller }) => {
+      const body = await signOn.description(providerOf(name).name, addressOf(caller));
+      if (body === undefined) throw new Refusal('route.not-found', `${name} needs no metadata.`);
+      return { kind: 'asset', status: 200, contentType: 'application/xml; charset=utf-8', body, headers: [] };
     }),
     handle(endProviderSessions, async ({ params: { name }, body }) => {
       providerOf(name);

@@ -90,6 +90,8 @@ export const ZONES = {
       'node-forge',
       'lru-cache',
       'openid-client',
+      '@node-saml/node-saml',
+      '@xmldom/xmldom',
       'jose',
     ],
     builtins: true,

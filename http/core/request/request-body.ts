@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Refusal } from '../../../machines/refusals.ts';
 import { BodyReader } from '../body/body.ts';
-import { readSmall } from '../body/json-body.ts';
+import { readWhole, SMALL_BODY_BYTES } from '../body/json-body.ts';
 import { MultipartError, MultipartReader, multipartBoundary } from '../body/multipart.ts';
 import type { CheckedBody, Conventions } from '../conventions.ts';
 import type { Exchange } from '../transport/exchange.ts';
@@ -12,10 +12,18 @@ import type { RequestContextOptions } from './request-options.ts';
 
 /**
  * Field name → value, the first of each name; parts with a file name are omitted. An empty body has no fields.
- * Refusals: `validation.body-invalid` for any other content type, a broken form, or more than 16 KiB.
+ * Refusals: `validation.body-invalid` for any other content type, a broken form, or more than `maxBytes`.
  */
-async function readForm(body: AsyncIterable<Buffer>, contentType: string): Promise<Record<string, string>> {
-  const bytes = await readSmall(body);
+async function readForm(
+  body: AsyncIterable<Buffer>,
+  contentType: string,
+  maxBytes = SMALL_BODY_BYTES,
+): Promise<Record<string, string>> {
+  const bytes = await readWhole(
+    body,
+    maxBytes,
+    () => new Refusal('validation.body-invalid', `The body exceeds ${maxBytes} bytes.`),
+  );
   if (bytes.length === 0) return {};
   if (/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(contentType.trim())) {
     return firstOfEach(new URLSearchParams(bytes.toString('utf8')));
@@ -79,7 +87,7 @@ export function readBody(
 ): Promise<CheckedBody> {
   if (route.bodyPolicy !== 'form')
     return conventions.readJson({ route, params, identity, stream, contentType, contentLength });
-  return readForm(stream, contentType).then((fields) => ({
+  return readForm(stream, contentType, route.maxBodyBytes).then((fields) => ({
     value: conventions.check(route.body, fields, route.invalidInput.body),
     fingerprint: noFingerprint,
   }));

@@ -5,11 +5,18 @@
  * Source: OpenID Connect Core 1.0; Discovery 1.0; RP-Initiated Logout 1.0; Back-Channel Logout 1.0; RFC 7636; RFC 9207;
  * docs/decisions/0276-single-sign-on.md.
  */
-import { hash } from 'node:crypto';
 import type { Clock, Log } from '@sealwright/runtime';
 import type { JWTVerifyGetKey } from 'jose';
 import type { ClientAuth, Configuration } from 'openid-client';
 import { z } from 'zod';
+import {
+  type FlowSecrets,
+  MAX_GROUPS,
+  MAX_TEXT,
+  type ProviderPerson,
+  SignInFailure,
+  shortText,
+} from './provider.ts';
 
 export interface ProviderOptions {
   readonly name: string;
@@ -20,54 +27,15 @@ export interface ProviderOptions {
   readonly groupsClaim: string;
 }
 
-/** Secrets of one sign-in, which the browser brings back. */
-export interface FlowSecrets {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-}
-
-/** A person as the provider describes it. */
-export interface ProviderPerson {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Id of the session at the provider; undefined = it names none. */
-  readonly session: string | undefined;
-  readonly email: string | undefined;
-  /** Undefined: the provider does not say. */
-  readonly emailVerified: boolean | undefined;
-  readonly name: string | undefined;
-  /** Undefined: there are more than the provider puts into a token. */
-  readonly groups: readonly string[] | undefined;
-  readonly idToken: string;
-}
-
-/**
- * `unavailable`: the provider cannot be used now. `denied`: it did not sign the person in, or the person did not want it.
- * `refused`: its answer does not belong to this sign-in, or is not valid.
- */
-export class SignInFailure extends Error {
-  readonly reason: 'unavailable' | 'denied' | 'refused';
-  constructor(reason: SignInFailure['reason'], message: string) {
-    super(message);
-    this.name = 'SignInFailure';
-    this.reason = reason;
-  }
-}
-
 /** Seconds for one answer of the provider. */
 const TIMEOUT_SECONDS = 10;
 /** Time after which the metadata is read anew, and after a failure. */
 const FRESH_MS = 3_600_000;
 const RETRY_MS = 15_000;
-/** Greatest number and length of what is read of a person. */
-const MAX_GROUPS = 1000;
-const MAX_TEXT = 255;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** A logout token is sent at once; clocks may differ. */
 const LOGOUT_AGE = '5 minutes';
 
-const shortText = z.string().trim().min(1).max(MAX_TEXT);
 const groupsShape = z.union([z.string().transform((one) => [one]), z.array(z.string()).max(MAX_GROUPS)]);
 const logoutShape = z.looseObject({
   sub: shortText.optional(),
@@ -77,11 +45,6 @@ const logoutShape = z.looseObject({
   nonce: z.undefined().optional(),
   events: z.looseObject({ [LOGOUT_EVENT]: z.looseObject({}) }),
 });
-
-/** Digest by which sessions name a person, or the session at the provider. */
-export function personKey(issuer: string, value: string): string {
-  return hash('sha256', `${issuer}\0${value}`, 'buffer').toString('base64url').slice(0, 32);
-}
 
 export class OidcProvider {
   readonly #options: ProviderOptions;

@@ -5,15 +5,18 @@
  * Source: docs/decisions/0276-single-sign-on.md; RFC 9700 §4.7.
  */
 import { createHmac } from 'node:crypto';
-import type { Clock, Ids } from '@sealwright/runtime';
+import type { Clock, Ids, StoreNodes } from '@sealwright/runtime';
 import { z } from 'zod';
 import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
 import type { Caller } from '../access/caller.ts';
 import { readCookie } from '../access/cookies.ts';
-import type { FlowSecrets } from './oidc-provider.ts';
+import type { ReplyHeaders } from '../reply.ts';
+import type { FlowSecrets } from './provider.ts';
 
 /** Time to sign in at the provider. */
 const FLOW_MS = 15 * 60_000;
+/** Time in which the browser follows the page that leads on. */
+const ANSWER_MS = 120_000;
 /** Ids of sign-ins that have ended and could be repeated. */
 const MAX_USED = 10_000;
 const VERSION = 1;
@@ -44,10 +47,29 @@ const confirmationShape = z.strictObject({
 });
 export type Confirmation = z.infer<typeof confirmationShape>;
 
+/** A verified answer that came from the page of another site, with which the browser sends no cookie of the sign-in. */
+const answerShape = z.strictObject({
+  provider: z.string(),
+  /** State of the sign-in; absent: unsolicited. */
+  state: z.string().optional(),
+  /** Id of the answer. */
+  id: z.string(),
+  person: z.strictObject({
+    issuer: z.string(),
+    subject: z.string(),
+    session: z.string().optional(),
+    email: z.string().optional(),
+    name: z.string().optional(),
+    groups: z.array(z.string()).optional(),
+  }),
+  until: z.int(),
+});
+type KeptAnswer = z.infer<typeof answerShape>;
+
 /** The provider of a session, for the sign-out. */
 const originShape = z.strictObject({ provider: z.string(), idToken: z.string() });
 
-type Use = 'flow' | 'confirm' | 'origin';
+type Use = 'flow' | 'answer' | 'confirm' | 'origin';
 type Https = Pick<Caller, 'https'>;
 
 export class SignInFlows {
@@ -55,18 +77,29 @@ export class SignInFlows {
   readonly #name: string;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #ids: Pick<Ids, 'bytes'>;
+  /** Ids that are used up: of this process, where no other shares the store. */
   readonly #used = new Map<string, number>();
+  readonly #nodes: Pick<StoreNodes, 'takePermit'> | undefined;
 
   /** @param name beginning of the names of its cookies; @param secret at least 32 bytes */
   constructor(
     name: string,
     secret: Buffer,
-    { clock, ids }: { readonly clock: Pick<Clock, 'now'>; readonly ids: Pick<Ids, 'bytes'> },
+    {
+      clock,
+      ids,
+      nodes,
+    }: {
+      readonly clock: Pick<Clock, 'now'>;
+      readonly ids: Pick<Ids, 'bytes'>;
+      readonly nodes?: Pick<StoreNodes, 'takePermit'> | undefined;
+    },
   ) {
     this.#name = name;
     this.#key = createHmac('sha256', secret).update(`sign-on\0${name}`).digest();
     this.#clock = clock;
     this.#ids = ids;
+    this.#nodes = nodes;
   }
 
   /** @returns the secrets of a new sign-in, and its cookie */
@@ -85,17 +118,41 @@ export class SignInFlows {
    * The sign-in that an answer belongs to, which is used up; undefined: none that this browser began at this provider, or
    * it is over.
    */
-  take(provider: string, state: string | undefined, cookies: string, caller: Https): SignInFlow | undefined {
+  async take(
+    provider: string,
+    state: string | undefined,
+    cookies: string,
+    caller: Https,
+  ): Promise<SignInFlow | undefined> {
     const flow = this.#read('flow', flowShape, cookies, caller);
-    const now = this.#clock.now();
-    if (flow === undefined || flow.provider !== provider || flow.until <= now) return undefined;
+    if (flow === undefined || flow.provider !== provider || flow.until <= this.#clock.now()) return undefined;
     // The library compares it too. Here, an answer for another sign-in does not use this one up.
-    if (flow.state !== state || this.#used.has(flow.state)) return undefined;
-    for (const [id, until] of this.#used)
-      if (until <= now || this.#used.size >= MAX_USED) this.#used.delete(id);
+    if (flow.state !== state) return undefined;
+    return (await this.useOnce(flow.state)) ? flow : undefined;
+  }
+
+  /** False: it was used before, on this node or another. @param id of a sign-in or an answer, which is valid for 15 minutes at most */
+  async useOnce(id: string): Promise<boolean> {
+    if (this.#nodes !== undefined)
+      return (await this.#nodes.takePermit(`sign-in-used/${id}`, 1, (2 * FLOW_MS) / 1000)) === 0;
+    const now = this.#clock.now();
+    if (this.#used.has(id)) return false;
+    for (const [other, until] of this.#used)
+      if (until <= now || this.#used.size >= MAX_USED) this.#used.delete(other);
       else break;
-    this.#used.set(flow.state, flow.until);
-    return flow;
+    this.#used.set(id, now + FLOW_MS);
+    return true;
+  }
+
+  /** Undefined: it is too long for a cookie. */
+  answer(given: Omit<KeptAnswer, 'until'>, caller: Https): string | undefined {
+    const cookie = this.#cookie('answer', { ...given, until: this.#clock.now() + ANSWER_MS }, caller);
+    return cookie.length <= MAX_COOKIE ? cookie : undefined;
+  }
+
+  readAnswer(provider: string, cookies: string, caller: Https): KeptAnswer | undefined {
+    const found = this.#read('answer', answerShape, cookies, caller);
+    return found?.provider === provider && found.until > this.#clock.now() ? found : undefined;
   }
 
   confirmation(given: Omit<Confirmation, 'until'>, caller: Https): string {
@@ -118,7 +175,16 @@ export class SignInFlows {
   }
 
   /** Makes the browser forget a cookie. */
-  forget(use: Use, caller: Https): string {
+  forget(use: 'confirm' | 'origin', caller: Https): string {
+    return this.#forget(use, caller);
+  }
+
+  /** Makes the browser forget a sign-in that has ended. */
+  forgetSignIn(caller: Https): ReplyHeaders {
+    return (['flow', 'answer'] as const).map((use) => ['Set-Cookie', this.#forget(use, caller)]);
+  }
+
+  #forget(use: Use, caller: Https): string {
     return `${this.#cookieName(use, caller)}=; Max-Age=0; ${attributes(use, caller)}`;
   }
 
@@ -145,7 +211,7 @@ export class SignInFlows {
   }
 }
 
-/** `Lax` where the browser comes from the provider, or from a mail. */
+/** `Lax` where the browser comes from the provider, or from a mail. Neither is sent with a form of another site. */
 function attributes(use: Use, { https }: Https): string {
   const sameSite = use === 'origin' ? 'Strict' : 'Lax';
   return `Path=/; HttpOnly; SameSite=${sameSite}${https ? '; Secure' : ''}`;

@@ -1,17 +1,17 @@
 /** Sign-in at the identity providers of one service: from the link on its page to the person. Source: docs/decisions/0276-single-sign-on.md. */
-import type { Clock, Ids, Log } from '@sealwright/runtime';
+import type { Clock, Ids, Log, StoreNodes } from '@sealwright/runtime';
 import type { Caller } from '../access/caller.ts';
-import {
-  type FlowSecrets,
-  OidcProvider,
-  type ProviderOptions,
-  type ProviderPerson,
-  SignInFailure,
-} from './oidc-provider.ts';
-import { SignInFlows } from './sign-in-flows.ts';
+import { OidcProvider, type ProviderOptions } from './oidc-provider.ts';
+import { type ProviderPerson, SignInFailure } from './provider.ts';
+import { type SamlOptions, SamlProvider } from './saml-provider.ts';
+import { type SignInFlow, SignInFlows } from './sign-in-flows.ts';
 
 /** A provider, and what its groups mean here. */
-export interface SignOnProvider extends ProviderOptions {
+export interface SignOnProvider {
+  readonly name: string;
+  readonly protocol:
+    | ({ readonly kind: 'Oidc' } & ProviderOptions)
+    | ({ readonly kind: 'Saml' } & SamlOptions);
   readonly domains: readonly string[];
   readonly roles: readonly { readonly group: string; readonly role: string }[];
 }
@@ -30,7 +30,10 @@ export function noSignOn<Provider extends SignOnProvider>(): SignOn<Provider> {
 
 export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
   readonly flows: SignInFlows;
-  readonly #providers: ReadonlyMap<string, { readonly settings: Provider; readonly oidc: OidcProvider }>;
+  readonly #providers: ReadonlyMap<
+    string,
+    { readonly settings: Provider; readonly at: OidcProvider | SamlProvider }
+  >;
   readonly #log: Log;
   /** Path of the sign-in of a provider, without its name. */
   readonly #path: string;
@@ -47,13 +50,19 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
       readonly clock: Pick<Clock, 'now' | 'elapsed'>;
       readonly ids: Pick<Ids, 'bytes'>;
       readonly log: Log;
+      readonly nodes?: Pick<StoreNodes, 'takePermit'> | undefined;
     },
   ) {
     this.#path = path;
     this.#log = parts.log;
     this.flows = new SignInFlows(cookies, secret, parts);
     this.#providers = new Map(
-      providers.map((settings) => [settings.name, { settings, oidc: new OidcProvider(settings, parts) }]),
+      providers.map((settings) => {
+        const { name, protocol } = settings;
+        const at =
+          protocol.kind === 'Saml' ? new SamlProvider(protocol, parts) : new OidcProvider(protocol, parts);
+        return [name, { settings, at }];
+      }),
     );
   }
 
@@ -77,12 +86,12 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
 
   /** Providers at which nobody can sign in now, with the reason. */
   troubles(): readonly { readonly name: string; readonly trouble: string | undefined }[] {
-    return [...this.#providers.values()].map(({ oidc }) => ({ name: oidc.name, trouble: oidc.trouble }));
+    return [...this.#providers.values()].map(({ at }) => ({ name: at.name, trouble: at.trouble }));
   }
 
   /** Reads the configurations of the providers in the background. */
   warmUp(): void {
-    for (const { oidc } of this.#providers.values()) oidc.warmUp();
+    for (const { at } of this.#providers.values()) at.warmUp();
   }
 
   /** Address to which the browser goes, and its cookie. Throws `SignInFailure`. @param base address of this service, without a slash at its end */
@@ -93,7 +102,34 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     { to = '', email }: { readonly to?: string; readonly email?: string | undefined },
   ): Promise<{ readonly location: string; readonly cookie: string }> {
     const { flow, cookie } = this.flows.begin(name, to, caller);
-    return { location: await this.#oidc(name).begin(flow, this.#callback(base, name), email), cookie };
+    const at = this.#at(name);
+    const location =
+      at instanceof SamlProvider
+        ? await at.begin(flow, this.#address(base, name, 'acs'))
+        : await at.begin(flow, this.#address(base, name, 'callback'), email);
+    return { location, cookie };
+  }
+
+  /**
+   * Takes a response that the provider's page sends. Browsers send no cookies with it, so the answer is kept in one, with
+   * which the browser goes on to the callback. Throws `SignInFailure`.
+   * @returns the cookie
+   */
+  receive(name: string, base: string, caller: Caller, response: string): Promise<string> {
+    return this.#logged(name, async () => {
+      const { person, state, assertion } = await this.#saml(name).finish(
+        response,
+        this.#address(base, name, 'acs'),
+      );
+      const { idToken: _, emailVerified: __, ...kept } = person;
+      const groups = person.groups && this.mappedGroups(name, person.groups);
+      const cookie = this.flows.answer(
+        { provider: name, state, id: assertion, person: { ...kept, groups } },
+        caller,
+      );
+      if (cookie === undefined) throw new SignInFailure('refused', 'The names of the person are too long.');
+      return cookie;
+    });
   }
 
   /** The person, and the path given to `begin`. Throws `SignInFailure`. @param cookies of the request */
@@ -103,16 +139,75 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     caller: Caller,
     { query, cookies }: { readonly query: CallbackQuery; readonly cookies: string },
   ): Promise<{ readonly person: ProviderPerson; readonly to: string }> {
-    const { state } = query;
-    try {
-      const flow = this.flows.take(name, typeof state === 'string' ? state : undefined, cookies, caller);
-      if (flow === undefined)
-        throw new SignInFailure('refused', 'This browser has no open sign-in with this state.');
-      const secrets: FlowSecrets = flow;
-      const answer = new URL(this.#callback(base, name));
+    return this.#logged(name, async () => {
+      const at = this.#at(name);
+      if (at instanceof SamlProvider) {
+        const answer = this.flows.readAnswer(name, cookies, caller);
+        if (answer === undefined) throw new SignInFailure('refused', 'This browser brings no answer.');
+        const person: ProviderPerson = {
+          ...{ session: undefined, email: undefined, name: undefined, groups: undefined },
+          ...{ ...answer.person, emailVerified: undefined, idToken: '' },
+        };
+        if (answer.state === undefined) {
+          if (!at.allowsUnsolicited || !(await this.flows.useOnce(answer.id)))
+            throw new SignInFailure('refused', 'No sign-in was begun here, or the answer was used already.');
+          return { person, to: '' };
+        }
+        const { to } = await this.#flow(name, answer.state, cookies, caller);
+        return { person, to };
+      }
+      const flow = await this.#flow(name, query['state'], cookies, caller);
+      const address = new URL(this.#address(base, name, 'callback'));
       for (const [key, value] of Object.entries(query))
-        for (const one of [value].flat()) answer.searchParams.append(key, String(one));
-      return { person: await this.#oidc(name).finish(secrets, answer), to: flow.to };
+        for (const one of [value].flat()) address.searchParams.append(key, String(one));
+      return { person: await at.finish(flow, address), to: flow.to };
+    });
+  }
+
+  /** Metadata of this service for a provider; undefined: it needs none. */
+  async description(name: string, base: string): Promise<string | undefined> {
+    const at = this.#at(name);
+    return at instanceof SamlProvider ? at.description(this.#address(base, name, 'acs')) : undefined;
+  }
+
+  /** One group for each role that the groups give: a cookie has no room for all groups of some people. */
+  mappedGroups(name: string, groups: readonly string[]): string[] {
+    const roles = new Map(
+      this.find(name)
+        ?.roles.filter(({ group }) => groups.includes(group))
+        .map(({ group, role }) => [role, group]),
+    );
+    return [...roles.values()];
+  }
+
+  /** Address that ends the session at the provider, too; undefined: there is none. @param back where the browser comes back */
+  async logoutAddress(cookies: string, caller: Caller, back: string): Promise<string | undefined> {
+    const { provider = '', idToken = '' } = this.flows.readOrigin(cookies, caller) ?? {};
+    const found = this.#providers.get(provider);
+    return idToken === '' || !(found?.at instanceof OidcProvider)
+      ? undefined
+      : found.at.logoutAddress(idToken, back);
+  }
+
+  /** Reads a logout token. Throws `SignInFailure`. */
+  async loggedOut(name: string, token: string): ReturnType<OidcProvider['loggedOut']> {
+    const at = this.#at(name);
+    if (!(at instanceof OidcProvider))
+      throw new SignInFailure('refused', 'The provider sends no logout tokens.');
+    return at.loggedOut(token);
+  }
+
+  async #flow(name: string, state: unknown, cookies: string, caller: Caller): Promise<SignInFlow> {
+    const flow = await this.flows.take(name, typeof state === 'string' ? state : undefined, cookies, caller);
+    if (flow === undefined)
+      throw new SignInFailure('refused', 'This browser has no open sign-in with this state.');
+    return flow;
+  }
+
+  /** Runs a step; its failure is logged, unless the person has caused it. */
+  async #logged<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
+    try {
+      return await step();
     } catch (error) {
       if (error instanceof SignInFailure && error.reason !== 'denied')
         this.#log.warn('A sign-in at the identity provider failed.', {
@@ -122,25 +217,19 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     }
   }
 
-  /** Address that ends the session at the provider, too; undefined: there is none. @param back where the browser comes back */
-  async logoutAddress(cookies: string, caller: Caller, back: string): Promise<string | undefined> {
-    const { provider = '', idToken = '' } = this.flows.readOrigin(cookies, caller) ?? {};
-    const found = this.#providers.get(provider);
-    return idToken === '' ? undefined : found?.oidc.logoutAddress(idToken, back);
-  }
-
-  /** Reads a logout token. Throws `SignInFailure`. */
-  loggedOut(name: string, token: string): ReturnType<OidcProvider['loggedOut']> {
-    return this.#oidc(name).loggedOut(token);
-  }
-
-  #oidc(name: string): OidcProvider {
-    const found = this.#providers.get(name)?.oidc;
+  #at(name: string): OidcProvider | SamlProvider {
+    const found = this.#providers.get(name)?.at;
     if (found === undefined) throw new SignInFailure('refused', `There is no provider ${name}.`);
     return found;
   }
 
-  #callback(base: string, name: string): string {
-    return `${base}${this.#path}/${name}/callback`;
+  #saml(name: string): SamlProvider {
+    const at = this.#at(name);
+    if (at instanceof SamlProvider) return at;
+    throw new SignInFailure('refused', `${name} is not a SAML provider.`);
+  }
+
+  #address(base: string, name: string, step: 'callback' | 'acs'): string {
+    return `${base}${this.#path}/${name}/${step}`;
   }
 }

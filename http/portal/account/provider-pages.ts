@@ -6,6 +6,7 @@
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { PortalProvider, ProviderOutcome, ProviderSignIn } from '../../../actors/portal/api.ts';
+import { MAX_PROVIDER_FORM } from '../../../contracts/batch/session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountPage } from '../../../web/pages/portal/account-frame.ts';
 import { confirmPage, onwardPage, providerFailurePage } from '../../../web/pages/portal/sign-in-view.tsx';
@@ -15,7 +16,7 @@ import { sessionCookie } from '../../core/access/cookies.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { type EmptyReply, type PageReply, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { SignInFailure } from '../../core/sign-on/oidc-provider.ts';
+import { SignInFailure } from '../../core/sign-on/provider.ts';
 import type { SignInFlows } from '../../core/sign-on/sign-in-flows.ts';
 import type { SignOn, SignOnProvider } from '../../core/sign-on/sign-on.ts';
 import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -37,7 +38,8 @@ export interface UserProviders {
 const ANSWERS = { permits: 60, windowSeconds: 60 } as const;
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
-const PAGES = { 200: 'page', 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
+const FAILURES = { 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
+const PAGES = { 200: 'page', ...FAILURES } as const;
 const params = z.object({ name: z.string().max(40) });
 /** Longer answers are refused: the parts of one have some hundred characters. */
 const MAX_ANSWER = 8192;
@@ -121,7 +123,6 @@ export function providerRoutes(
             ipAddress: caller.address,
             userAgent: header('user-agent'),
           });
-          const forget = signOn.flows.forget('flow', caller);
           if (outcome.kind === 'refused') return failed(shown, name, outcome.why);
           if (outcome.kind === 'session')
             return signedInPage(shown, signOn.flows, caller, {
@@ -130,17 +131,60 @@ export function providerRoutes(
               idToken: person.idToken,
             });
           const { issuer, subject, session, groups = [] } = person;
-          // A cookie has no room for all groups of some people.
-          const mapped = groups.filter((one) => provider.roles.some(({ group }) => group === one));
+          const mapped = signOn.mappedGroups(name, groups);
           const kept = signOn.flows.confirmation(
             { provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
             caller,
           );
           return withHeaders(accountReply(200, confirmPage(shown, name)), [
-            ['Set-Cookie', forget],
+            ...signOn.flows.forgetSignIn(caller),
             ['Set-Cookie', kept],
           ]);
         });
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: `${SIGN_IN_PATH}/{name}/acs`,
+      summary: 'Takes the answer of a SAML provider.',
+      description:
+        'The page leads on to the callback: with a form of another site, browsers do not send the cookie of the sign-in.',
+      bodyPolicy: 'form',
+      maxBodyBytes: MAX_PROVIDER_FORM,
+      headers: ['accept-language'],
+      params,
+      body: z.object({ SAMLResponse: z.string().default('') }),
+      responses: PAGES,
+      handle({ params: { name }, body, header, caller }) {
+        providerOf(name);
+        const shown = accountPageOf(SIGN_IN_PATH, {}, header('accept-language'));
+        return attempt(shown, name, undefined, async () => {
+          await answers.acquire(clientNetwork(caller.address));
+          const cookie = await signOn.receive(name, publicUrl(), caller, body.SAMLResponse);
+          const html = onwardPage(shown, { to: 'callback', text: shown.texts.signIn.signedInText });
+          return withHeaders(accountReply(200, html), [['Set-Cookie', cookie]]);
+        });
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: `${SIGN_IN_PATH}/{name}/metadata`,
+      summary: 'Returns the metadata of this service for a SAML provider.',
+      description: 'The addresses begin with `Portal:PublicUrl`.',
+      params,
+      responses: { 200: 'xml', ...FAILURES },
+      async handle({ params: { name } }) {
+        const body = await signOn.description(providerOf(name).name, publicUrl());
+        if (body === undefined) throw new PortalRefusal('NotFound');
+        return {
+          kind: 'asset',
+          status: 200,
+          contentType: 'application/xml; charset=utf-8',
+          body,
+          headers: [],
+        };
       },
     }),
     portalRoute({
@@ -183,7 +227,7 @@ function signedInPage(
   const { texts } = shown;
   const html = onwardPage(shown, { to: '../../account?from=link', text: texts.signIn.signedInText });
   return withHeaders(accountReply(200, html), [
-    ['Set-Cookie', flows.forget('flow', caller)],
+    ...flows.forgetSignIn(caller),
     ['Set-Cookie', flows.origin(provider, idToken, caller)],
     ['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)],
   ]);

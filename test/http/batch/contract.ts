@@ -90,6 +90,8 @@ export const DOCUMENTED: readonly Endpoint[] = [
 export const PROVIDER_LOGIN: readonly string[] = [
   'GET /login/{name}',
   'GET /login/{name}/callback',
+  'GET /login/{name}/metadata',
+  'POST /login/{name}/acs',
   'POST /login/{name}/logout',
 ];
 
@@ -116,7 +118,7 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|keys|runtime|webhooks)$/,
   /^GET \/assets\/\{name\}$/,
   /^GET \/favicon\.ico$/,
-  /^(?:GET \/login\/\{name\}(?:\/callback)?|POST \/login\/\{name\}\/logout)$/,
+  /^(?:GET \/login\/\{name\}(?:\/callback|\/metadata)?|POST \/login\/\{name\}\/(?:acs|logout))$/,
 ];
 
 /** The error table of the document: status, or null where a code is only recorded. */

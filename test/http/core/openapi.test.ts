@@ -170,8 +170,10 @@ test('only the documented endpoints are described as public', (t) => {
     // docs/decisions/0276-single-sign-on.md
     'GET /login/{name}',
     'GET /login/{name}/callback',
+    'GET /login/{name}/metadata',
     'POST /api/auth/login',
     'POST /api/auth/logout',
+    'POST /login/{name}/acs',
     'POST /login/{name}/logout',
   ]);
 });

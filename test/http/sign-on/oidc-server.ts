@@ -182,7 +182,10 @@ export async function startProvider(
   };
 }
 
-/** A browser with cookies by site, which follows redirects; it sends no `SameSite=Strict` cookies after one of another site. */
+/**
+ * A browser with cookies by site, which follows redirects. After one of another site it sends no `SameSite=Strict` cookies,
+ * and with a form of another site none at all.
+ */
 export class SiteBrowser {
   readonly #cookies = new Map<string, { readonly value: string; readonly isStrict: boolean }>();
 
@@ -204,7 +207,9 @@ export class SiteBrowser {
 
   async fetch(address: string, init: RequestInit = {}, isForeign = false): Promise<Response> {
     const url = new URL(address);
-    const headers = { Accept: 'text/html', ...init.headers, Cookie: this.header(url, isForeign) };
+    const isForeignForm = isForeign && init.method === 'POST';
+    const cookies = isForeignForm ? '' : this.header(url, isForeign);
+    const headers = { Accept: 'text/html', ...init.headers, Cookie: cookies };
     const answer = await fetch(url, { ...init, redirect: 'manual', headers });
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

@@ -1,0 +1,49 @@
+/** Parts of a sign-in at an identity provider, for every protocol. Source: docs/decisions/0276-single-sign-on.md. */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+
+/** Secrets of one sign-in, which the browser brings back. */
+export interface FlowSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** A person as the provider describes it. */
+export interface ProviderPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Id of the session at the provider; undefined = it names none. */
+  readonly session: string | undefined;
+  readonly email: string | undefined;
+  /** Undefined: the provider does not say. */
+  readonly emailVerified: boolean | undefined;
+  readonly name: string | undefined;
+  /** Undefined: there are more than the provider puts into a token. */
+  readonly groups: readonly string[] | undefined;
+  /** For the sign-out at the provider; empty: it has none. */
+  readonly idToken: string;
+}
+
+/**
+ * `unavailable`: the provider cannot be used now. `denied`: it did not sign the person in, or the person did not want it.
+ * `refused`: its answer does not belong to this sign-in, or is not valid.
+ */
+export class SignInFailure extends Error {
+  readonly reason: 'unavailable' | 'denied' | 'refused';
+  constructor(reason: SignInFailure['reason'], message: string) {
+    super(message);
+    this.name = 'SignInFailure';
+    this.reason = reason;
+  }
+}
+
+/** Greatest number and length of what is read of a person. */
+export const MAX_GROUPS = 1000;
+export const MAX_TEXT = 255;
+export const shortText = z.string().trim().min(1).max(MAX_TEXT);
+
+/** Digest by which sessions name a person, or the session at the provider. */
+export function personKey(issuer: string, value: string): string {
+  return hash('sha256', `${issuer}\0${value}`, 'buffer').toString('base64url').slice(0, 32);
+}
