@@ -82,6 +82,11 @@ test.before(async (t) => {
     registered('branch', `${portal}/sign-in`),
   );
   t.context = { provider, program, portal, batch };
+  // A program that starts slowly has asked the provider for longer than it waits, and asks again later.
+  await until(async () => {
+    const ready = await (await program.service.fetch('/api/ready')).text();
+    return /identity:[^}]*Degraded/.test(ready) ? undefined : true;
+  });
 });
 test.afterEach.always((t) => {
   t.context.provider.change(undefined);
