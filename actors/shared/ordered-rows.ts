@@ -16,6 +16,8 @@ export interface OrderedRowsOptions {
   readonly from?: number;
   /** Upper bound of order numbers, exclusive. */
   readonly below?: number;
+  /** Maximum number of rows of a read. @default 512 */
+  readonly most?: number;
   /** Estimated number of rows needed; size of the first read, which then grows. @default the maximum */
   readonly expected?: number;
 }
@@ -29,6 +31,7 @@ function orderOf(row: Row): number {
 export class OrderedRows {
   readonly #store: Pick<ActorStore, 'rows'>;
   readonly #options: OrderedRowsOptions;
+  readonly #most: number;
   #page: readonly Row[] = [];
   /** Size of the next read. */
   #size: number;
@@ -40,7 +43,8 @@ export class OrderedRows {
   constructor(store: Pick<ActorStore, 'rows'>, options: OrderedRowsOptions) {
     this.#store = store;
     this.#options = options;
-    this.#size = Math.min(PAGE_SIZE, Math.max(1, options.expected ?? PAGE_SIZE));
+    this.#most = options.most ?? PAGE_SIZE;
+    this.#size = Math.min(this.#most, Math.max(1, options.expected ?? PAGE_SIZE));
     const { newestFirst, from, below, prefix } = options;
     // Orders are whole numbers, so what comes after the one before is what begins with it.
     if (newestFirst && below !== undefined) this.#after = [...prefix, below];
@@ -68,7 +72,7 @@ export class OrderedRows {
     if (this.#exhausted || this.head !== undefined) return;
     await this.#turn();
     const size = this.#size;
-    this.#size = Math.min(PAGE_SIZE, size * 4);
+    this.#size = Math.min(this.#most, size * 4);
     const piece = await this.#read({ limit: size });
     const { newestFirst, from = -Infinity, below = Infinity } = this.#options;
     const inside = piece.filter((row) => (newestFirst ? orderOf(row) >= from : orderOf(row) < below));

@@ -29,9 +29,14 @@ export interface TextSearch {
   readonly isWhole?: boolean;
 }
 
+/** True for a text of other characters than those of ASCII that can be seen. */
+export function isBeyondAscii(text: string): boolean {
+  return /[^ -~]/.test(text);
+}
+
 /** Normalizes a text: case-folded, one Unicode encoding of accents. */
 export function foldText(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return (isBeyondAscii(text) ? text.normalize('NFC') : text).toLowerCase();
 }
 
 /** The text of an entry. */
