@@ -13,7 +13,7 @@
  * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
  * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
- * | Known | SIGN_OUT_AT_PROVIDER | Known | | of existing sessions of the identity                     |
+ * | Known | SIGN_OUT_AT_PROVIDER | Known | | of a known identity: its sessions, and those of the editor |
  * | Known | END_SESSIONS | Known |         | of the organization: an existing one, or all             |
  * | Known | REMOVE     | Removed |         |                                                          |
  *
@@ -181,7 +181,13 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
   /** `sessionId`: absent = all, and those of the editor. */
   | { readonly type: 'END_SESSIONS'; readonly organizationId: OrganizationId; readonly sessionId?: string }
-  | { readonly type: 'SIGN_OUT_AT_PROVIDER'; readonly identity: UserIdentity; readonly session?: string }
+  /** Sessions of the editor in the organization of the provider do not tell where they began: all end. */
+  | {
+      readonly type: 'SIGN_OUT_AT_PROVIDER';
+      readonly identity: UserIdentity;
+      readonly session?: string;
+      readonly organizationId?: OrganizationId;
+    }
   | { readonly type: 'REMOVE' }
 );
 
@@ -221,6 +227,11 @@ export function belongsOnlyTo(user: UserContext, organizationId: OrganizationId)
 /** Sessions of a person without those of an organization. */
 function sessionsElsewhere({ sessions = [] }: UserContext, organizationId: OrganizationId) {
   return { sessions: sessions.filter((session) => session.organizationId !== organizationId) };
+}
+
+/** Memberships, after the sessions of the editor in one organization. */
+function endEditor({ memberships }: UserContext, organizationId: OrganizationId | undefined, at: Millis) {
+  return memberships.map((one) => (one.organizationId === organizationId ? { ...one, endedAt: at } : one));
 }
 
 function unexpired<Ending extends { readonly expiresAt: Millis }>(
@@ -369,7 +380,8 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             : `Signed in at an identity provider to organization ${organizationId} as ${role}${isKnown ? '' : ', with a new identity'}.`,
       };
     },
-    SIGN_OUT_AT_PROVIDER: (user, { identity, session, at }) => {
+    SIGN_OUT_AT_PROVIDER: (user, { identity, session, organizationId, at }) => {
+      if (!user.identities?.some((one) => isSameIdentity(one, identity))) return undefined;
       const sessions = unexpired(user.sessions, at);
       const kept = sessions.filter(
         ({ at: there }) =>
@@ -377,8 +389,10 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
           !isSameIdentity(there, identity) ||
           (session !== undefined && there.session !== session),
       );
-      if (kept.length === sessions.length) return undefined;
-      return { context: { sessions: kept }, note: 'Signed out by the identity provider.' };
+      return {
+        context: { sessions: kept, memberships: endEditor(user, organizationId, at) },
+        note: 'Signed out by the identity provider.',
+      };
     },
     END_SESSIONS: (user, { organizationId, sessionId, at }) => {
       if (!user.memberships.some((one) => one.organizationId === organizationId)) return undefined;
@@ -387,9 +401,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         return {
           context: {
             ...sessionsElsewhere(user, organizationId),
-            memberships: user.memberships.map((one) =>
-              one.organizationId === organizationId ? { ...one, endedAt: at } : one,
-            ),
+            memberships: endEditor(user, organizationId, at),
           },
           note: `All sessions in organization ${organizationId} ended.`,
         };

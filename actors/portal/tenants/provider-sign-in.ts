@@ -122,11 +122,17 @@ export class ProviderSignIn {
     return this.#begin(user, { organizationId, access, person, linkId: named.linkId, from });
   }
 
-  /** Ends sessions that began at a provider. @param session id of one of its sessions; undefined = all of the person */
-  async end(issuer: string, subject: string, session: string | undefined): Promise<void> {
+  /** Ends sessions that began at a provider, and those of the editor. @param session id of one of its sessions; undefined = all of the person */
+  async end(
+    provider: PortalProvider,
+    issuer: string,
+    subject: string,
+    session: string | undefined,
+  ): Promise<void> {
     const identity = { issuer, subject };
     const user = await this.#holder(identityName(identity));
     if (user === undefined) return;
+    const organizationId = await this.#organization(provider);
     const by = 'the identity provider';
     const ended = (user.sessions ?? []).filter(
       ({ at }) =>
@@ -135,7 +141,11 @@ export class ProviderSignIn {
     await durableIfAccepted(
       this.runtime.system.send(
         { kind: PORTAL_USER, id: user.id },
-        { type: 'SIGN_OUT_AT_PROVIDER', identity, ...(session !== undefined && { session }), by },
+        {
+          ...{ type: 'SIGN_OUT_AT_PROVIDER', identity, by },
+          ...(session !== undefined && { session }),
+          ...(organizationId !== undefined && { organizationId }),
+        },
       ),
     );
     for (const one of ended)

@@ -32,6 +32,8 @@ const TIMEOUT_SECONDS = 10;
 /** Time after which the metadata is read anew, and after a failure. */
 const FRESH_MS = 3_600_000;
 const RETRY_MS = 15_000;
+/** Time between two readings of its keys for logout tokens, which anybody can send. */
+const KEYS_APART_MS = 1000;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** A logout token is sent at once; clocks may differ. */
 const LOGOUT_AGE = '5 minutes';
@@ -100,7 +102,7 @@ export class OidcProvider {
   /** Reads the answer that the browser brings to `answer`, the address of the callback. Throws `SignInFailure`. */
   async finish(flow: FlowSecrets, answer: URL): Promise<ProviderPerson> {
     const client = await import('openid-client');
-    const config = await this.#configuration();
+    const config = await this.#withoutKeys(await this.#configuration());
     try {
       const tokens = await client.authorizationCodeGrant(config, answer, {
         expectedState: flow.state,
@@ -203,7 +205,10 @@ export class OidcProvider {
     if (this.#keySet?.address !== address)
       this.#keySet = {
         address,
-        keys: createRemoteJWKSet(new URL(address), { timeoutDuration: TIMEOUT_SECONDS * 1000 }),
+        keys: createRemoteJWKSet(new URL(address), {
+          timeoutDuration: TIMEOUT_SECONDS * 1000,
+          cooldownDuration: KEYS_APART_MS,
+        }),
       };
     return this.#keySet.keys;
   }
@@ -241,23 +246,17 @@ export class OidcProvider {
     const { issuer, clientId, clientSecret, name } = this.#options;
     const client = await import('openid-client');
     const address = new URL(issuer);
-    const basic = client.ClientSecretBasic(clientSecret);
-    const post = client.ClientSecretPost(clientSecret);
-    const authentication: ClientAuth = (server, ...rest) => {
-      const { token_endpoint_auth_methods_supported: methods } = server;
-      // The default of Discovery 1.0 is Basic.
-      const isBasic = methods === undefined || methods.includes('client_secret_basic');
-      return (isBasic ? basic : post)(server, ...rest);
-    };
     try {
-      const config = await client.discovery(address, clientId, undefined, authentication, {
-        timeout: TIMEOUT_SECONDS,
-        // The signature of the ID token is checked, too: the TLS connection alone does not prove who made it.
-        execute: [
-          client.enableNonRepudiationChecks,
-          ...(address.protocol === 'http:' ? [client.allowInsecureRequests] : []),
-        ],
-      });
+      const config = await client.discovery(
+        address,
+        clientId,
+        undefined,
+        authentication(client, clientSecret),
+        {
+          timeout: TIMEOUT_SECONDS,
+          execute: this.#checks(client),
+        },
+      );
       this.#latest = config;
       this.#recovered();
       return config;
@@ -266,6 +265,32 @@ export class OidcProvider {
       this.#fail(`its configuration cannot be read: ${why}`);
       throw new SignInFailure('unavailable', `${name} cannot be reached: ${why}`);
     }
+  }
+
+  /**
+   * The same configuration with no keys: the library keeps those of another one for a minute, also when the provider has
+   * replaced them, and for five minutes after it has withdrawn one.
+   */
+  async #withoutKeys(config: Configuration): Promise<Configuration> {
+    const client = await import('openid-client');
+    const { clientId, clientSecret } = this.#options;
+    const fresh = new client.Configuration(
+      config.serverMetadata(),
+      clientId,
+      undefined,
+      authentication(client, clientSecret),
+    );
+    fresh.timeout = TIMEOUT_SECONDS;
+    for (const check of this.#checks(client)) check(fresh);
+    return fresh;
+  }
+
+  #checks(client: Library): ((config: Configuration) => void)[] {
+    return [
+      // The signature of the ID token is checked, too: the TLS connection alone does not prove who made it.
+      client.enableNonRepudiationChecks,
+      ...(this.#options.issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+    ];
   }
 
   #recovered(): void {
@@ -288,6 +313,20 @@ export class OidcProvider {
     if (failure.reason === 'unavailable' && !isBrought) this.#fail(failure.message);
     return failure;
   }
+}
+
+type Library = typeof import('openid-client');
+
+/** The way in which the provider wants the secret. */
+function authentication(client: Library, clientSecret: string): ClientAuth {
+  const basic = client.ClientSecretBasic(clientSecret);
+  const post = client.ClientSecretPost(clientSecret);
+  return (server, ...rest) => {
+    const { token_endpoint_auth_methods_supported: methods } = server;
+    // The default of Discovery 1.0 is Basic.
+    const isBasic = methods === undefined || methods.includes('client_secret_basic');
+    return (isBasic ? basic : post)(server, ...rest);
+  };
 }
 
 /** The browser brings the error in the query of the callback. */

@@ -198,11 +198,11 @@ export function providerRoutes(
       body: z.object({ logout_token: formText }),
       responses: { ...PAGES, 200: 'empty' },
       async handle({ params: { name }, body }) {
-        providerOf(name);
+        const provider = providerOf(name);
         try {
           const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
           if (subject === undefined) throw new PortalRefusal('BadRequest', 'The token names no subject.');
-          await signIn.end(issuer, subject, session);
+          await signIn.end(provider, issuer, subject, session);
           return { kind: 'empty', status: 200 };
         } catch (error) {
           if (error instanceof SignInFailure) throw new PortalRefusal('BadRequest', error.message);

@@ -44,6 +44,8 @@ export interface TestProvider {
   change(make: Changed | undefined): void;
   /** A token with the key of the provider. */
   sign(claims: JWTPayload, header?: { readonly typ?: string }): Promise<string>;
+  /** `sign` with the key of now, also after it is replaced. */
+  signer(): (claims: JWTPayload) => Promise<string>;
   /** A token whose secret is the public key. */
   signWithPublicKey(claims: JWTPayload): Promise<string>;
   /** Requests are not answered any more, or again. */
@@ -166,6 +168,11 @@ export async function startProvider(
       new SignJWT(claims)
         .setProtectedHeader({ alg: 'RS256', kid: `k${number}`, ...header })
         .sign(keys.privateKey),
+    signer() {
+      const kid = `k${number}`;
+      const { privateKey } = keys;
+      return (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
+    },
     async signWithPublicKey(claims) {
       const spki = await exportSPKI(keys.publicKey);
       const head = `${PART({ alg: 'HS256', kid: `k${number}` })}.${PART(claims)}`;

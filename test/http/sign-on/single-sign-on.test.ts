@@ -123,6 +123,30 @@ async function signedInAs({ portal }: Parts, browser: SiteBrowser): Promise<stri
     : undefined;
 }
 
+async function formTokenOf({ portal }: Parts, browser: SiteBrowser): Promise<string> {
+  const page = await (await browser.fetch(`${portal}/account`)).text();
+  return /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+}
+
+/** Opens the editor as a user. @returns a request with its session, which tells the status */
+async function openEditor(context: Parts, browser: SiteBrowser): Promise<() => Promise<number>> {
+  const { acme } = context.program;
+  const made = await browser.fetch(`${context.portal}/api/editor-sessions`, {
+    method: 'POST',
+    headers: {
+      ...{ 'X-Form-Token': await formTokenOf(context, browser), Origin: context.portal },
+      ...{ 'Content-Type': 'application/json', Accept: 'application/json' },
+    },
+    body: JSON.stringify({ files: [{ ...(await acme.upload()), displayName: 'a.pdf' }] }),
+  });
+  const { url } = (await made.json()) as { url: string };
+  const ticket = new URL(url).searchParams.get('ticket') ?? '';
+  const opened = await acme.send('/api/editor-sessions/open', { ticket });
+  const { token } = (await opened.json()) as { token: string };
+  const headers = { 'X-Editor-Session': token };
+  return async () => (await fetch(`${context.portal}/api/editor-sessions/current`, { headers })).status;
+}
+
 async function refused(t: ExecutionContext<Parts>, answer: Response, text: RegExp, browser: SiteBrowser) {
   const page = await answer.text();
   t.is(answer.status, 403, page);
@@ -397,6 +421,33 @@ test.serial('an ID token counts with its signature, nonce, audience, issuer and 
   t.is(await signedInAs(t.context, browser), `${login}@example.test`);
 });
 
+test.serial('keys that the provider has just replaced count at once, and the old ones no more', async (t) => {
+  const { portal, provider } = t.context;
+  const login = person(t.context);
+  const browser = new SiteBrowser();
+  await browser.signIn(startOf(t.context), login);
+  const now = Math.floor(Date.now() / 1000);
+  const logout = {
+    ...{ iss: provider.issuer, aud: 'company', sub: login, iat: now, exp: now + 120 },
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  };
+  const old = [await provider.sign({ ...logout, jti: 'k1' }), await provider.sign({ ...logout, jti: 'k2' })];
+  const send = async (logout_token = '') =>
+    (await new SiteBrowser().post(`${portal}/sign-in/company/logout`, { logout_token })).status;
+  t.is(await send(old[0]), 200);
+  const withdrawn = provider.signer();
+  await provider.rotate();
+  await browser.signIn(startOf(t.context), login);
+  t.is(await signedInAs(t.context, browser), `${login}@example.test`);
+  const next = await provider.sign({ ...logout, jti: 'k3' });
+  await until(async () => ((await send(next)) === 200 ? true : undefined));
+  t.is(await signedInAs(t.context, browser), undefined);
+  t.is(await send(old[1]), 400);
+  provider.change(withdrawn);
+  const late = new SiteBrowser();
+  await refused(t, await late.signIn(startOf(t.context), login), /This sign-in is over/, late);
+});
+
 test.serial(
   'signing out ends the session at the provider, and the provider ends sessions here',
   async (t) => {
@@ -404,10 +455,8 @@ test.serial(
     const login = person(t.context);
     const browser = new SiteBrowser();
     await browser.signIn(startOf(t.context), login);
-    const formToken = /name="formToken" value="([^"]+)"/.exec(
-      await (await browser.fetch(`${portal}/account`)).text(),
-    )?.[1];
-    const out = await browser.post(`${portal}/sign-out`, { formToken: formToken ?? '' });
+    const formToken = await formTokenOf(t.context, browser);
+    const out = await browser.post(`${portal}/sign-out`, { formToken });
     const elsewhere = new URL(onwardOf(await out.text(), `${portal}/sign-out`));
     t.is(elsewhere.origin, provider.issuer);
     t.is(elsewhere.searchParams.get('post_logout_redirect_uri'), `${portal}/sign-in`);
@@ -450,10 +499,21 @@ test.serial(
     };
     for (const [name, token] of Object.entries(bad)) t.is(await send(token), 400, name);
     t.is(await signedInAs(t.context, second), `${login}@example.test`);
+    const editor = await openEditor(t.context, second);
+    t.is(await editor(), 200);
     const token = await provider.sign({ ...good, jti: '9' }, { typ: 'logout+jwt' });
     t.is(await send(token), 200);
     t.is(await signedInAs(t.context, second), undefined);
+    t.is(await editor(), 401, 'the session of the editor has ended');
     t.is(await send(token), 400, 'a token counts once');
+
+    // Sessions of the editor end, too, when there is no other session any more.
+    await second.signIn(startOf(t.context), login);
+    const later = await openEditor(t.context, second);
+    await second.post(`${portal}/sign-out`, { formToken: await formTokenOf(t.context, second) });
+    t.is(await later(), 200);
+    t.is(await send(await provider.sign({ ...good, jti: '10' })), 200);
+    t.is(await later(), 401);
   },
 );
 
