@@ -82,6 +82,7 @@ export class Services {
           processing: layout.processing,
           allProcessing: layout.allProcessing,
           output: layout.output,
+          publishesElsewhere: options.batch.objects !== undefined,
           error: layout.error,
           lease: store.nodes?.deadline.memory,
           clock: store.nodes?.clock.memory,
@@ -150,7 +151,7 @@ export class Services {
     const batch = await batchPlan.open(runtime);
     opened = batch;
     const portal = await portalPlan?.open();
-    const objects = options.portal?.objects;
+    const objects = options.batch.objects ?? options.portal?.objects;
     if (objects) batch.health.add(objectsProbe(objects, clock, log));
     return new Services(common, pool, runtime, batch, portal, history, singletons);
   }

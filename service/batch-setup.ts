@@ -5,6 +5,7 @@ import {
   type BatchOptions,
   createRemotePortal,
   type FolderOptions,
+  type ObjectStore,
   type Profile,
   type StorageLayout,
 } from '../actors/index.ts';
@@ -23,6 +24,7 @@ export async function setUpBatch(
     readonly layout: StorageLayout;
     readonly clock: Clock;
     readonly ids: Ids;
+    readonly objects: ObjectStore | undefined;
     readonly working: (() => Promise<void>)[];
   },
 ): Promise<BatchOptions> {
@@ -30,6 +32,7 @@ export async function setUpBatch(
   const encryptionKey = await deriveEncryptionKey(settings);
   return {
     layout: parts.layout,
+    objects: parts.objects,
     folders: folderOptions(settings, profiles),
     profiles,
     trust,

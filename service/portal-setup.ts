@@ -12,12 +12,12 @@ import {
   FIRST_MONITOR,
   FIRST_ORGANIZATION,
   type Mailer,
+  type ObjectStore,
   type PortalOptions,
 } from '../actors/index.ts';
 import { foldedName } from '../machines/portal/organization.ts';
 import type { Settings } from '../settings.ts';
 import type { KeyFolder, StoredSecret } from './key-folder.ts';
-import { openObjects } from './open-objects.ts';
 import { portalNotices } from './portal-notices.ts';
 import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
@@ -55,7 +55,12 @@ export async function setUpPortal(
   settings: Settings,
   keys: KeyFolder,
   signing: Pick<SigningSetup, 'trust'> & Pick<PortalProfiles, 'profiles' | 'sealProfile'>,
-  parts: { readonly clock: Clock; readonly ids: Ids; readonly publicUrl: () => string },
+  parts: {
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly publicUrl: () => string;
+    readonly objects: ObjectStore | undefined;
+  },
 ): Promise<PortalSetup> {
   const { portal, storage } = settings;
   const { bootstrap, smtp } = portal;
@@ -81,7 +86,7 @@ export async function setUpPortal(
     ],
     options: {
       root: join(storage.root, 'portal'),
-      objects: await openObjects(settings, parts),
+      objects: parts.objects,
       profiles: signing.profiles,
       trust: signing.trust,
       ...(signing.sealProfile !== undefined && { sealProfile: signing.sealProfile }),

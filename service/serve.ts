@@ -2,7 +2,13 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, Fatal, Faults, type StoreNodes, systemClock, systemIds } from '@sealwright/runtime/core';
-import { createStorageFolders, type Profile, Services, storageLayout } from '../actors/index.ts';
+import {
+  createStorageFolders,
+  type ObjectStore,
+  type Profile,
+  Services,
+  storageLayout,
+} from '../actors/index.ts';
 import { createBatchMetrics, createLoadGuard, createOneTimeLogins } from '../http/index.ts';
 import type { Logging } from '../logging.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
@@ -11,6 +17,7 @@ import { historyAnchor } from './history-anchor.ts';
 import { setUpIdentity } from './identity.ts';
 import { keepHistoryKey, loadOrCreateApiKey, openKeyFolder } from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
+import { openObjects } from './open-objects.ts';
 import { openStore } from './open-store.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from './running-service.ts';
@@ -90,7 +97,8 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   /** Known once the portal listens; there are no readers before. */
   let portalUrl: string | undefined;
   const publicUrl = () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href;
-  const { sealing, portal } = await openPortalKeys(base, signing, publicUrl);
+  const objects = await openObjects(settings, { clock, ids });
+  const { sealing, portal } = await openPortalKeys(base, signing, { publicUrl, objects });
   const identity = await setUpIdentity(settings, keys, {
     ...{ clock, ids, log, publicUrl },
     nodes: store.nodes,
@@ -111,7 +119,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
         anchor: historyAnchor(keys),
         ...historyOptions(settings),
       },
-      batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, working }),
+      batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, working, objects }),
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
   );
@@ -168,13 +176,13 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
 async function openPortalKeys(
   { settings, keys, clock, ids, log }: Base,
   signing: SigningSetup,
-  publicUrl: () => string,
+  parts: { readonly publicUrl: () => string; readonly objects: ObjectStore | undefined },
 ): Promise<{ readonly sealing?: PortalProfiles; readonly portal?: PortalSetup }> {
   if (!settings.portal.enabled) return {};
   const sealing = await portalProfiles(settings, keys, signing, { clock, ids });
   if (sealing === undefined) return {};
   const given = { trust: signing.trust, ...sealing };
-  const portal = await setUpPortal(settings, keys, given, { clock, ids, publicUrl });
+  const portal = await setUpPortal(settings, keys, given, { clock, ids, ...parts });
   for (const { stored } of portal.keys) if (stored) log.hide(stored.value);
   return { sealing, portal };
 }

@@ -1,4 +1,4 @@
-/** `Storage:Objects:*`: where the files of the portal are. Source: docs/decisions/0279-object-store.md. */
+/** `Storage:Objects:*`: where files are. Source: docs/decisions/0279-object-store.md. */
 import { z } from 'zod';
 import { below, key, optional } from './keys.ts';
 import { choice, flag, pattern, secretText, webUrl } from './kinds.ts';
@@ -22,7 +22,7 @@ const keyPrefix = pattern(
 
 export const OBJECTS_KEYS = {
   'Storage:Objects:Kind': key(choice(['FileSystem', 'S3']), 'FileSystem', {
-    says: 'Where the files of the portal are: below `Storage:Root`, or in a bucket; see [object-store.md](object-store.md). The files of the batch service are below `Storage:Root` in both cases.',
+    says: 'Where files are: below `Storage:Root`, or in a bucket; see [object-store.md](object-store.md).',
   }),
   ...below('Storage:Objects:S3', {
     Endpoint: optional(webUrl(), {
@@ -43,7 +43,6 @@ export const OBJECTS_KEYS = {
 } as const;
 
 interface ObjectsSettings {
-  readonly batch: { readonly enabled: boolean };
   readonly runtime: { readonly store: 'lmdb' | 'postgres' };
   readonly storage: {
     readonly inputs: readonly unknown[];
@@ -56,7 +55,7 @@ interface ObjectsSettings {
 
 /** Rules about several keys. */
 export function checkObjects(
-  { batch, runtime, storage }: ObjectsSettings,
+  { runtime, storage }: ObjectsSettings,
   faults: Fault[],
   warnings: Warning[],
 ): void {
@@ -69,9 +68,9 @@ export function checkObjects(
       key: 'Storage:Objects:S3:SecretAccessKey',
       rule: 'and Storage:Objects:S3:AccessKeyId must be set together, or neither',
     });
-  if (runtime.store === 'postgres' && (batch.enabled || storage.inputs.length > 0))
+  if (runtime.store === 'postgres' && storage.inputs.length > 0)
     warnings.push({
-      key: 'Storage:Objects:Kind',
-      text: 'S3 holds the files of the portal only: nodes that take jobs must share the folder Storage:Root. Where they do not, set Batch:Enabled=false and Storage:Inputs=[]',
+      key: 'Storage:Inputs',
+      text: 'names folders, and one node after the other watches them: all nodes must share them, under the same paths. Where they do not, set Storage:Inputs=[]',
     });
 }

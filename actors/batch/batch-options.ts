@@ -1,5 +1,6 @@
 /** Options of the batch service. */
 
+import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/profiles.ts';
 import type { StorageLayout } from '../shared/storage-layout.ts';
 import type { TrustOptions } from '../shared/trust.ts';
@@ -10,6 +11,8 @@ import type { JobWebhookOptions } from './webhooks/job-webhook.ts';
 
 export interface BatchOptions {
   readonly layout: StorageLayout;
+  /** Holds uploads, outputs and the files of failed jobs. @default the folders of `layout` do */
+  readonly objects?: ObjectStore | undefined;
   readonly folders: readonly FolderOptions[];
   /** At least one. */
   readonly profiles: readonly Profile[];

@@ -43,6 +43,7 @@ import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
 import { type Upload, Uploads } from './jobs/uploads.ts';
+import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
@@ -153,7 +154,8 @@ export async function planBatch(
   const { layout } = options;
   const { portal, ...remoteOptions }: NonNullable<BatchOptions['remote']> = options.remote ?? REMOTE_DEFAULTS;
   const counts = new JobCounts(await store.counters('jobs/'));
-  const runtime: BatchRuntime = { ...service, counts };
+  const objects = options.objects && new JobObjects(options.objects, service, layout);
+  const runtime: BatchRuntime = { ...service, counts, objects };
   const disk = new DiskSync();
   const profiles = new Profiles(options.profiles);
   const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
@@ -166,7 +168,7 @@ export async function planBatch(
   const pipeline = new Pipeline(runtime, remote, storage, options.maxConcurrency, options.pollEvery);
   remote.onChange(() => pipeline.wake());
   const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
-  const uploads = new Uploads(layout.input, ids, disk);
+  const uploads = new Uploads(layout.input, ids, disk, objects);
   const maker = new JobFactory(runtime, order, webhooks.areConfigured);
   const ends = new JobEnds(clock);
   const keys = new UploadKeys(runtime);
@@ -189,7 +191,7 @@ export async function planBatch(
     definitions,
     handlers: {
       ...jobHandlers({
-        ...{ pool, clock, log, disk, storage, layout, remote, events, secrets },
+        ...{ pool, clock, log, disk, storage, layout, objects, remote, events, secrets },
         certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
         enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
         outputCollision: options.outputCollision,
@@ -206,6 +208,7 @@ export async function planBatch(
         columns.reset();
       });
       const recovery = await recover(runtime, layout);
+      await objects?.moveAllErrors();
       if (recovery.failed + recovery.orphans > 0) await events.record(recoveryEvent(recovery, clock.now()));
       const health = new HealthModel();
       health.add(

@@ -20,8 +20,9 @@ import { pathKey, pathOfUpload, type StorageLayout, uploadName } from '../shared
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';
 import { JOB } from './job-records/kinds.ts';
+import { COPIES_FOLDER } from './objects/job-objects.ts';
 
-type RecoveryRuntime = Pick<BatchRuntime, 'system' | 'store' | 'counts' | 'log'>;
+type RecoveryRuntime = Pick<BatchRuntime, 'system' | 'store' | 'counts' | 'log' | 'objects'>;
 
 export interface RecoveryReport {
   /** Jobs in flight that were failed. */
@@ -151,10 +152,13 @@ const VOLUME_FOLDER = 'lost+found';
  * Moves working folders without a job that is queued, waits for a signer or still cleans up. A folder that cannot be
  * moved is logged and does not prevent the start.
  */
-async function moveOrphans({ system, log }: RecoveryRuntime, layout: StorageLayout): Promise<number> {
+async function moveOrphans(
+  { system, log, objects }: RecoveryRuntime,
+  layout: StorageLayout,
+): Promise<number> {
   let orphans = 0;
   for (const name of await readdir(layout.processing)) {
-    if (name === VOLUME_FOLDER) continue;
+    if (name === VOLUME_FOLDER || name === COPIES_FOLDER) continue;
     const path = join(layout.processing, name);
     if (name.startsWith(SPARE_PREFIX)) {
       try {
@@ -173,6 +177,11 @@ async function moveOrphans({ system, log }: RecoveryRuntime, layout: StorageLayo
     const owned = job && (job.state === 'Queued' || job.state === 'AwaitingSigner' || job.context.untidy);
     if (owned) continue;
     try {
+      // Another node has completed it, with a copy of its own.
+      if (objects !== undefined && (job === undefined || job.state === 'Completed')) {
+        await rm(path, { recursive: true, force: true });
+        continue;
+      }
       move(path, freeName(layout.error, name));
       orphans += 1;
       log.warn('A working folder belongs to no job; it is moved to the error folder.', { Folder: name });

@@ -12,6 +12,7 @@ import { eventCounters, eventRows, SYSTEM_EVENT } from './job-records/events.ts'
 import { type JobActor, jobIdOf, jobRowOf, jobRows, ownsPath } from './job-records/job-index.ts';
 import { INPUT_FOLDER, JOB, OPERATION, PIPELINE, uploadKeyName } from './job-records/kinds.ts';
 import { processedPathDefinition } from './jobs/processed-paths.ts';
+import { outputClaimDefinition } from './objects/output-claims.ts';
 import { jobDeliveryDefinition } from './webhooks/job-deliveries.ts';
 
 /** Counter `jobs/<state>/<profile>/<format>`. */
@@ -73,6 +74,7 @@ export const definitions: readonly ActorDefinition[] = [
     counters: eventCounters,
   },
   processedPathDefinition,
+  outputClaimDefinition,
   jobDeliveryDefinition,
   {
     kind: OPERATION,

@@ -17,7 +17,7 @@ export function poolOptions(
   { profiles, trust = NO_TRUST, encryptionKey }: PoolSource,
   folders: Pick<
     WorkerSetup,
-    'processing' | 'allProcessing' | 'output' | 'error' | 'lease' | 'clock' | 'faults'
+    'processing' | 'allProcessing' | 'output' | 'publishesElsewhere' | 'error' | 'lease' | 'clock' | 'faults'
   >,
 ): Pick<SigningPoolOptions, 'setup' | 'waitsForNetwork'> {
   const setup: WorkerSetup = {

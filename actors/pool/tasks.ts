@@ -107,8 +107,10 @@ export interface PoolResults extends PortalResults {
   };
   readonly stage: { readonly input: StagedInput; readonly path: string };
   readonly release: {
-    /** Path below the output folder. */
+    /** Path below the output folder; where `unpublished` is present, the one it should get. */
     readonly outputFileName: string;
+    /** File that the main thread publishes under the first free name. */
+    readonly unpublished?: { readonly path: string; readonly names: readonly string[] };
     /** False: the profile disables verification. */
     readonly verified: boolean;
     /** Present when a second implementation was used. */

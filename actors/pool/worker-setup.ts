@@ -26,6 +26,8 @@ export interface WorkerSetup {
   /** Folder with the working folders of all nodes; undefined: there is one process. */
   readonly allProcessing?: string | undefined;
   readonly output: string;
+  /** True: the main thread publishes, in an object store. @default false */
+  readonly publishesElsewhere?: boolean | undefined;
   readonly error: string;
   readonly profiles: readonly WorkerProfile[];
   readonly trust: TrustOptions;

@@ -8,6 +8,7 @@ export const ACTOR_FAULTS = declareFaultPoints({
   'pool.sign.staged': 'The input is in the working folder; nothing is signed.',
   'pool.sign.signed': 'The signed file is in the working folder; no step records it.',
   'pool.release.linked': 'The output has its name; the folder is not synced, and no step is committed.',
+  'job.output.stored': 'The output is in the object store; no step records it.',
   'pool.tidy.removed': 'The original is removed; the working folder exists, and no step records it.',
   'pool.quarantine.moved': 'The working folder is in error/; no step records it.',
 });

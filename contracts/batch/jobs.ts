@@ -22,7 +22,11 @@ export const folderName = z.string().brand<'FolderName'>();
 export const jobMembers = {
   id: shown(jobId, 'Identifier.', JOB_ID),
   fileName: shown(z.string(), 'File name as the client or the folder had it.', 'contract.pdf'),
-  originalPath: shown(z.string(), 'Path of the original on the server.', '/var/lib/batch/input/contract.pdf'),
+  originalPath: shown(
+    z.string(),
+    'Path of the original on the server, or its place in the object store.',
+    '/var/lib/batch/input/contract.pdf',
+  ),
   format: z.enum(JOB_FORMATS).describe('Signature format.'),
   source: z.enum(JOB_SOURCES).describe('How the file came in.'),
   status: z.enum(JOB_STATES).describe('State of it.'),

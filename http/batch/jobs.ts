@@ -3,7 +3,6 @@
  *
  * Source: docs/batch-values.md §0, §3, §4 and §14; §15.
  */
-import { open } from 'node:fs/promises';
 import type { Batch, BulkQuery, JobFilter, OperationRequest } from '../../actors/index.ts';
 import { cancelJobs, clearJobs, retryJobs } from '../../contracts/batch/bulk.ts';
 import {
@@ -65,7 +64,7 @@ export function jobRoutes(jobs: Batch['jobs'], shared: SharedAnswers): readonly 
       const output = await jobs.output(await reached(params.id, identity));
       const gone = () => new Refusal('job.output-gone', 'The file is gone.');
       return fileReply(
-        { ...output, open: () => open(output.path, 'r'), etag: `"${output.sha256}"`, isRemoved: gone },
+        { ...output, open: async () => output.open(), etag: `"${output.sha256}"`, isRemoved: gone },
         { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
       );
     }),

@@ -6,6 +6,7 @@
 import { Retryable } from '@sealwright/runtime';
 import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
 import { inputContentType } from '../../shared/file-names.ts';
+import { withOriginal } from '../objects/originals.ts';
 import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
 import { unreachable } from '../remote/upload-retries.ts';
 import {
@@ -26,20 +27,27 @@ const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Co
  * Waits until Processing is durable: after a power cut, a job back in the queue would create its document a second
  * time.
  */
-export function dispatchHandler({ pool, remote, storage }: JobHandlerDependencies): JobHandler<'dispatch'> {
+export function dispatchHandler({
+  pool,
+  remote,
+  storage,
+  objects,
+}: JobHandlerDependencies): JobHandler<'dispatch'> {
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const { portal, profile } = remote.profileOf(effect.profileName);
       const { input, path } = await whileWritable(storage, attempt.signal, async () =>
-        messageOf(
-          await pool.run({
-            task: 'stage',
-            jobId: attempt.actor.id,
-            fileName: effect.fileName,
-            originalPath: effect.originalPath,
-          }),
+        withOriginal(effect.originalPath, objects, async (originalPath) =>
+          messageOf(
+            await pool.run({
+              task: 'stage',
+              jobId: attempt.actor.id,
+              fileName: effect.fileName,
+              originalPath,
+            }),
+          ),
         ),
       );
       const document: RemoteDocument = {

@@ -19,7 +19,8 @@ import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { EventLog } from '../job-records/events.ts';
-import type { StorageMonitor } from '../pipeline/storage-monitor.ts';
+import type { JobObjects } from '../objects/job-objects.ts';
+import type { StorageFault, StorageMonitor } from '../pipeline/storage-monitor.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 
 export interface JobHandlerDependencies {
@@ -33,6 +34,8 @@ export interface JobHandlerDependencies {
   readonly disk: DiskSync;
   readonly storage: StorageMonitor;
   readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
+  /** Undefined: jobs have their files in folders. */
+  readonly objects?: JobObjects | undefined;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
   readonly enqueueWebhooks: JobHandler<'enqueueWebhooks'>;
@@ -105,11 +108,18 @@ export async function whileWritable<Result>(
     try {
       return await work();
     } catch (error) {
-      const { code, message } = describeDiskError(error);
-      if (!isStorageCode(code)) throw error;
-      storage.report({ code, reason: message });
+      const fault = storageFault(error);
+      if (fault === undefined) throw error;
+      storage.report(fault);
     }
   }
+}
+
+/** Returns the fault that holds the pipeline: a full disk, a folder that is not writable, an object store that cannot be used. */
+export function storageFault(error: unknown): StorageFault | undefined {
+  const { code, message } = describeDiskError(error);
+  if (isStorageCode(code)) return { code, reason: message };
+  return code === 'storage.unavailable' ? { code: 'disk.not-writable', reason: message } : undefined;
 }
 
 /** Rounds milliseconds to two decimals. */

@@ -12,9 +12,11 @@ import type { JobEffect, Release } from '../../../machines/batch/job-context.ts'
 import { isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
-import { outputName } from '../../shared/file-names.ts';
+import { outputName, possibleOutputNames } from '../../shared/file-names.ts';
 import { type EventLog, eventIdOf, withJob } from '../job-records/events.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { isObject } from '../objects/job-objects.ts';
+import { withOriginal } from '../objects/originals.ts';
 import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
 import {
   interrupted,
@@ -26,6 +28,7 @@ import {
   NO_TIME_LIMIT,
   passwordOf,
   rounded,
+  storageFault,
   whileWritable,
 } from './effect-handler.ts';
 
@@ -41,7 +44,8 @@ const MAX_REFUSED_ATTEMPTS = 3;
 export function tidyHandler({
   pool,
   disk,
-}: Pick<JobHandlerDependencies, 'pool' | 'disk'>): JobHandler<'tidy'> {
+  objects,
+}: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects'>): JobHandler<'tidy'> {
   return {
     after: 'durable',
     tries: MAX_ATTEMPTS,
@@ -51,9 +55,13 @@ export function tidyHandler({
         jobId: attempt.actor.id,
         fileName: effect.fileName,
         originalPath: effect.originalPath,
-        input: effect.input,
+        input: isObject(effect.originalPath) ? null : effect.input,
       });
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      if (isObject(effect.originalPath)) {
+        await objects?.removeInput(effect.originalPath);
+        return { type: 'TIDIED', diverged: false };
+      }
       const { refused } = answer.result;
       if (refused !== undefined) {
         const remedy = `Remove it, and give the user of the service the right to remove files there (${refused}).`;
@@ -84,7 +92,7 @@ async function syncIfPresent(disk: DiskSync, folder: string): Promise<void> {
  * Moves the working folder of a job that did not complete to `error/<job id>/`; the input stays in place. Waits until the end of the
  * job is durable, because the effect may withdraw an unpublished output.
  */
-function quarantineHandler({ pool }: JobHandlerDependencies): JobHandler<'quarantine'> {
+function quarantineHandler({ pool, objects }: JobHandlerDependencies): JobHandler<'quarantine'> {
   return {
     after: 'durable',
     async run(effect, attempt) {
@@ -97,6 +105,12 @@ function quarantineHandler({ pool }: JobHandlerDependencies): JobHandler<'quaran
       });
       // The error folder may be writable later; until then the content stays in processing/.
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      if (objects !== undefined) {
+        const { actor } = attempt;
+        const names = possibleOutputNames(effect.fileName, actor.id);
+        if (effect.mayBePublished) await objects.withdraw(actor.id, effect.subfolder ?? '', names);
+        await objects.moveErrors(actor.id);
+      }
       return { type: 'QUARANTINED' };
     },
   };
@@ -106,7 +120,8 @@ function quarantineHandler({ pool }: JobHandlerDependencies): JobHandler<'quaran
  * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
 function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
-  const { pool, clock, disk, layout, outputCollision, certificates, storage, secrets } = dependencies;
+  const { pool, clock, disk, layout, objects, outputCollision, certificates, storage, secrets } =
+    dependencies;
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
@@ -115,23 +130,25 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
       const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
       if (checking !== undefined) await checking;
       const { input, signed, signMs, stageMs, release } = messageOf(
-        await pool.run(
-          {
-            task: 'sign',
-            jobId: attempt.actor.id,
-            fileName: effect.fileName,
-            originalPath: effect.originalPath,
-            format: effect.format,
-            profile: effect.profileName,
-            subfolder: effect.subfolder ?? '',
-            ...passwordOf(effect, secrets),
-            ...(effect.operation && { operation: effect.operation }),
-            ...(effect.parameters && { parameters: effect.parameters }),
-            ...(effect.files && { files: effect.files }),
-            collision: outputCollision,
-            at: clock.now(),
-          },
-          { bytes: effect.bytes },
+        await withOriginal(effect.originalPath, objects, (originalPath) =>
+          pool.run(
+            {
+              task: 'sign',
+              jobId: attempt.actor.id,
+              fileName: effect.fileName,
+              originalPath,
+              format: effect.format,
+              profile: effect.profileName,
+              subfolder: effect.subfolder ?? '',
+              ...passwordOf(effect, secrets),
+              ...(effect.operation && { operation: effect.operation }),
+              ...(effect.parameters && { parameters: effect.parameters }),
+              ...(effect.files && { files: effect.files }),
+              collision: outputCollision,
+              at: clock.now(),
+            },
+            { bytes: effect.bytes },
+          ),
         ),
       );
       const message = {
@@ -142,10 +159,21 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
         stageMs: rounded(stageMs),
       } as const;
       if (release === undefined) {
-        await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
+        if (objects === undefined)
+          await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
         return message;
       }
-      if (release.ok) return { ...message, release: await released(effect, release.result, dependencies) };
+      if (release.ok) {
+        try {
+          const done = await released(attempt.actor.id, effect, release.result, dependencies);
+          return { ...message, release: done };
+        } catch (error) {
+          const fault = storageFault(error);
+          if (fault === undefined) throw error;
+          storage.report(fault);
+          return message;
+        }
+      }
       // Keeps the signed file. A separate release effect follows and waits for disk space.
       if (isStorageCode(release.code)) {
         storage.report({ code: release.code, reason: release.message });
@@ -185,7 +213,7 @@ function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'relea
         at: clock.now(),
       } as const;
       const answer = await pool.run(task, { bytes: effect.input?.length });
-      return released(effect, messageOf(answer), dependencies);
+      return released(attempt.actor.id, effect, messageOf(answer), dependencies);
     },
     failed: jobFailed,
     interrupted,
@@ -194,12 +222,18 @@ function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'relea
 
 /** The message about the release, once the name of the output is durable. */
 async function released(
+  jobId: string,
   { subfolder = '' }: { readonly subfolder?: string },
-  { outputFileName, verified, independent, encrypted, times }: PoolResults['release'],
-  { disk, layout }: Pick<JobHandlerDependencies, 'disk' | 'layout'>,
+  { outputFileName: name, unpublished, verified, independent, encrypted, times }: PoolResults['release'],
+  { disk, layout, objects, clock }: Pick<JobHandlerDependencies, 'disk' | 'layout' | 'objects' | 'clock'>,
 ): Promise<Release> {
+  const start = clock.elapsed();
+  const outputFileName =
+    unpublished && objects
+      ? join(subfolder, await objects.publish({ ...unpublished, jobId, subfolder }))
+      : name;
   // On the main thread, not in the pool: jobs released at the same time share one sync of the folder.
-  await disk.directory(join(layout.output, subfolder));
+  if (unpublished === undefined) await disk.directory(join(layout.output, subfolder));
   return {
     type: 'RELEASED',
     outputFileName,
@@ -209,7 +243,7 @@ async function released(
     times: {
       ...(times.verify !== undefined && { verify: rounded(times.verify) }),
       ...(times.encrypt !== undefined && { encrypt: rounded(times.encrypt) }),
-      output: rounded(times.output),
+      output: rounded(times.output + (unpublished ? clock.elapsed() - start : 0)),
     },
   };
 }

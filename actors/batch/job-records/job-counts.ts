@@ -4,6 +4,7 @@
  */
 import { IN_FLIGHT_STATES, type JobFormat, type JobState } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { JobObjects } from '../objects/job-objects.ts';
 
 interface Cell {
   readonly state: JobState;
@@ -15,6 +16,8 @@ interface Cell {
 /** Holds what the classes of the batch service have in common. */
 export interface BatchRuntime extends ServiceRuntime {
   readonly counts: JobCounts;
+  /** Undefined: jobs have their files in folders. */
+  readonly objects?: JobObjects | undefined;
 }
 
 export class JobCounts {

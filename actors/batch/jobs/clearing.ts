@@ -2,7 +2,6 @@
  * Deletes finished jobs in batches, one transaction per batch, and yields to other work between batches. A later run
  * continues an interrupted one. Source: docs/batch-values.md §14.
  */
-import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row } from '@sealwright/runtime';
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
@@ -11,6 +10,7 @@ import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { stampOfOriginal } from '../objects/originals.ts';
 import { recordProcessedPath } from './processed-paths.ts';
 import { holdsUploadKey } from './upload-keys.ts';
 
@@ -97,17 +97,14 @@ interface ClearCandidate {
   readonly remember?: { readonly pathKey: string; readonly stamp: FileStamp };
 }
 
-async function clearCandidate({ system, clock }: BatchRuntime, id: JobId): Promise<ClearCandidate> {
+async function clearCandidate({ system, clock, objects }: BatchRuntime, id: JobId): Promise<ClearCandidate> {
   const job = await system.read({ kind: JOB, id });
   if (job === undefined) return { id, may: 'nothing' };
   const context = job.context;
   // A client that is unsure whether its upload arrived may still repeat it.
   const isBusy = context.untidy || context.webhooksPending === true;
   if (isBusy || holdsUploadKey(context, clock.now())) return { id, may: 'stay' };
-  if (!isClosed(job) || !(await isFile(context.originalPath))) return { id, may: 'go' };
+  if (!isClosed(job) || (await stampOfOriginal(context.originalPath, objects)) === undefined)
+    return { id, may: 'go' };
   return { id, may: 'go', remember: { pathKey: context.pathKey, stamp: fileStampOf(context) } };
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() === true;
 }

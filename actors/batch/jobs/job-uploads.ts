@@ -180,7 +180,7 @@ export class JobUploads {
       fileName: job.fileName,
       format: job.format,
       profileName: job.profile,
-      originalPath: upload.path,
+      originalPath: upload.location,
       source: 'Upload',
       folder: null,
       parentJobId: null,
@@ -227,7 +227,7 @@ export class JobUploads {
   /** The store works again: finds out which of the unconfirmed uploads have a job. */
   async #confirmPending(): Promise<void> {
     for (const upload of this.#unconfirmed) {
-      const prefix = [pathKey(upload.path)];
+      const prefix = [pathKey(upload.location)];
       try {
         const [job] = await this.runtime.store.rows({ view: 'paths', prefix, limit: 1 });
         if (job) await upload.rename();

@@ -1,6 +1,6 @@
 /** Requests of clients and operators about jobs. */
 
-import { stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { accepted, durableIfAccepted, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
@@ -16,12 +16,14 @@ import {
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { outputContentType } from '../../shared/file-names.ts';
+import type { ObjectReader } from '../../shared/objects/object-reader.ts';
 import type { Profiles } from '../../shared/profiles.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { stampOfOriginal } from '../objects/originals.ts';
 import type { JobColumns } from './job-columns.ts';
 import type { JobEnds } from './job-ends.ts';
 import { type JobFactory, refusedJob } from './job-factory.ts';
@@ -36,7 +38,9 @@ const DETAIL_CACHE_SIZE = 2000;
 
 /** A finished file to send. */
 interface JobOutput {
+  /** Place in the output folder; with an object store, the file is not there. */
   readonly path: string;
+  readonly open: () => ObjectReader | Promise<FileHandle>;
   readonly fileName: string;
   readonly length: number;
   /** Lower-case hex. */
@@ -117,17 +121,25 @@ export class JobService {
     if (context.outputFileName === null || published === null) {
       throw new Refusal('job.output-unavailable', `Job ${id} is ${actor.state} and has no output.`);
     }
-    const path = join(this.layout.output, context.outputFileName);
-    const file = await stat(path).catch(() => undefined);
-    if (!file?.isFile())
-      throw new Refusal('job.output-gone', `${context.outputFileName} is no longer in the output folder.`);
+    const { outputFileName } = context;
+    const path = join(this.layout.output, outputFileName);
+    const file = await this.#openOutput(path, outputFileName);
+    if (file === undefined)
+      throw new Refusal('job.output-gone', `${outputFileName} is no longer in the output folder.`);
     return {
+      ...file,
       path,
-      fileName: basename(path),
-      length: file.size,
+      fileName: basename(outputFileName),
       sha256: published.sha256,
       contentType: this.#contentType(context),
     };
+  }
+
+  async #openOutput(path: string, name: string): Promise<Pick<JobOutput, 'length' | 'open'> | undefined> {
+    const { objects } = this.runtime;
+    if (objects !== undefined) return objects.openOutput(name);
+    const file = await stat(path).catch(() => undefined);
+    return file?.isFile() ? { length: file.size, open: () => open(path, 'r') } : undefined;
   }
 
   /** Determines the content type: the job records encryption, the profile the format below it. */
@@ -163,8 +175,8 @@ export class JobService {
     if (!this.profiles.find(context.profileName)) {
       throw new Refusal('profile.not-found', `The profile ${context.profileName} is no longer configured.`);
     }
-    const file = await stat(context.originalPath).catch(() => undefined);
-    if (!file?.isFile()) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
+    const seen = await stampOfOriginal(context.originalPath, this.runtime.objects);
+    if (seen === undefined) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
     const outcome = await this.maker.create({
       fileName: context.fileName,
       originalPath: context.originalPath,
@@ -179,7 +191,7 @@ export class JobService {
       ...(context.parameters && { parameters: context.parameters }),
       ...(context.sealedPassword && { sealedPassword: context.sealedPassword }),
       parentJobId: id,
-      seen: { size: file.size, mtimeMs: file.mtimeMs },
+      seen,
       message: `Retry of job ${id}.`,
       ...(by && { by }),
     });

@@ -9,12 +9,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { type Ids, Retryable } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { PATH_LIMIT, uploadName } from '../../shared/storage-layout.ts';
+import type { JobObjects } from '../objects/job-objects.ts';
 
 /** Maximum length of a stored extension; longer ones are dropped. */
 const EXTENSION_LIMIT = 32;
@@ -33,6 +34,8 @@ export class Upload {
   readonly #file: number;
   readonly #disk: DiskSync;
   readonly #hash: Hash | undefined;
+  readonly #objects: JobObjects | undefined;
+  #isStored = false;
   #length = 0;
   #closed = false;
   #done = false;
@@ -40,9 +43,11 @@ export class Upload {
   /**
    * @param file its descriptor, owned by this object from now on
    * @param hash updated with each byte; undefined: no SHA-256 needed
+   * @param objects where it is stored; undefined: at its path
    */
-  constructor(path: string, file: number, disk: DiskSync, hash: Hash | undefined) {
+  constructor(path: string, file: number, disk: DiskSync, hash: Hash | undefined, objects?: JobObjects) {
     this.#hash = hash;
+    this.#objects = objects;
     this.path = path;
     this.#temporary = uploadName(path);
     this.#file = file;
@@ -51,6 +56,11 @@ export class Upload {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Original of the job. */
+  get location(): string {
+    return this.#objects?.locationOf(basename(this.path)) ?? this.path;
   }
 
   /** Wait for it before the next call, and before the memory of the chunk is used again. */
@@ -75,6 +85,14 @@ export class Upload {
 
   /** Syncs bytes and name; returns the stamp that a watcher would see. */
   async finish(): Promise<FileStamp> {
+    if (this.#objects !== undefined) {
+      const { size, mtimeMs } = fstatSync(this.#file);
+      this.#close();
+      // Set first: a failed attempt may have stored it.
+      this.#isStored = true;
+      await this.#objects.storeInput(this.location, { path: this.#temporary, length: size });
+      return { size, mtimeMs };
+    }
     const named = this.#disk.directory(dirname(this.path));
     // Awaited below; prevents an unhandled rejection until then.
     named.catch(() => {});
@@ -91,7 +109,8 @@ export class Upload {
   async rename(): Promise<void> {
     this.#done = true;
     try {
-      await rename(this.#temporary, this.path);
+      if (this.#objects === undefined) await rename(this.#temporary, this.path);
+      else await this.#objects.keepCopy(this.location, this.#temporary, this.path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
@@ -105,6 +124,7 @@ export class Upload {
   /** Removes a file that certainly belongs to no job. */
   async remove(): Promise<void> {
     await rm(this.#temporary, { force: true });
+    if (this.#isStored) await this.#objects?.removeInput(this.location);
   }
 
   /** Discards the bytes. Idempotent; allowed at any time. */
@@ -112,7 +132,8 @@ export class Upload {
     if (this.#done) return;
     this.#done = true;
     this.#close();
-    await rm(this.#temporary, { force: true });
+    // What cannot be removed is an object that no job names.
+    await this.remove().catch(() => {});
   }
 
   #close(): void {
@@ -149,9 +170,14 @@ export class Uploads {
   readonly #ids: Ids;
   readonly #disk: DiskSync;
 
-  /** @param folder absolute path of `{Root}/input`; must exist */
-  constructor(folder: string, ids: Ids, disk: DiskSync) {
-    this.#folder = folder;
+  /** @param folder absolute path of `{Root}/input`; must exist @param objects where uploads are stored instead */
+  constructor(
+    folder: string,
+    ids: Ids,
+    disk: DiskSync,
+    private readonly objects?: JobObjects,
+  ) {
+    this.#folder = objects?.folder ?? folder;
     this.#ids = ids;
     this.#disk = disk;
   }
@@ -166,7 +192,7 @@ export class Uploads {
         error === null ? resolve(descriptor) : reject(unavailable(error)),
       );
     });
-    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined);
+    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
   }
 }
 

@@ -5,14 +5,17 @@
  * Source: docs/batch-values.md §8.
  */
 
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { link, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeFailure } from '@sealwright/runtime';
-import { outputName } from '../../shared/file-names.ts';
+import { describeFailure, Fatal } from '@sealwright/runtime';
+import { outputName, shortFileName } from '../../shared/file-names.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
 import { workingFolder } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { isObject } from '../objects/job-objects.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { RemoteFailures } from './remote-failures.ts';
@@ -80,6 +83,24 @@ export class RemoteDownloads {
     }
   }
 
+  /** With an object store, another node may have staged the file, on its own disk. */
+  async #stageAgain(id: string, folder: string): Promise<void> {
+    const { system, objects } = this.runtime;
+    const job = objects && (await system.read({ kind: JOB, id }));
+    if (job === undefined || !isObject(job.context.originalPath)) return;
+    const staged = join(folder, shortFileName(job.context.fileName));
+    if (existsSync(staged)) return;
+    await objects?.withCopy(job.context.originalPath, async (copy) => {
+      const { input } = job.context;
+      if (input !== null && fileDigest(copy) !== input.sha256)
+        throw new Fatal(
+          'input.missing',
+          'The file in the object store is not the one that was sent to the portal.',
+        );
+      await link(copy, staged);
+    });
+  }
+
   async #download({ id, documentId, fileName }: Concluded): Promise<void> {
     const { system } = this.runtime;
     const { pipeline, layout, remote } = this;
@@ -92,6 +113,7 @@ export class RemoteDownloads {
       await mkdir(folder, { recursive: true, mode: 0o750 });
       // Left by an attempt that was interrupted between download and commit.
       await rm(target, { force: true });
+      await this.#stageAgain(id, folder);
       const signed = await portal.download(documentId, target);
       this.failures.forgive(id, 'download');
       // Acquired before the job becomes Verifying, to respect `Pipeline:MaxConcurrency`.

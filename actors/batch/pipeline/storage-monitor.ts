@@ -25,8 +25,8 @@ export interface WatchedStorage {
   readonly probe: string | undefined;
 }
 
-/** Failure of one folder. */
-interface Fault {
+/** Failure of a folder or of the object store. */
+export interface StorageFault {
   readonly code: 'disk.full' | 'disk.not-writable';
   readonly reason: string;
 }
@@ -34,7 +34,7 @@ interface Fault {
 interface FolderCheck {
   readonly folder: WatchedStorage;
   readonly freeBytes: number;
-  readonly fault: Fault | undefined;
+  readonly fault: StorageFault | undefined;
 }
 
 /** Interval between two checks, milliseconds. */
@@ -56,7 +56,7 @@ const CALM_MS: Millis = 60_000;
 const MEBIBYTE = 1 << 20;
 
 export class StorageMonitor {
-  #hold: (PipelineHold & { readonly code: Fault['code'] }) | undefined;
+  #hold: (PipelineHold & { readonly code: StorageFault['code'] }) | undefined;
   /** Results of the last check. */
   #checks: readonly FolderCheck[] = [];
   /** Time of a task's failure and the free bytes of each folder then; undefined for a hold caused by a check. */
@@ -97,7 +97,7 @@ export class StorageMonitor {
   }
 
   /** Records that a task failed on a full disk or a folder that is not writable. */
-  report(fault: Fault): void {
+  report(fault: StorageFault): void {
     const free = new Map(this.#checks.map(({ folder, freeBytes }) => [folder.name, freeBytes]));
     const at = this.runtime.clock.elapsed();
     if (this.#failure === undefined) this.#holds = at - this.#endedAt < CALM_MS ? this.#holds + 1 : 1;
@@ -187,7 +187,7 @@ export class StorageMonitor {
     return true;
   }
 
-  #begin({ code, reason }: Fault): void {
+  #begin({ code, reason }: StorageFault): void {
     if (this.#hold !== undefined) {
       this.#hold = { code, reason, since: this.#hold.since };
       return;
@@ -232,7 +232,7 @@ async function checkFolder(folder: WatchedStorage): Promise<FolderCheck> {
     await access(path, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(path);
     const freeBytes = bavail * bsize;
-    const fault: Fault | undefined =
+    const fault: StorageFault | undefined =
       freeBytes >= RESERVE_BYTES
         ? undefined
         : { code: 'disk.full', reason: `The disk of ${path} has no room left: ${freeBytes} bytes are free.` };
@@ -242,7 +242,7 @@ async function checkFolder(folder: WatchedStorage): Promise<FolderCheck> {
   }
 }
 
-function faultOf(path: string, error: unknown): Fault {
+function faultOf(path: string, error: unknown): StorageFault {
   const { code } = describeFailure(error);
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? { code: 'disk.full', reason: `The disk of ${path} has no room left (${code}).` }

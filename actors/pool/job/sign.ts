@@ -99,12 +99,13 @@ function publishOutput(
   const encryptMs = clock.elapsed() - start;
   const [wanted, beside] = outputNames(order.fileName, order.jobId, order.format, form);
   const names = order.collision === 'suffix' ? [wanted, beside] : [wanted];
-  const folder = join(setup.output, order.subfolder);
-  if (order.subfolder !== '') makeDirectories(folder, 0o750);
-  const name = publish(envelope?.path ?? signed, folder, names);
-  faults.atSync('pool.release.linked', order.fileName);
+  const path = envelope?.path ?? signed;
+  const isElsewhere = setup.publishesElsewhere === true;
+  const name = isElsewhere ? wanted : publishHere(path, names, order, setup.output);
+  if (!isElsewhere) faults.atSync('pool.release.linked', order.fileName);
   return {
     outputFileName: join(order.subfolder, name),
+    ...(isElsewhere && { unpublished: { path, names } }),
     verified: verifyMs !== undefined,
     ...(independent && { independent }),
     ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
@@ -114,6 +115,17 @@ function publishOutput(
       output: clock.elapsed() - start,
     },
   };
+}
+
+function publishHere(
+  path: string,
+  names: readonly string[],
+  { subfolder }: Pick<ReleaseTask, 'subfolder'>,
+  output: string,
+): string {
+  const folder = join(output, subfolder);
+  if (subfolder !== '') makeDirectories(folder, 0o750);
+  return publish(path, folder, names);
 }
 
 /** The password of the upload or, without one, of the profile. */
@@ -251,7 +263,8 @@ async function releaseSigned(
   signed: Signed,
 ): Promise<Signed> {
   const { disk, clock } = thread;
-  await disk.file(output);
+  // A copy that this disk may lose.
+  if (thread.setup.publishesElsewhere !== true) await disk.file(output);
   const start = clock.elapsed();
   const { sha256, length } = signed.input;
   const order = { ...task, remote: false, content: { sha256, length }, at: clock.now() };

@@ -25,10 +25,11 @@ import type { PoolReply } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
+import type { ObjectReader } from '../../shared/objects/object-reader.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
-import { RemoteBlobs, type RemoteFile, type SweepReport } from './remote-blobs.ts';
+import { RemoteBlobs, type SweepReport } from './remote-blobs.ts';
 
 const PDF = 'application/pdf';
 
@@ -99,7 +100,7 @@ export interface StoredFile {
   /** Brings a file that is elsewhere to `path`; resolves with it. */
   readonly bring: () => Promise<string>;
   /** Opens it where it is. @throws `ENOENT` */
-  readonly open: () => Promise<FileHandle | RemoteFile>;
+  readonly open: () => Promise<FileHandle | ObjectReader>;
   readonly length: number;
   readonly contentType: string;
   readonly fileName: string;
@@ -221,7 +222,7 @@ export class Blobs {
     return blobPath(this.#folder, sha256);
   }
 
-  async #open(blob: BlobRef): Promise<FileHandle | RemoteFile> {
+  async #open(blob: BlobRef): Promise<FileHandle | ObjectReader> {
     try {
       return await open(this.pathOf(blob), 'r');
     } catch (error) {

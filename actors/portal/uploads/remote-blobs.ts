@@ -8,9 +8,10 @@
  * Source: docs/decisions/0279-object-store.md.
  */
 import type { Readable } from 'node:stream';
-import { type Clock, Fatal } from '@sealwright/runtime';
+import type { Clock } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import { ObjectReader } from '../../shared/objects/object-reader.ts';
 import type { ObjectStore, StoredObject } from '../../shared/objects/object-store.ts';
 
 export interface SweepReport {
@@ -23,9 +24,6 @@ const TRASH = 'trash/';
 
 /** Age up to which an object counts as just stored, milliseconds. */
 const FRESH_FOR: Millis = 10 * 60_000;
-
-/** Attempts to go on reading a file after a failure. */
-const READ_ATTEMPTS = 3;
 
 export class RemoteBlobs {
   constructor(
@@ -40,7 +38,7 @@ export class RemoteBlobs {
     // An object of another length is damage; the new one heals it.
     const isDamaged = found !== undefined && found.length !== length;
     if (!isDamaged && (await this.#refresh(sha256, found))) return;
-    await this.objects.put(key, { path, length }, isDamaged);
+    await this.objects.put(key, { path, length }, { replace: isDamaged });
   }
 
   async holds({ sha256, length }: BlobRef): Promise<boolean> {
@@ -62,9 +60,9 @@ export class RemoteBlobs {
   }
 
   /** Undefined when it is not there. */
-  async open(blob: BlobRef): Promise<RemoteFile | undefined> {
+  async open(blob: BlobRef): Promise<ObjectReader | undefined> {
     if (!(await this.holds(blob)) && !(await this.touch(blob.sha256))) return undefined;
-    return new RemoteFile(blob.length, (from) => this.read(blob.sha256, from));
+    return new ObjectReader(blob.length, (from) => this.read(blob.sha256, from));
   }
 
   /** Removes files that are free and were stored before a time. */
@@ -120,67 +118,6 @@ export class RemoteBlobs {
       }
       next = page.next;
     } while (next !== undefined);
-  }
-}
-
-/** A file that is read from the object store, in order; another position begins anew there. */
-export class RemoteFile {
-  readonly #length: number;
-  readonly #openAt: (from: number) => Promise<Readable | undefined>;
-  #stream: Readable | undefined;
-  #chunks: AsyncIterator<Buffer> | undefined;
-  #ready: Buffer = Buffer.alloc(0);
-  #position = 0;
-
-  constructor(length: number, openAt: (from: number) => Promise<Readable | undefined>) {
-    this.#length = length;
-    this.#openAt = openAt;
-  }
-
-  async stat(): Promise<{ readonly size: number }> {
-    return { size: this.#length };
-  }
-
-  async read(
-    into: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{ readonly bytesRead: number }> {
-    if (position >= this.#length) return { bytesRead: 0 };
-    if (position !== this.#position) await this.close();
-    this.#position = position;
-    for (let attempt = 1; this.#ready.length === 0; attempt++) {
-      try {
-        this.#ready = await this.#nextChunk();
-      } catch (error) {
-        await this.close();
-        if (attempt >= READ_ATTEMPTS) throw error;
-      }
-    }
-    const bytesRead = this.#ready.copy(into, offset, 0, Math.min(length, this.#ready.length));
-    this.#ready = this.#ready.subarray(bytesRead);
-    this.#position += bytesRead;
-    return { bytesRead };
-  }
-
-  async close(): Promise<void> {
-    this.#stream?.destroy();
-    this.#stream = undefined;
-    this.#chunks = undefined;
-    this.#ready = Buffer.alloc(0);
-  }
-
-  async #nextChunk(): Promise<Buffer> {
-    if (this.#chunks === undefined) {
-      this.#stream = await this.#openAt(this.#position);
-      if (this.#stream === undefined)
-        throw new Fatal('internal', 'A stored file was removed while it was sent.');
-      this.#chunks = this.#stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    }
-    const { done, value } = await this.#chunks.next();
-    if (done === true) throw new Fatal('internal', 'A stored file became shorter while it was sent.');
-    return value;
   }
 }
 

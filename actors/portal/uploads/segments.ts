@@ -75,7 +75,7 @@ export class SegmentObjects implements Segments {
   async place(id: UploadId, range: SegmentRange, sink: BlobSink): Promise<boolean> {
     const { path } = await sink.finish();
     try {
-      await this.objects.put(segmentKey(id, range), { path, length: sink.length }, true);
+      await this.objects.put(segmentKey(id, range), { path, length: sink.length }, { replace: true });
       return true;
     } finally {
       await rm(path, { force: true });

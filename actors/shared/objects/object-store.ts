@@ -12,6 +12,15 @@ export interface StoredObject {
   readonly length: number;
   /** Milliseconds since the epoch, by the clock of the store. */
   readonly modifiedAt: number;
+  /** Given to `put`; absent in a list. */
+  readonly owner?: string;
+}
+
+export interface PutOptions {
+  /** True: what is under the key is replaced. @default false */
+  readonly replace?: boolean;
+  /** Kept beside the object: who stored it. At most 100 letters, digits and hyphens. */
+  readonly owner?: string;
 }
 
 /** A file on this machine, which does not change while it is stored. */
@@ -38,9 +47,9 @@ export interface ObjectStore {
   readonly location: string;
   /**
    * Stores a file unless the key is taken; resolves when it is durable. Large files go in parts, with bounded memory.
-   * @param replace true: what is under the key is replaced
+   * `exists` is also what an attempt says whose earlier answer was lost: `owner` tells.
    */
-  put(key: string, file: ObjectFile, replace?: boolean): Promise<'stored' | 'exists'>;
+  put(key: string, file: ObjectFile, options?: PutOptions): Promise<'stored' | 'exists'>;
   /** Undefined when there is no such object. The stream fails when the store pauses for longer than its time limit. */
   get(key: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Undefined when there is no such object. */
@@ -55,6 +64,11 @@ export interface ObjectStore {
   removeParts(before: number): Promise<number>;
   /** False once the server has shown that it knows no conditional put. */
   readonly isConditional: boolean;
-  /** Proves each right that the program needs. Resolves with the first one that is missing, in words. */
+  /** True when of several puts under a free key one alone stores, whatever their sizes. Proved by the first call. */
+  isExclusive(): Promise<boolean>;
+  /**
+   * Proves each right that the program needs; after that, until a request fails, that the store answers. Resolves with
+   * what is missing, in words.
+   */
   check(): Promise<string | undefined>;
 }

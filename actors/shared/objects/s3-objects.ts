@@ -10,7 +10,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
-import type { ByteRange, ObjectFile, ObjectPage, ObjectStore, StoredObject } from './object-store.ts';
+import type {
+  ByteRange,
+  ObjectFile,
+  ObjectPage,
+  ObjectStore,
+  PutOptions,
+  StoredObject,
+} from './object-store.ts';
 
 export interface S3Options {
   /** Undefined: the one of the region. */
@@ -37,6 +44,10 @@ export interface S3Parts {
 export const S3_PACKAGE = '@aws-sdk/client-s3@3.1175.0';
 
 const TIMEOUT_MS = 10_000;
+/** Slowest transfer that is waited for, beyond that time, bytes per millisecond. */
+const SLOWEST = 256;
+/** Limit of a copy within the store, which may have 5 GB to copy, milliseconds. */
+const COPY_TIMEOUT_MS = 5 * 60_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 /** Limit of a check, so that the readiness answers in time, milliseconds. */
 const CHECK_TIMEOUT_MS = 4_000;
@@ -110,6 +121,9 @@ class S3Objects implements ObjectStore {
   readonly #encryption: { readonly ServerSideEncryption?: 'AES256' };
   /** False once the server has said that it knows no conditions. */
   #isConditional = true;
+  #exclusive: Promise<boolean> | undefined;
+  /** True after a full check, until a request fails. */
+  #isProven = false;
   #transfers = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -132,14 +146,14 @@ class S3Objects implements ObjectStore {
     this.location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
   }
 
-  async put(key: string, file: ObjectFile, replace = false): Promise<'stored' | 'exists'> {
+  async put(key: string, file: ObjectFile, options: PutOptions = {}): Promise<'stored' | 'exists'> {
     const release = await this.#transfer();
     try {
-      return await this.#putFile(key, file, replace);
+      return await this.#putFile(key, file, options);
     } catch (error) {
       if (error instanceof Fatal) throw error;
       // The answer to what was stored may be lost. A server that hangs is not asked.
-      const mayBeStored = !replace && (error as ClientError).name !== 'TimeoutError';
+      const mayBeStored = options.replace !== true && (error as ClientError).name !== 'TimeoutError';
       if (mayBeStored && (await this.head(key).catch(() => undefined))?.length === file.length)
         return 'exists';
       throw this.#unavailable('s3:PutObject', error);
@@ -164,7 +178,12 @@ class S3Objects implements ObjectStore {
   async head(key: string): Promise<StoredObject | undefined> {
     const command = new this.#sdk.HeadObjectCommand(this.#object(key));
     const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
-    return found && { key, length: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 };
+    if (found === undefined) return undefined;
+    const owner = found.Metadata?.['owner'];
+    return {
+      ...{ key, length: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 },
+      ...(owner !== undefined && { owner }),
+    };
   }
 
   async copy(from: string, to: string): Promise<boolean> {
@@ -176,7 +195,8 @@ class S3Objects implements ObjectStore {
       // A server refuses to copy an object onto itself without a change.
       MetadataDirective: 'REPLACE',
     });
-    return (await this.#ifPresent('s3:PutObject', () => this.#client.send(command))) !== undefined;
+    const options = { requestTimeout: COPY_TIMEOUT_MS };
+    return (await this.#ifPresent('s3:PutObject', () => this.#client.send(command, options))) !== undefined;
   }
 
   async remove(key: string): Promise<void> {
@@ -225,9 +245,66 @@ class S3Objects implements ObjectStore {
     const stopping = new AbortController();
     const cancel = this.#parts.clock.after(CHECK_TIMEOUT_MS, () => stopping.abort());
     try {
-      return await this.#missingRight(stopping.signal);
+      if (this.#isProven) return await this.#silence(stopping.signal);
+      const missing = await this.#missingRight(stopping.signal);
+      this.#isProven = missing === undefined;
+      return missing;
     } finally {
       cancel();
+    }
+  }
+
+  /** Says why the bucket does not answer. */
+  async #silence(abortSignal: AbortSignal): Promise<string | undefined> {
+    const { Bucket, Key } = this.#object(this.#probe);
+    const command = new this.#sdk.ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 });
+    return this.#client.send(command, { abortSignal }).then(
+      () => undefined,
+      (error: unknown) => this.#says('s3:ListBucket', error),
+    );
+  }
+
+  isExclusive(): Promise<boolean> {
+    this.#exclusive ??= this.#proveExclusive().catch((error: unknown) => {
+      this.#exclusive = undefined;
+      throw this.#unavailable('s3:PutObject', error);
+    });
+    return this.#exclusive;
+  }
+
+  /** Each kind of put must be refused with 412 when the key is taken. */
+  async #proveExclusive(): Promise<boolean> {
+    const sdk = this.#sdk;
+    const client = this.#client;
+    const object = { ...this.#object(`probes/${this.#parts.ids.uuid()}`), ...this.#encryption };
+    const { Bucket, Key } = object;
+    const Body = Buffer.from('probe');
+    const isRefused = (put: Promise<unknown>) =>
+      put.then(
+        () => false,
+        (error: unknown) => {
+          const status = statusOf(error);
+          if (status !== 412 && status !== 501) throw error;
+          return status === 412;
+        },
+      );
+    await client.send(new sdk.PutObjectCommand({ ...object, Body }));
+    try {
+      const again = new sdk.PutObjectCommand({ ...object, Body, IfNoneMatch: '*' });
+      if (!(await isRefused(client.send(again)))) return false;
+      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
+      const upload = { Bucket, Key, UploadId };
+      try {
+        const part = new sdk.UploadPartCommand({ ...upload, PartNumber: 1, Body });
+        const { ETag } = await client.send(part);
+        const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+        const complete = { ...upload, MultipartUpload, IfNoneMatch: '*' };
+        return await isRefused(client.send(new sdk.CompleteMultipartUploadCommand(complete)));
+      } finally {
+        await this.#abort(upload).catch(() => {});
+      }
+    } finally {
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key })).catch(() => {});
     }
   }
 
@@ -294,11 +371,15 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  async #putFile(key: string, { path, length }: ObjectFile, replace: boolean): Promise<'stored' | 'exists'> {
+  async #putFile(
+    key: string,
+    { path, length }: ObjectFile,
+    options: PutOptions,
+  ): Promise<'stored' | 'exists'> {
     const handle = await open(path, 'r');
     try {
-      if (length > PART_BYTES) return await this.#putParts(key, handle, length, replace);
-      return await this.#putWhole(key, await readPart(handle, 0, length), replace);
+      if (length > PART_BYTES) return await this.#putParts(key, handle, length, options);
+      return await this.#putWhole(key, await readPart(handle, 0, length), options);
     } finally {
       await handle.close();
     }
@@ -307,21 +388,21 @@ class S3Objects implements ObjectStore {
   async #putWhole(
     key: string,
     Body: Buffer,
-    replace: boolean,
+    options: PutOptions,
     isAgain = false,
   ): Promise<'stored' | 'exists'> {
-    const condition = !replace && this.#isConditional ? { IfNoneMatch: '*' } : {};
-    const object = { ...this.#object(key), ...this.#encryption, ...condition, Body };
+    const condition = this.#condition(options);
+    const object = { ...this.#made(key, options), ...condition, Body };
     try {
-      await this.#client.send(new this.#sdk.PutObjectCommand(object));
+      await this.#client.send(new this.#sdk.PutObjectCommand(object), this.#within(Body.length));
       return 'stored';
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
       // Another put under the key, or its removal, was under way.
-      if (statusOf(error) === 409 && !isAgain) return this.#putWhole(key, Body, replace, true);
+      if (statusOf(error) === 409 && !isAgain) return this.#putWhole(key, Body, options, true);
       if (statusOf(error) !== 501 || condition.IfNoneMatch === undefined) throw error;
       this.#isConditional = false;
-      return this.#putWhole(key, Body, replace);
+      return this.#putWhole(key, Body, options);
     }
   }
 
@@ -329,32 +410,49 @@ class S3Objects implements ObjectStore {
     key: string,
     handle: FileHandle,
     length: number,
-    replace: boolean,
+    options: PutOptions,
   ): Promise<'stored' | 'exists'> {
     const sdk = this.#sdk;
-    if (!replace && (await this.head(key))?.length === length) return 'exists';
+    if (options.replace !== true && (await this.head(key)) !== undefined) return 'exists';
     const object = this.#object(key);
-    const begun = await this.#client.send(
-      new sdk.CreateMultipartUploadCommand({ ...object, ...this.#encryption }),
-    );
+    const begun = await this.#client.send(new sdk.CreateMultipartUploadCommand(this.#made(key, options)));
     const upload = { ...object, UploadId: begun.UploadId };
     try {
       const Parts: { ETag: string | undefined; PartNumber: number }[] = [];
       for (let at = 0; at < length; at += PART_BYTES) {
         const PartNumber = Parts.length + 1;
         const Body = await readPart(handle, at, Math.min(PART_BYTES, length - at));
-        const { ETag } = await this.#client.send(new sdk.UploadPartCommand({ ...upload, PartNumber, Body }));
+        const part = new sdk.UploadPartCommand({ ...upload, PartNumber, Body });
+        const { ETag } = await this.#client.send(part, this.#within(Body.length));
         Parts.push({ ETag, PartNumber });
       }
       await this.#client.send(
-        new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }),
+        new sdk.CompleteMultipartUploadCommand({
+          ...{ ...upload, MultipartUpload: { Parts } },
+          ...this.#condition(options),
+        }),
+        this.#within(length),
       );
       return 'stored';
     } catch (error) {
       // What cannot be removed now is removed by a sweep.
       await this.#abort(upload).catch(() => {});
+      if (statusOf(error) === 412) return 'exists';
       throw error;
     }
+  }
+
+  #condition({ replace = false }: PutOptions): { readonly IfNoneMatch?: '*' } {
+    return !replace && this.#isConditional ? { IfNoneMatch: '*' } : {};
+  }
+
+  #made(key: string, { owner }: PutOptions) {
+    return { ...this.#object(key), ...this.#encryption, ...(owner !== undefined && { Metadata: { owner } }) };
+  }
+
+  /** The time limit of a request by the bytes that it moves. */
+  #within(bytes: number): { readonly requestTimeout: number } {
+    return { requestTimeout: this.#parts.requestTimeout + Math.ceil(bytes / SLOWEST) };
   }
 
   async #abort(upload: { Bucket: string; Key: string; UploadId: string | undefined }): Promise<void> {
@@ -418,6 +516,7 @@ class S3Objects implements ObjectStore {
   }
 
   #says(right: string, error: unknown): string {
+    this.#isProven = false;
     const { name } = error as ClientError;
     const status = statusOf(error);
     const { location } = this;

@@ -7,18 +7,24 @@ import type {
   ObjectFile,
   ObjectPage,
   ObjectStore,
+  PutOptions,
 } from '../../../../actors/shared/objects/object-store.ts';
 
 export class FolderObjects implements ObjectStore {
   readonly isConditional = true;
   #copies = 0;
+  readonly #owners = new Map<string, string | undefined>();
 
   constructor(
     readonly location: string,
     private readonly clock: { now(): number } = { now: () => Date.now() },
   ) {}
 
-  async put(key: string, { path }: ObjectFile, replace = false): Promise<'stored' | 'exists'> {
+  async put(
+    key: string,
+    { path }: ObjectFile,
+    { replace = false, owner }: PutOptions = {},
+  ): Promise<'stored' | 'exists'> {
     const made = join(this.location, `.${++this.#copies}`);
     await mkdir(dirname(this.#path(key)), { recursive: true });
     await copyFile(path, made);
@@ -26,6 +32,7 @@ export class FolderObjects implements ObjectStore {
     try {
       if (!replace) await link(made, this.#path(key));
       else await rename(made, this.#path(key));
+      this.#owners.set(key, owner);
       return 'stored';
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
@@ -42,13 +49,15 @@ export class FolderObjects implements ObjectStore {
 
   async head(key: string) {
     const found = await stat(this.#path(key)).catch(() => undefined);
-    return found && { key, length: found.size, modifiedAt: found.mtimeMs };
+    if (found === undefined) return undefined;
+    const owner = this.#owners.get(key);
+    return { key, length: found.size, modifiedAt: found.mtimeMs, ...(owner !== undefined && { owner }) };
   }
 
   async copy(from: string, to: string): Promise<boolean> {
     const found = await this.head(from);
     if (found !== undefined && from !== to)
-      await this.put(to, { path: this.#path(from), length: found.length }, true);
+      await this.put(to, { path: this.#path(from), length: found.length }, { replace: true });
     else if (found !== undefined) await this.#date(this.#path(to));
     return found !== undefined;
   }
@@ -74,6 +83,10 @@ export class FolderObjects implements ObjectStore {
 
   async removeParts(): Promise<number> {
     return 0;
+  }
+
+  async isExclusive(): Promise<boolean> {
+    return true;
   }
 
   async check(): Promise<string | undefined> {

@@ -46,7 +46,9 @@ export async function assertObjectContract(t: ExecutionContext, objects: ObjectS
   t.is(await objects.put(key, fileOf(t, other)), 'exists');
   t.deepEqual(await contentOf(objects, key), first);
   t.is((await objects.head(key))?.length, first.length);
-  t.is(await objects.put(key, fileOf(t, other), true), 'stored');
+  t.is((await objects.head(key))?.owner, undefined);
+  t.is(await objects.put(key, fileOf(t, other), { replace: true, owner: 'job-1' }), 'stored');
+  t.is((await objects.head(key))?.owner, 'job-1');
   t.deepEqual(await contentOf(objects, key), other);
   t.deepEqual(await contentOf(objects, key, { from: 6, to: 10 }), other.subarray(6, 11));
   t.deepEqual(await contentOf(objects, key, { from: 6 }), other.subarray(6));
@@ -76,6 +78,11 @@ export async function assertObjectContract(t: ExecutionContext, objects: ObjectS
   const across = { from: 8_388_600, to: 8_388_700 };
   t.deepEqual(await contentOf(objects, `${folder}/big`, across), big.subarray(across.from, across.to + 1));
 
+  t.is(await objects.put(`${folder}/big`, fileOf(t, big.subarray(1)), { owner: 'job-2' }), 'exists');
+  t.is((await objects.head(`${folder}/big`))?.owner, undefined);
+  t.is(typeof (await objects.isExclusive()), 'boolean');
+
+  t.is(await objects.check(), undefined);
   t.is(await objects.check(), undefined);
   for (const { key: name } of await listed(objects, `${folder}/`)) await objects.remove(name);
   await objects.remove(key);

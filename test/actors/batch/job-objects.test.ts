@@ -1,0 +1,175 @@
+/** Jobs whose files are in an object store: what a node has on its disk may be lost. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { Retryable } from '@sealwright/runtime';
+import test, { type ExecutionContext } from 'ava';
+import type { ObjectFile, PutOptions } from '../../../actors/shared/objects/object-store.ts';
+import type { JobId } from '../../../machines/ids.ts';
+import { FolderObjects } from '../shared/objects/folder-objects.ts';
+import { fileOf } from '../shared/objects/object-contract.ts';
+import { type BatchFixture, batchFixture } from './batch-harness.ts';
+
+/** A store that can fail for a time, and that may know no conditions. */
+class Objects extends FolderObjects {
+  failures = 0;
+  isAble = true;
+
+  override isExclusive(): Promise<boolean> {
+    return Promise.resolve(this.isAble);
+  }
+
+  override async put(key: string, file: ObjectFile, options: PutOptions = {}) {
+    if (key.startsWith('batch/output/') && this.failures > 0) {
+      this.failures -= 1;
+      throw new Retryable('storage.unavailable', 'the bucket is away');
+    }
+    // Without conditions, a put replaces.
+    return super.put(key, file, { ...options, replace: options.replace === true || !this.isAble });
+  }
+
+  async keys(prefix = ''): Promise<readonly string[]> {
+    const keys: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const page = await this.list(prefix, next);
+      keys.push(...page.objects.map(({ key }) => key));
+      next = page.next;
+    }
+    return keys;
+  }
+}
+
+function newObjects(t: ExecutionContext): Objects {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-objects-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return new Objects(folder);
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+async function outputOf(fixture: BatchFixture, id: JobId): Promise<Buffer> {
+  const output = await fixture.batch.jobs.output(id);
+  const file = await output.open();
+  const bytes = Buffer.alloc(output.length);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, at);
+    at += bytesRead;
+  }
+  await file.close();
+  return bytes;
+}
+
+test('an upload is signed from the store into the store, and nothing stays on the disk', async (t) => {
+  const objects = newObjects(t);
+  const fixture = await batchFixture(t, { objects, watch: false, start: false });
+  const { batch, layout } = fixture;
+  const id = await fixture.upload('a.txt', 'content');
+  const { originalPath } = await batch.jobs.get(id);
+  t.regex(originalPath, /^objects:\/input\/[0-9a-f-]{36}\.txt$/);
+  t.is((await objects.keys('batch/input/')).length, 1);
+  // The copies of the node are lost before the job is claimed.
+  rmSync(join(layout.processing, '.objects'), { recursive: true });
+  await fixture.close();
+  const second = await batchFixture(t, { objects, watch: false, root: layout.root });
+  await second.reach('Completed', 1);
+  const { outputSha256, outputFileName } = await second.batch.jobs.get(id);
+  t.is(sha256(await outputOf(second, id)), outputSha256 ?? '');
+  t.is((await objects.head(`batch/output/${outputFileName}`))?.owner, id);
+  await second.close();
+  t.deepEqual(await objects.keys(), [`batch/output/${outputFileName}`]);
+  t.deepEqual(readdirSync(layout.output), []);
+  t.deepEqual(readdirSync(join(layout.processing, '.objects')), []);
+});
+
+for (const isAble of [true, false])
+  test(`no job replaces the output of another one, ${isAble ? 'by conditional puts' : 'by claims'}`, async (t) => {
+    const objects = newObjects(t);
+    objects.isAble = isAble;
+    const fixture = await batchFixture(t, { objects, watch: false });
+    const stranger = Buffer.from('of another program');
+    await objects.put('batch/output/a.signed.pdf', fileOf(t, stranger));
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => fixture.upload('b.xml', `<a n="${at}"/>`)),
+    );
+    await fixture.reach('Completed', 6);
+    const names = new Set<string>();
+    for (const id of ids) {
+      const { outputFileName, outputSha256 } = await fixture.batch.jobs.get(id);
+      names.add(outputFileName ?? '');
+      t.is(sha256(await outputOf(fixture, id)), outputSha256 ?? '');
+    }
+    t.is(names.size, 6);
+    t.true(names.has('b.signed.xml'));
+    const stream = await objects.get('batch/output/a.signed.pdf');
+    t.deepEqual(stream && (await buffer(stream)), stranger);
+    await fixture.close();
+    // Claims end with the publication.
+    const counters = await fixture.store.counters('actors/output-claim/').catch(() => ({}));
+    t.deepEqual(
+      Object.values(counters).filter((count) => count !== 0),
+      [],
+    );
+  });
+
+test('a job of a broken file leaves it in the store, and is retried from there', async (t) => {
+  const objects = newObjects(t);
+  const fixture = await batchFixture(t, { objects, watch: false });
+  const id = await fixture.upload('a.pdf', 'no PDF');
+  await fixture.reach('Failed', 1);
+  const { originalPath } = await fixture.batch.jobs.get(id);
+  const retried = await fixture.batch.jobs.retry(id);
+  t.is(retried.originalPath, originalPath);
+  await fixture.reach('Failed', 2);
+  await fixture.close();
+  const keys = await objects.keys();
+  t.true(keys.includes(`batch/error/${id}/a.pdf`), `${keys}`);
+  t.is(keys.filter((key) => key.startsWith('batch/input/')).length, 1);
+  t.deepEqual(readdirSync(fixture.layout.error), []);
+});
+
+test('a job waits for a store that is away while it is published', async (t) => {
+  const objects = newObjects(t);
+  objects.failures = 2;
+  const fixture = await batchFixture(t, { objects, watch: false });
+  const id = await fixture.upload('a.xml', '<a/>');
+  await fixture.reach('Completed', 1);
+  t.is(objects.failures, 0);
+  t.is(sha256(await outputOf(fixture, id)), (await fixture.batch.jobs.get(id)).outputSha256 ?? '');
+  t.true(fixture.complaints.some((text) => text.includes('the bucket is away')));
+});
+
+test('an output that a lost step published is withdrawn with its job', async (t) => {
+  const objects = newObjects(t);
+  const fixture = await batchFixture(t, { objects, watch: false });
+  fixture.faults.arm('job.output.stored', 'throw');
+  const id = await fixture.upload('a.xml', '<a/>');
+  await fixture.reach('Failed', 1);
+  await fixture.close();
+  const keys = await objects.keys();
+  t.deepEqual(
+    keys.filter((key) => key.startsWith('batch/output/')),
+    [],
+  );
+  t.true(keys.includes(`batch/error/${id}/a.signed.xml`), `${keys}`);
+});
+
+test('an upload that no job takes leaves nothing in the store', async (t) => {
+  const objects = newObjects(t);
+  const { batch } = await batchFixture(t, { objects, watch: false, start: false });
+  const key = { caller: '', key: 'k' };
+  const plan = {
+    fileName: 'a.txt',
+    ...batch.jobs.uploads.plan({ fileName: 'a.txt', format: undefined, profile: undefined }),
+    key,
+  };
+  const both = await Promise.all([1, 2].map(() => batch.jobs.uploads.openUpload('a.txt', key)));
+  const ids = new Set<string>();
+  for (const sink of both) {
+    await sink.write(Buffer.from('content'));
+    ids.add((await batch.jobs.uploads.acceptUpload(sink, plan)).id);
+  }
+  t.is(ids.size, 1);
+  t.is((await objects.keys('batch/input/')).length, 1);
+});

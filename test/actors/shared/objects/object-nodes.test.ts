@@ -1,0 +1,19 @@
+/** Three nodes on a database and a bucket, which share no folder and lose their disks. */
+import test from 'ava';
+import { startCluster } from '../../../postgres/cluster.ts';
+import { runNodes } from './object-nodes.ts';
+import { startRadosgw } from './radosgw.ts';
+
+test('nodes that are killed and lose their disks lose no acknowledged upload and double none', async (t) => {
+  t.timeout(280_000);
+  const server = await startRadosgw(t);
+  const cluster = server && (await startCluster(t));
+  if (server === undefined || cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const bucket = await server.bucket();
+  const options = { url: cluster.url, bucket, nodes: 3, requests: 90, kills: 3 };
+  const { lost, doubled, acknowledged, retried } = await runNodes(t, options);
+  t.log(`${acknowledged} acknowledged, ${retried} retried`);
+  t.is(acknowledged, 90);
+  t.deepEqual({ lost, doubled }, { lost: [], doubled: [] });
+});
