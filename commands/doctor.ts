@@ -66,10 +66,13 @@ async function examine(
     checkLicense(settings),
     await checkHistory(settings),
     ...(await checkPorts(settings)),
-    ...checkSecrets(settings, resolved, layout.keys, process.cwd()),
+    ...checkSecrets(settings, resolved, settings.storage.keysPath, process.cwd()),
     ...(await checkSigningKeys(
       settings,
-      { path: layout.keys, read: (name) => readStored(layout.keys, name, context.ids) },
+      {
+        path: settings.storage.keysPath,
+        read: (name) => readStored(settings.storage.keysPath, name, context.ids),
+      },
       context,
     )),
     ...(await checkSmtp(settings)),

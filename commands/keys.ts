@@ -111,7 +111,7 @@ async function openHistory(
   store: ActorStore,
   { clock, ids }: Pick<CommandContext, 'clock' | 'ids'>,
 ): Promise<History> {
-  const keys = openKeyFolder(storageLayout(storage.root).keys, ids);
+  const keys = openKeyFolder(storage.keysPath, ids, storageLayout(storage.root).keys);
   return createHistory(
     {
       key: await keepHistoryKey(keys),
@@ -171,7 +171,7 @@ async function signInLink(
   json: boolean,
   { ids, terminal }: Pick<CommandContext, 'ids' | 'terminal'>,
 ): Promise<ExitCode> {
-  const secret = openKeyFolder(storageLayout(storage.root).keys, ids).read(SECRET_FILE);
+  const secret = openKeyFolder(storage.keysPath, ids).read(SECRET_FILE);
   const organization = secret === undefined ? undefined : await administration.findOrganization(named);
   const publicUrl = portal.publicUrl ?? portal.url.href;
   const parts = { secret: Buffer.from(secret ?? '', 'base64url'), publicUrl };

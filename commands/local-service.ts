@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime/core';
 import { createHttpClient, type OutgoingRequest } from '@sealwright/signatures/http';
-import { storageLayout } from '../actors/shared/storage-layout.ts';
 import { API_KEY_FILE } from '../service/key-folder.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
@@ -130,7 +129,7 @@ export async function requestLocal(
 export function localApiKey({ auth, storage }: Settings): string {
   if (auth.apiKey !== undefined) return auth.apiKey;
   try {
-    return readFileSync(join(storageLayout(storage.root).keys, API_KEY_FILE), 'utf8').trim();
+    return readFileSync(join(storage.keysPath, API_KEY_FILE), 'utf8').trim();
   } catch {
     return '';
   }

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
 import { validateFile } from '@sealwright/signatures';
-import { FIRST_APPLICATION, storageLayout } from '../actors/index.ts';
+import { FIRST_APPLICATION } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';
@@ -218,7 +218,7 @@ class PortalCalls {
   #secret(): string {
     const { portal, storage } = this.#settings;
     if (portal.bootstrap.secret !== undefined) return portal.bootstrap.secret;
-    return readFileSync(join(storageLayout(storage.root).keys, APPLICATION_FILE), 'utf8').trim();
+    return readFileSync(join(storage.keysPath, APPLICATION_FILE), 'utf8').trim();
   }
 
   async #until<Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> {

@@ -2,8 +2,9 @@
  * Secrets that the program generates at first start and stores: the API key, the keys of sessions, the development
  * certificates. The folder is 0700, each file 0600; files are created atomically.
  */
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
   constants,
   fsyncSync,
@@ -16,8 +17,8 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Fatal, type Ids } from '@sealwright/runtime/core';
+import { basename, dirname, join } from 'node:path';
+import { Fatal, type Ids, type StoreNodes } from '@sealwright/runtime/core';
 
 /** A stored or newly generated text. */
 export interface StoredSecret {
@@ -33,7 +34,7 @@ export interface KeyFolder {
    * @throws Fatal `keys.unusable` when it can neither be read nor written
    */
   loadOrCreate(name: string, make: () => string | Promise<string>): Promise<StoredSecret>;
-  /** Returns the text under a name; undefined when there is none. @throws Fatal `keys.unusable` */
+  /** Returns the text that was last stored under a name; undefined when there is none. @throws Fatal `keys.unusable` */
   read(name: string): string | undefined;
   /** Replaces the text under a name; durable on return. @throws Fatal `keys.unusable` */
   replace(name: string, text: string): void;
@@ -41,10 +42,11 @@ export interface KeyFolder {
 
 /**
  * Opens the folder, creating it when needed; its parent must exist.
+ * @param changing folder of what is replaced; another one where `path` may be read-only
  * @throws Fatal `keys.unusable`
  */
-export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
-  attempt(path, () => makePrivateFolder(path));
+export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>, changing: string = path): KeyFolder {
+  for (const folder of new Set([path, changing])) attempt(folder, () => makePrivateFolder(folder));
   return {
     path,
     async loadOrCreate(name, make) {
@@ -54,6 +56,11 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
       const value = await make();
       const temporary = join(path, `.${name}.${ids.uuid()}`);
       const won = attempt(file, () => {
+        if (isReadOnly(path))
+          throw new Fatal(
+            'keys.unusable',
+            `${file} is not there, and Storage:KeysPath is read-only. Start one node with a writable folder, and give all nodes the files that it makes.`,
+          );
         writeWhole(temporary, `${value}\n`);
         return publish(temporary, file, path);
       });
@@ -63,12 +70,12 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
         : { value: attempt(file, () => readStored(file)) ?? value, made: false, path: file };
     },
     read(name) {
-      const file = join(path, name);
-      return attempt(file, () => readStored(file));
+      const stored = (folder: string) => attempt(join(folder, name), () => readStored(join(folder, name)));
+      return stored(changing) ?? (changing === path ? undefined : stored(path));
     },
     replace(name, text) {
-      const file = join(path, name);
-      const temporary = join(path, `.${name}.${ids.uuid()}`);
+      const file = join(changing, name);
+      const temporary = join(changing, `.${name}.${ids.uuid()}`);
       attempt(file, () => {
         try {
           writeWhole(temporary, `${text}\n`);
@@ -76,7 +83,7 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
         } finally {
           rmSync(temporary, { force: true });
         }
-        syncFolder(path);
+        syncFolder(changing);
       });
     },
   };
@@ -113,10 +120,21 @@ function makePrivateFolder(path: string): void {
   }
 }
 
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 function readStored(file: string): string | undefined {
   let text: string;
   try {
-    if ((statSync(file).mode & 0o077) !== 0) {
+    // A mounted secret belongs to root, and the group of the service may read it.
+    const { mode, uid } = statSync(file);
+    if ((mode & (uid === process.getuid?.() ? 0o077 : 0o037)) !== 0) {
       throw new Fatal(
         'keys.unusable',
         `${file} can be read by other users. Allow its owner only: chmod 600 '${file}'.`,
@@ -179,11 +197,15 @@ function attempt<Result>(path: string, task: () => Result): Result {
 
 const HISTORY_FILE = 'history-key';
 
-/** Base64 DER of the PKCS#8 PrivateKeyInfo of an Ed25519 key. @throws {Fatal} `keys.unusable` */
-export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
-  const { value, path } = await keys.loadOrCreate(HISTORY_FILE, () =>
+function storedHistoryKey(keys: KeyFolder): Promise<StoredSecret> {
+  return keys.loadOrCreate(HISTORY_FILE, () =>
     generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
   );
+}
+
+/** Base64 DER of the PKCS#8 PrivateKeyInfo of an Ed25519 key. @throws {Fatal} `keys.unusable` */
+export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
+  const { value, path } = await storedHistoryKey(keys);
   try {
     const key = createPrivateKey({ key: Buffer.from(value, 'base64'), type: 'pkcs8', format: 'der' });
     if (key.asymmetricKeyType === 'ed25519') return key;
@@ -194,4 +216,44 @@ export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
     'keys.unusable',
     `${path} holds no Ed25519 key. Restore it from a backup, or remove it to have a new one made.`,
   );
+}
+
+/** Begins the hash of each key that all nodes must have in common, by name. */
+export type KeyMarks = Readonly<Record<string, string>>;
+
+/** Loads or makes the keys without which a node cannot read what others store. */
+export async function markKeys(
+  keys: KeyFolder,
+  ids: Pick<Ids, 'bytes'>,
+  hasConfiguredApiKey: boolean,
+): Promise<KeyMarks> {
+  const kept = [await keepJobSecret(keys, ids), await storedHistoryKey(keys)];
+  if (!hasConfiguredApiKey) kept.push(await loadOrCreateApiKey(keys, ids));
+  return Object.fromEntries(kept.map(({ path, value }) => [basename(path), markOf(basename(path), value)]));
+}
+
+function markOf(name: string, text: string): string {
+  return createHash('sha256').update(`sealwright ${name} ${text}`).digest('hex').slice(0, 16);
+}
+
+/**
+ * Compares the keys of this node with those of the nodes that were there before it.
+ * @throws {Fatal} `keys.differ`
+ */
+export async function refuseOtherKeys(
+  nodes: Pick<StoreNodes, 'list'> | undefined,
+  own: KeyMarks,
+  path: string,
+): Promise<void> {
+  const all = (await nodes?.list()) ?? [];
+  const session = all.find(({ isThis }) => isThis)?.session ?? 0;
+  for (const node of all.filter((other) => other.session < session)) {
+    const { keys } = (node.info ?? {}) as { readonly keys?: KeyMarks };
+    const name = Object.keys(own).find((key) => keys?.[key] !== undefined && keys[key] !== own[key]);
+    if (name === undefined) continue;
+    throw new Fatal(
+      'keys.differ',
+      `${join(path, name)} is not the ${name} of the node ${node.name}. Give all nodes the same keys: copy the folder of keys of that node, or mount it (Storage:KeysPath).`,
+    );
+  }
 }

@@ -5,20 +5,29 @@ import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import { storageLayout } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
+import type { KeyMarks } from './key-folder.ts';
 import { nodeName } from './service-file.ts';
 
 /**
  * Throws `store.locked`, `store.too-new`, `store.unavailable`.
- * @param version of the program, for the other nodes
- * @param onLost called once when the store accepts no more steps
+ * @param parts.version of the program, and `marks` of its keys, for the other nodes
+ * @param parts.onLost called once when the store accepts no more steps
  */
 export async function openStore(
   settings: Settings,
   clock: Clock,
   log: Log,
-  faults?: Faults,
-  version = '',
-  onLost?: (why: string) => void,
+  {
+    faults,
+    version = '',
+    marks = {},
+    onLost,
+  }: {
+    readonly faults?: Faults;
+    readonly version?: string;
+    readonly marks?: KeyMarks;
+    readonly onLost?: (why: string) => void;
+  } = {},
 ): Promise<ActorStore> {
   const { runtime, storage } = settings;
   if (runtime.store === 'lmdb') {
@@ -39,6 +48,7 @@ export async function openStore(
     ),
     info: {
       version,
+      keys: marks,
       pid: process.pid,
       host: hostname(),
       batchUrl: settings.batch.url.href,

@@ -15,7 +15,13 @@ import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { setUpBatch } from './batch-setup.ts';
 import { historyAnchor } from './history-anchor.ts';
 import { setUpIdentity } from './identity.ts';
-import { keepHistoryKey, loadOrCreateApiKey, openKeyFolder } from './key-folder.ts';
+import {
+  keepHistoryKey,
+  loadOrCreateApiKey,
+  markKeys,
+  openKeyFolder,
+  refuseOtherKeys,
+} from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
 import { openObjects } from './open-objects.ts';
 import { openStore } from './open-store.ts';
@@ -67,15 +73,32 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
     settings.storage.inputs.map(({ path }) => path),
   );
   refuseOverlaps(settings);
-  const keys = openKeyFolder(layout.keys, systemIds);
+  const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
+  const marks = isShared ? await markKeys(keys, systemIds, settings.auth.apiKey !== undefined) : {};
   let tellLost: (why: string) => void = () => {};
   const lost = new Promise<string>((resolve) => {
     tellLost = resolve;
   });
-  const store = await openStore(settings, systemClock, log, faults, options.version, (why) => tellLost(why));
+  const store = await openStore(settings, systemClock, log, {
+    ...{ faults, marks, version: options.version },
+    onLost: (why) => tellLost(why),
+  });
   // All nodes use the time of the store, not their own clocks.
   const clock = store.nodes?.clock ?? systemClock;
-  return { settings, log, options, ids: systemIds, layout, faults, keys, lost, tellLost, store, clock };
+  return {
+    settings,
+    log,
+    options,
+    ids: systemIds,
+    layout,
+    faults,
+    keys,
+    marks,
+    lost,
+    tellLost,
+    store,
+    clock,
+  };
 }
 
 async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'stop'>> {
@@ -83,6 +106,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
   const { version } = options;
   const started = await waitForStart(store.nodes, clock);
+  await refuseOtherKeys(store.nodes, base.marks, keys.path);
   const storedKey = settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, ids) : undefined;
   if (storedKey) log.hide(storedKey.value);
   const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';

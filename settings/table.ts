@@ -216,6 +216,9 @@ export const KEYS = {
   'Storage:Root': computed(path(), '`data`', ({ cwd }) => resolve(cwd, 'data'), {
     says: 'Folder of all data of the program: `input/ processing/ output/ error/ portal/ mail/ db/ logs/ keys/`. Relative paths start at the working directory.',
   }),
+  'Storage:KeysPath': computed(path(), '`{Root}/keys`', ({ root }) => join(root, 'keys'), {
+    says: 'Folder of the keys that all nodes have in common: `api-key`, `job-secret`, `history-key`, `portal-secret` and others. It may be a secret that is mounted read-only; what the program changes stays in `{Root}/keys`.',
+  }),
   'Storage:Inputs': computed(
     records(INPUT_KEYS),
     'one: `default`, `{Root}/input`',

@@ -1,7 +1,7 @@
 /** `sealwright mcp`: the usual operations as tools for an assistant, on the service that runs here or on another one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FIRST_APPLICATION, storageLayout } from '../../actors/index.ts';
+import { FIRST_APPLICATION } from '../../actors/index.ts';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client, type ClientOptions } from '../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../clients/typescript/portal.d.ts';
@@ -44,7 +44,6 @@ async function portalOptions(settings: Settings, env: Environment): Promise<Clie
   const { SEALWRIGHT_PORTAL_URL: url, SEALWRIGHT_PORTAL_KEY: key = '' } = env;
   if (url !== undefined) return { url, key };
   const { application = FIRST_APPLICATION, secret } = settings.portal.bootstrap;
-  const kept =
-    secret ?? readFileSync(join(storageLayout(settings.storage.root).keys, APPLICATION_FILE), 'utf8').trim();
+  const kept = secret ?? readFileSync(join(settings.storage.keysPath, APPLICATION_FILE), 'utf8').trim();
   return { url: reachable(await findService(settings, 'portal')), key: `${application}|${kept}` };
 }

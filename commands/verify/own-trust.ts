@@ -15,7 +15,7 @@ export function readOwnTrust(loaded: LoadedSettings): OwnTrust | undefined {
   if (!loaded.ok) return undefined;
   const { settings } = loaded;
   const { trust } = readTrust(settings);
-  const path = join(settings.storage.root, 'keys', DEVELOPMENT_CA_FILE);
+  const path = join(settings.storage.keysPath, DEVELOPMENT_CA_FILE);
   const development = existsSync(path) ? certificatesIn(readFileSync(path)) : [];
   const roots = [...trust.roots, ...development];
   if (roots.length === 0) return undefined;

@@ -42,6 +42,11 @@ interface Pod {
       readonly securityContext: { readonly readOnlyRootFilesystem: boolean };
     },
   ];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly emptyDir?: object;
+    readonly secret?: { readonly secretName: string };
+  }[];
   readonly securityContext: { readonly runAsNonRoot: boolean; readonly runAsUser: number };
 }
 
@@ -172,6 +177,18 @@ chartTest('every manifest is one of Kubernetes, without unknown members', async 
     const misspelt = { ...manifest, metadata: { ...manifest.metadata, lables: {} } };
     t.deepEqual(unknownMembers(misspelt, Kind), ['/metadata/lables'], 'a misspelt member would be found');
   }
+});
+
+chartTest('nodes with a bucket and a Secret of keys share no volume', async (t) => {
+  const manifests = rendered('objects.bucket=files', 'keysSecret=keys');
+  t.false(manifests.some(({ kind }) => kind === 'PersistentVolumeClaim'));
+  const nodes = manifests.find(({ kind }) => kind === 'StatefulSet');
+  if (nodes === undefined) return t.fail();
+  const { volumes } = podOf(manifests);
+  t.true(volumes.some(({ name, emptyDir }) => name === 'files' && emptyDir !== undefined));
+  t.true(volumes.some(({ name, secret }) => name === 'keys' && secret?.secretName === 'keys'));
+  t.deepEqual(unknownMembers(nodes, await modelOf(nodes)), []);
+  t.true(rendered('objects.bucket=files').some(({ kind }) => kind === 'PersistentVolumeClaim'));
 });
 
 chartTest(

@@ -2,6 +2,11 @@
 {{- ternary .Release.Name (printf "%s-sealwright" .Release.Name) (contains "sealwright" .Release.Name) | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* Not empty: nodes share no volume. */}}
+{{- define "sealwright.unshared" -}}
+{{- if and .Values.objects.bucket .Values.keysSecret }}true{{ end -}}
+{{- end -}}
+
 {{- define "sealwright.selector" -}}
 app.kubernetes.io/name: sealwright
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeFailure, systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { loadOrCreateApiKey, openKeyFolder } from '../../../service/key-folder.ts';
+import { loadOrCreateApiKey, markKeys, openKeyFolder, refuseOtherKeys } from '../../../service/key-folder.ts';
 
 const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');
 
@@ -61,4 +61,46 @@ test('a stored text can be replaced as a whole, readable by its owner only, and 
   t.deepEqual(readdirSync(path), ['ring']);
   rmSync(path, { recursive: true });
   t.is(describeFailure(t.throws(() => folder.replace('ring', 'three'))).code, 'keys.unusable');
+});
+
+test('keys are read where they are mounted, and what changes stays in the other folder', async (t) => {
+  const mounted = freshPath();
+  const changing = freshPath();
+  const { value } = await loadOrCreateApiKey(openKeyFolder(mounted, systemIds), systemIds);
+  openKeyFolder(mounted, systemIds).replace('ring', 'of the first node');
+  await loadOrCreateApiKey(openKeyFolder(changing, systemIds), systemIds);
+  const folder = openKeyFolder(mounted, systemIds, changing);
+  t.is((await loadOrCreateApiKey(folder, systemIds)).value, value);
+  t.is(folder.read('ring'), 'of the first node');
+  folder.replace('ring', 'changed');
+  t.is(folder.read('ring'), 'changed');
+  t.is(openKeyFolder(mounted, systemIds).read('ring'), 'of the first node');
+});
+
+test('a node whose keys differ from those of an earlier one is refused with the name of the key', async (t) => {
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => markKeys(openKeyFolder(freshPath(), systemIds), systemIds, true)),
+  );
+  t.deepEqual(Object.keys(one ?? {}), ['job-secret', 'history-key']);
+  const common = {
+    openedAt: 0,
+    silentMs: 0,
+    leaseSeconds: 5,
+    isDraining: false,
+    leases: [],
+    effectsLeased: 0,
+  };
+  const list = async () => [
+    { ...common, name: 'node-1', session: 1, isThis: false, info: { keys: one ?? {} }, report: null },
+    { ...common, name: 'node-2', session: 2, isThis: true, info: { keys: other ?? {} }, report: null },
+    { ...common, name: 'node-3', session: 3, isThis: false, info: { keys: {} }, report: null },
+  ];
+  await t.notThrowsAsync(refuseOtherKeys({ list }, one ?? {}, '/keys'));
+  await t.notThrowsAsync(refuseOtherKeys(undefined, other ?? {}, '/keys'));
+  const failure = describeFailure(await t.throwsAsync(refuseOtherKeys({ list }, other ?? {}, '/keys')));
+  t.is(failure.code, 'keys.differ');
+  t.regex(
+    failure.message,
+    /^\/keys\/job-secret is not the job-secret of the node node-1\. Give all nodes the same keys/,
+  );
 });
