@@ -3,10 +3,10 @@
  * not as it was written. The service may be running. Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { jsonType, type StoreReader } from '@sealwright/runtime';
+import { basename, join, relative } from 'node:path';
+import { jsonType, type StoreReader, systemClock, systemIds } from '@sealwright/runtime';
 import {
   type Checkpoint,
   type HistoryReport,
@@ -16,6 +16,7 @@ import {
 import { ACTOR_KINDS, rowsOfActor, storageLayout } from '../actors/index.ts';
 import type { JobContext } from '../machines/batch/job-context.ts';
 import { readAnchors } from '../service/history-anchor.ts';
+import { openObjects } from '../service/open-objects.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -34,7 +35,7 @@ interface FileReport {
   readonly agreeing: number;
   /** Outputs that somebody has moved from the output folder, which is permitted. */
   readonly gone: number;
-  /** The first file with other content; paths below `Storage:Root`. */
+  /** The first file with other content: its path below `Storage:Root`, or its key in the bucket. */
   readonly changed: string | undefined;
 }
 
@@ -53,7 +54,7 @@ export async function verifyHistoryCommand(
     const store = await openReader(settings);
     try {
       const { keys } = storageLayout(settings.storage.root);
-      const stored = comparesFiles ? await compareFiles(store, settings.storage.root) : undefined;
+      const stored = comparesFiles ? await compareFiles(store, await filesOf(settings)) : undefined;
       const report = await verifyHistory(store, {
         kinds: ACTOR_KINDS,
         rowsOf: rowsOfActor,
@@ -66,10 +67,6 @@ export async function verifyHistoryCommand(
           ? `${JSON.stringify({ ok, ...report, copies: copies.length, ...(stored && { files: stored }) }, null, 2)}\n`
           : reportText(report, copies.length) + (stored ? filesText(stored) : ''),
       );
-      if (stored !== undefined && settings.storage.objects.kind !== 'FileSystem')
-        terminal.err(
-          'sealwright verify-history: Files of the portal in the bucket are not compared, only those in the cache of this node.\n',
-        );
       return ok ? EXIT.good : EXIT.failed;
     } finally {
       await store.close();
@@ -84,12 +81,11 @@ export async function verifyHistoryCommand(
  * Compares each published output and each file of the portal with its SHA-256: that of an output is in the state of its
  * job, which checkpoints cover; that of a file of the portal is its name, which documents name.
  */
-async function compareFiles(store: StoreReader, root: string): Promise<FileReport> {
-  const { output } = storageLayout(root);
+async function compareFiles(store: StoreReader, files: StoredFiles): Promise<FileReport> {
   let agreeing = 0;
   let gone = 0;
-  const compare = async (path: string, sha256: string): Promise<boolean> => {
-    const found = await digestOf(path);
+  const compare = async (name: string, sha256: string): Promise<boolean> => {
+    const found = await digestOf(files, name);
     if (found === undefined) gone += 1;
     else if (found === sha256) agreeing += 1;
     return found === undefined || found === sha256;
@@ -101,20 +97,59 @@ async function compareFiles(store: StoreReader, root: string): Promise<FileRepor
       const { outputFileName, output: published, signed } = JOB_CONTEXT.read(context);
       const digest = published ?? signed;
       if (outputFileName === null || digest === null) continue;
-      if (!(await compare(join(output, outputFileName), digest.sha256)))
-        return { agreeing, gone, changed: join('output', outputFileName) };
+      const name = join(files.outputs, outputFileName);
+      if (!(await compare(name, digest.sha256))) return { agreeing, gone, changed: name };
     }
     const next = jobs.at(-1)?.address.id;
     if (jobs.length < PAGE_SIZE || next === undefined || next === after) break;
     after = next;
   }
-  const blobs = join(root, 'portal', 'blobs');
-  for (const entry of await readdir(blobs, { recursive: true, withFileTypes: true }).catch(() => [])) {
-    if (!entry.isFile() || !/^[0-9a-f]{64}$/.test(entry.name)) continue;
-    const path = join(entry.parentPath, entry.name);
-    if (!(await compare(path, entry.name))) return { agreeing, gone, changed: relative(root, path) };
+  for await (const name of files.blobs()) {
+    const sha256 = basename(name);
+    if (!/^[0-9a-f]{64}$/.test(sha256)) continue;
+    if (!(await compare(name, sha256))) return { agreeing, gone, changed: name };
   }
   return { agreeing, gone, changed: undefined };
+}
+
+/** Files by their names below `Storage:Root`, or by their keys in the bucket. */
+interface StoredFiles {
+  /** Begins the names of outputs. */
+  readonly outputs: string;
+  /** Undefined when it is gone. */
+  read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Names of the files of the portal; each ends with its digest. */
+  blobs(): AsyncIterable<string>;
+}
+
+async function filesOf(settings: Settings): Promise<StoredFiles> {
+  const objects = await openObjects(settings, { clock: systemClock, ids: systemIds });
+  if (objects !== undefined)
+    return {
+      outputs: 'batch/output',
+      read: (key) => objects.get(key),
+      async *blobs() {
+        let next: string | undefined;
+        do {
+          const page: Awaited<ReturnType<typeof objects.list>> = await objects.list('blobs/', next);
+          for (const { key } of page.objects) yield key;
+          next = page.next;
+        } while (next !== undefined);
+      },
+    };
+  const { root } = settings.storage;
+  return {
+    outputs: 'output',
+    async read(name) {
+      const path = join(root, name);
+      return existsSync(path) ? createReadStream(path) : undefined;
+    },
+    async *blobs() {
+      const folder = join(root, 'portal', 'blobs');
+      for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []))
+        if (entry.isFile()) yield relative(root, join(entry.parentPath, entry.name));
+    },
+  };
 }
 
 /** Actors read at once. */
@@ -124,10 +159,12 @@ const PAGE_SIZE = 256;
 const JOB_CONTEXT = jsonType<JobContext>();
 
 /** Lower-case hex SHA-256; undefined for a file that is not there. */
-async function digestOf(path: string): Promise<string | undefined> {
+async function digestOf(files: StoredFiles, name: string): Promise<string | undefined> {
   const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    const bytes = await files.read(name);
+    if (bytes === undefined) return undefined;
+    for await (const chunk of bytes) hash.update(chunk);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -218,6 +218,13 @@ export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
   );
 }
 
+/** Name of the file with the key of links and of stored secrets of the portal. */
+export const SECRET_FILE = 'portal-secret';
+
+export function keepPortalSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
+  return folder.loadOrCreate(SECRET_FILE, () => ids.bytes(32).toString('base64url'));
+}
+
 /** Begins the hash of each key that all nodes must have in common, by name. */
 export type KeyMarks = Readonly<Record<string, string>>;
 
@@ -225,10 +232,11 @@ export type KeyMarks = Readonly<Record<string, string>>;
 export async function markKeys(
   keys: KeyFolder,
   ids: Pick<Ids, 'bytes'>,
-  hasConfiguredApiKey: boolean,
+  { hasPortal, hasApiKey }: { readonly hasPortal: boolean; readonly hasApiKey: boolean },
 ): Promise<KeyMarks> {
   const kept = [await keepJobSecret(keys, ids), await storedHistoryKey(keys)];
-  if (!hasConfiguredApiKey) kept.push(await loadOrCreateApiKey(keys, ids));
+  if (hasPortal) kept.push(await keepPortalSecret(keys, ids));
+  if (!hasApiKey) kept.push(await loadOrCreateApiKey(keys, ids));
   return Object.fromEntries(kept.map(({ path, value }) => [basename(path), markOf(basename(path), value)]));
 }
 

@@ -17,12 +17,11 @@ import {
 } from '../actors/index.ts';
 import { foldedName } from '../machines/portal/organization.ts';
 import type { Settings } from '../settings.ts';
-import type { KeyFolder, StoredSecret } from './key-folder.ts';
+import { type KeyFolder, keepPortalSecret, type StoredSecret } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
 import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
 /** Names of the files with the portal's generated secrets. */
-export const SECRET_FILE = 'portal-secret';
 export const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 
@@ -64,7 +63,7 @@ export async function setUpPortal(
 ): Promise<PortalSetup> {
   const { portal, storage } = settings;
   const { bootstrap, smtp } = portal;
-  const secret = await keys.loadOrCreate(SECRET_FILE, () => parts.ids.bytes(32).toString('base64url'));
+  const secret = await keepPortalSecret(keys, parts.ids);
   const keep = (file: string) => keys.loadOrCreate(file, () => parts.ids.bytes(32).toString('hex'));
   const applicationSecret = bootstrap.secret === undefined ? await keep(APPLICATION_FILE) : undefined;
   const monitorSecret = bootstrap.monitorSecret === undefined ? await keep(MONITOR_FILE) : undefined;

@@ -74,7 +74,12 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   );
   refuseOverlaps(settings);
   const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
-  const marks = isShared ? await markKeys(keys, systemIds, settings.auth.apiKey !== undefined) : {};
+  const marks = isShared
+    ? await markKeys(keys, systemIds, {
+        hasPortal: settings.portal.enabled,
+        hasApiKey: settings.auth.apiKey !== undefined,
+      })
+    : {};
   let tellLost: (why: string) => void = () => {};
   const lost = new Promise<string>((resolve) => {
     tellLost = resolve;

@@ -127,11 +127,6 @@ test('verify-history --files reports an output and a file of the portal that wer
   }
   rmSync(join(root, 'output', 'report.signed.txt'));
   t.regex(await verified(root, '--files'), /^0 [\s\S]*; 1 outputs are no longer in the output folder\.\n$/);
-  const bucket = ['--Storage:Objects:Kind=S3', '--Storage:Objects:S3:Bucket=acme-signing'];
-  t.regex(
-    await verified(root, '--files', ...bucket),
-    /^0 [\s\S]*Files of the portal in the bucket are not compared/,
-  );
 });
 
 test('logins and logouts are events of the history, and verify-history reports an edited one', async (t) => {

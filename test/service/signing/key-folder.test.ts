@@ -79,9 +79,11 @@ test('keys are read where they are mounted, and what changes stays in the other 
 
 test('a node whose keys differ from those of an earlier one is refused with the name of the key', async (t) => {
   const [one, other] = await Promise.all(
-    [1, 2].map(() => markKeys(openKeyFolder(freshPath(), systemIds), systemIds, true)),
+    [1, 2].map(() =>
+      markKeys(openKeyFolder(freshPath(), systemIds), systemIds, { hasPortal: true, hasApiKey: true }),
+    ),
   );
-  t.deepEqual(Object.keys(one ?? {}), ['job-secret', 'history-key']);
+  t.deepEqual(Object.keys(one ?? {}), ['job-secret', 'history-key', 'portal-secret']);
   const common = {
     openedAt: 0,
     silentMs: 0,

@@ -7,6 +7,7 @@ import { ListMultipartUploadsCommand, PutBucketPolicyCommand } from '@aws-sdk/cl
 import { systemClock, systemIds } from '@sealwright/runtime';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { openS3, type S3Options, type S3Parts } from '../../../../actors/shared/objects/s3-objects.ts';
+import { run } from '../../../commands/program.ts';
 import { startCluster } from '../../../postgres/cluster.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { Client, SAMPLE, until } from '../../portal/service.ts';
@@ -240,6 +241,12 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
   t.teardown(() => cluster.remove());
   const secret = 'ab'.repeat(32);
   const { endpoint, bucket, accessKeyId, secretAccessKey } = await server.bucket();
+  const common = {
+    ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Storage:Objects:Kind': 'S3' },
+    ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:Bucket': bucket },
+    ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId ?? '', 'Storage:Objects:S3:ForcePathStyle': true },
+    'Storage:Objects:S3:SecretAccessKey': secretAccessKey ?? '',
+  };
   let keys: string | undefined;
   const start = async (name: string, faults?: string) => {
     const root = await temporaryRoot(t);
@@ -249,13 +256,10 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
       root,
       ...(faults !== undefined && { faults }),
       settings: {
-        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': name },
+        ...{ ...common, 'Runtime:NodeName': name },
         ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Portal:Enabled': true },
         ...{ 'Portal:Bootstrap:Organization': 'Acme', 'Portal:Bootstrap:Application': 'App' },
-        ...{ 'Portal:Bootstrap:Secret': secret, 'Storage:Objects:Kind': 'S3' },
-        ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:Bucket': bucket },
-        ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId ?? '', 'Storage:Objects:S3:ForcePathStyle': true },
-        'Storage:Objects:S3:SecretAccessKey': secretAccessKey ?? '',
+        'Portal:Bootstrap:Secret': secret,
       },
     });
     keys ??= join(root, 'keys');
@@ -322,4 +326,9 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
   t.regex(down, /"objects"/);
   server.osd.kill('SIGCONT');
   await until(async () => ((await ready()).status === 200 ? true : undefined));
+
+  const words = Object.entries(common).map(([key, value]) => `--${key}=${value}`);
+  const { code, out } = await run(third.root, ['verify-history', '--files', ...words]);
+  t.is(code, 0);
+  t.regex(out, /[1-9]\d* stored files have the SHA-256 of the history/);
 });
