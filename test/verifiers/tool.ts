@@ -40,6 +40,9 @@ const PACKAGES = {
   script: 'bsdutils',
   bash: 'bash',
   zsh: 'zsh',
+  php: 'php-cli, php-xml and simplesamlphp',
+  glewlwyd: 'glewlwyd',
+  sqlite3: 'sqlite3',
 } as const;
 
 export type ToolName = keyof typeof PACKAGES;

@@ -1,0 +1,83 @@
+/** Sign-in at a SAML provider of another site and of other hands (the package simplesamlphp), in a browser. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { startProgram, until } from '../../actors/portal/service.ts';
+import { freePort } from '../../http/sign-on/oidc-server.ts';
+import { samlKey } from '../../http/sign-on/saml-server.ts';
+import { temporaryRoot } from '../../service/service.ts';
+import { requireTool } from '../../verifiers/tool.ts';
+import { closeBrowser, visit } from '../browser.ts';
+
+const ENTITY = 'urn:sealwright:company';
+
+test.after.always(() => closeBrowser());
+
+/** Starts the provider. @returns its address, and its metadata */
+async function startSamlProvider(t: ExecutionContext, folder: string, receiver: string) {
+  const port = await freePort();
+  // For browsers another site than 127.0.0.1.
+  const base = `http://localhost:${port}`;
+  const config = join(folder, 'config');
+  for (const name of ['config', 'metadata', 'cert', 'log', 'data', 'tmp'])
+    await mkdir(join(folder, name), { recursive: true });
+  const { key, certificate } = samlKey();
+  const files = {
+    'cert/idp.pem': key,
+    'cert/idp.crt': certificate,
+    'config/config.php': `<?php $config = ['baseurlpath'=>'${base}/','certdir'=>'${folder}/cert/','loggingdir'=>'${folder}/log/','datadir'=>'${folder}/data/','tempdir'=>'${folder}/tmp/','metadatadir'=>'${folder}/metadata/','secretsalt'=>'a salt of the test','auth.adminpassword'=>'of the test','technicalcontact_email'=>'na@example.test','timezone'=>'UTC','logging.handler'=>'file','enable.saml20-idp'=>true,'module.enable'=>['exampleauth'=>true,'core'=>true,'saml'=>true],'session.cookie.secure'=>false,'session.cookie.samesite'=>null,'session.phpsession.savepath'=>'${folder}/tmp','store.type'=>'phpsession','language.default'=>'en','language.available'=>['en'],'metadata.sources'=>[['type'=>'flatfile']],'production'=>true];`,
+    'config/authsources.php': `<?php $config = ['userpass'=>['exampleauth:UserPass','ana:pw'=>['uid'=>['ana'],'email'=>['ana@example.test'],'groups'=>['others','signers']]]];`,
+    'metadata/saml20-idp-hosted.php': `<?php $metadata['urn:idp'] = ['host'=>'__DEFAULT__','privatekey'=>'idp.pem','certificate'=>'idp.crt','auth'=>'userpass','saml20.sign.response'=>true,'saml20.sign.assertion'=>true];`,
+    'metadata/saml20-sp-remote.php': `<?php $metadata['${ENTITY}'] = ['AssertionConsumerService'=>'${receiver}','NameIDFormat'=>'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress','simplesaml.nameidattribute'=>'email','attributes'=>['uid','email','groups']];`,
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const child = spawn('php', ['-S', `127.0.0.1:${port}`, '-t', '/usr/share/simplesamlphp/www'], {
+    env: { PATH: process.env['PATH'], SIMPLESAMLPHP_CONFIG_DIR: config },
+    stdio: 'ignore',
+  });
+  t.teardown(async () => {
+    if (child.exitCode !== null) return;
+    child.kill();
+    await once(child, 'exit');
+  });
+  const metadata = await until(() =>
+    fetch(`${base}/saml2/idp/metadata.php`).then(
+      async (answer) => (answer.status === 200 ? answer.text() : undefined),
+      () => undefined,
+    ),
+  );
+  return { base, metadata };
+}
+
+test('a person signs in at a SAML provider of another site', async (t) => {
+  if (!requireTool(t, 'php')) return;
+  const root = await temporaryRoot(t);
+  const file = join(root, 'provider.xml');
+  const members = {
+    ...{ Name: 'company', Kind: 'Saml', MetadataFile: file, EntityId: ENTITY, Organization: 'Acme' },
+    ...{ CreateUsers: true, 'Domains:0': 'example.test' },
+    ...{ 'Roles:0:Group': 'signers', 'Roles:0:Role': 'Sender' },
+  };
+  const settings = Object.fromEntries(
+    Object.entries(members).map(([key, value]) => [`Identity:Providers:0:${key}`, value]),
+  );
+  const { url } = await startProgram(t, { root, settings });
+  const folder = join(root, 'provider');
+  const { base, metadata } = await startSamlProvider(t, folder, `${url}/sign-in/company/acs`);
+  await writeFile(file, metadata);
+  const visited = await visit(t, url, { locale: 'en-US' }, { alsoAsks: [base] });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${url}/sign-in`);
+  await page.getByLabel('E-mail address').fill('ana@example.test');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.locator('input[name=username]').fill('ana');
+  await page.locator('input[name=password]').fill('pw');
+  // Its page posts the answer from its site, with which the browser sends no cookie of ours.
+  await page.locator('input[name=password]').press('Enter');
+  await page.locator('.account-main').waitFor();
+  t.is(page.url(), `${url}/account/documents`);
+  t.true((await (await page.goto(`${url}/account`))?.text())?.includes('ana@example.test'));
+});
