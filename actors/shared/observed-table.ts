@@ -4,13 +4,9 @@
  *
  * Only an accelerator: while it is incomplete, lists read the rows. Source: docs/decisions/0251-lists-in-columns.md.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoreNodes } from '@sealwright/runtime';
 import { Codes, type ColumnScan, OrderedColumns, type OrderPage, type RowTest } from './ordered-columns.ts';
 import { isNowhere, TextColumn, type TextSearch } from './text-column.ts';
-
-/** Rows taken between two turns of the event loop while building. */
-const ROWS_PER_TURN = 256;
 
 /** A test of a record. */
 export type Condition =
@@ -35,7 +31,7 @@ export interface TableShape<Facts> {
 }
 
 export interface TableSource<Facts> {
-  /** All stored records, ascending, with those that are stored meanwhile or without them. */
+  /** All stored records, ascending, in turns of the event loop; with those that are stored meanwhile or without them. */
   readonly read: () => AsyncIterable<readonly [order: number, facts: Facts]>;
   /** Number of records as of the steps observed so far; undefined: not known. */
   readonly count: () => number | undefined;
@@ -104,12 +100,9 @@ export class ObservedTable<Facts> {
     // After a reset, another one may be building.
     const isWanted = (): boolean => this.#state === 'building' && this.#table === table;
     try {
-      let taken = 0;
       for await (const [order, facts] of this.#source.read()) {
         if (!isWanted()) return;
         this.#apply(order, facts);
-        taken += 1;
-        if (taken % ROWS_PER_TURN === 0) await nextTurn();
       }
       // The steps of other nodes whose rows were read.
       await this.#source.nodes?.sync();

@@ -2,8 +2,9 @@
  * The fields that lists of documents filter by, in memory: one table for each organization that lists many documents, one for
  * its deleted ones. Source: docs/decisions/0251-lists-in-columns.md.
  */
-import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
-import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ActorStore, contextOf, type Row, type Step } from '@sealwright/runtime';
+import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import {
   type Condition,
   containingText,
@@ -27,6 +28,7 @@ import {
   type DocumentRow,
   documentRow,
   documentRowOf,
+  EXPIRING_VIEW,
   foldedKey,
   NO_FOLDER,
   type PersonRow,
@@ -35,41 +37,49 @@ import {
 /** Documents in all tables; the tables that were used least recently are given up for others. */
 const MAX_DOCUMENTS = 3_000_000;
 
-/** Rows of a read while a table is built: about a millisecond. */
-const ROWS_PER_READ = 64;
+/** Rows of a read while a table is built: some milliseconds. */
+const ROWS_PER_READ = 256;
 
 /** Columns of codes. */
-const [STATUS, FOLDER, TYPE, CREATOR, SIGNS] = [0, 1, 2, 3, 4] as const;
+const [STATUS, FOLDER, TYPE, CREATOR, SIGNS, EXPIRES] = [0, 1, 2, 3, 4, 5] as const;
 /** Columns of texts. */
 const [NAME, IDS, TAGS, WAITING, OTHERS] = [0, 1, 2, 3, 4] as const;
-/** Fields of `IDS`; the last one only if it differs from the one before. */
-const [KEY, ID, EXTERNAL_ID, FOLDED_EXTERNAL_ID] = [0, 1, 2, 3] as const;
+/** Fields of `IDS`; the folded one only if it differs from the one before. */
+const [KEY, ID, EXTERNAL_ID, FOLDED_EXTERNAL_ID, EXPIRY] = [0, 1, 2, 3, 4] as const;
 /** Fields of a person behind those of `PersonRow`, each only if it differs: numbers bare, the address in its letters. */
 const [BARE_IDENTIFIER, BARE_PHONE, ADDRESS] = [4, 5, 6] as const;
 
-const SHAPE: TableShape<DocumentRow> = {
-  codes: 5,
+/** Fields that lists filter by. */
+type Facts = DocumentRow & {
+  /** Last moment of a pending document; null: any. */
+  readonly expiry: Millis | null;
+};
+
+const SHAPE: TableShape<Facts> = {
+  codes: 6,
   texts: 5,
-  codesOf: ({ status, folder, type, creator, signs }) => [
+  codesOf: ({ status, folder, type, creator, signs, expiry }) => [
     status,
     folder ?? NO_FOLDER,
     type,
     foldText(creator),
     String(signs),
+    String(expiry !== null),
   ],
-  textsOf: ({ name, key, id, externalId, tags, people }) => [
+  textsOf: ({ name, key, id, externalId, tags, people, expiry }) => [
     fieldsOf([foldText(name)]),
-    fieldsOf([key, foldText(id), ...externalFields(externalId)]),
+    fieldsOf([key, foldText(id), ...lastFields(externalId, expiry)]),
     recordsOf(tags.map(([label, value]) => [foldText(label ?? ''), foldText(value)])),
     recordsOf(people.filter(([, isPending]) => isPending).map(([person]) => personFields(person))),
     recordsOf(people.filter(([, isPending]) => !isPending).map(([person]) => personFields(person))),
   ],
 };
 
-function externalFields(externalId: string | undefined): readonly string[] {
-  if (externalId === undefined) return [];
+function lastFields(externalId = '', expiry: Millis | null): readonly string[] {
   const folded = foldText(externalId);
-  return folded === externalId ? [externalId] : [externalId, folded];
+  const other = folded === externalId ? '' : folded;
+  if (expiry !== null) return [externalId, other, String(expiry)];
+  return other === '' ? [externalId].filter((text) => text !== '') : [externalId, other];
 }
 
 /** Called for each person of each document while a table is built. */
@@ -93,17 +103,24 @@ function bare(text: string): string {
   return /[\s.\-/()+]/.test(text) ? text.replace(/[\s.\-/()+]/g, '') : text;
 }
 
-type ColumnPage = {
-  readonly found: readonly { readonly id: DocumentId; readonly order: number }[];
+interface ListedDocument {
+  readonly id: DocumentId;
+  readonly order: number;
+  /** Last moment of a pending document; infinite: any. */
+  readonly expiry: Millis;
+}
+
+interface ColumnPage {
+  readonly found: readonly ListedDocument[];
   readonly totalCount: number;
-};
+}
 
 export class DocumentColumns {
   readonly #store: Pick<ActorStore, 'rows' | 'nodes'>;
   /** Documents that are not deleted. */
   readonly #counts = new Map<string, number>();
   /** By organization and view, the one used last at the end. */
-  readonly #tables = new Map<string, ObservedTable<DocumentRow>>();
+  readonly #tables = new Map<string, ObservedTable<Facts>>();
 
   /** @param counters those that begin with `documents/` */
   constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counters: { readonly [name: string]: number }) {
@@ -128,7 +145,8 @@ export class DocumentColumns {
     const deleted = this.#tables.get(tableKey(id, true));
     if (present?.observes !== true && deleted?.observes !== true) return;
     const isDeleted = actor.state === 'Deleted';
-    const facts = documentRow({ state: actor.state, context });
+    const expiry = actor.state === 'Pending' ? context.expirationDate : null;
+    const facts = { ...documentRow({ state: actor.state, context }), expiry };
     present?.observe(context.order, isDeleted ? undefined : facts);
     deleted?.observe(context.order, isDeleted ? facts : undefined);
   }
@@ -158,11 +176,11 @@ export class DocumentColumns {
     const { newestFirst } = query;
     const page = await table.page({ ...orderBounds(query), groups, newestFirst, offset, limit, total });
     if (page === undefined) return undefined;
-    const found = page.orders.map((order) => ({ order, id: idOf(table.textOf(order, IDS)) }));
+    const found = page.orders.map((order) => listed(order, table.textOf(order, IDS)));
     return { found: found.filter(({ id }) => id !== ''), totalCount: page.totalCount };
   }
 
-  #table(organization: OrganizationId, isDeleted: boolean): ObservedTable<DocumentRow> {
+  #table(organization: OrganizationId, isDeleted: boolean): ObservedTable<Facts> {
     const key = tableKey(organization, isDeleted);
     let table = this.#tables.get(key);
     // The one that is used last is the last one.
@@ -176,7 +194,7 @@ export class DocumentColumns {
       others -= size;
     }
     table ??= new ObservedTable(SHAPE, {
-      read: () => readDocuments(this.#store, isDeleted ? 'documents-deleted' : 'documents', organization),
+      read: () => readDocuments(this.#store, isDeleted, organization),
       count: isDeleted ? () => undefined : () => this.count(organization),
       most: MAX_DOCUMENTS,
       nodes: this.#store.nodes,
@@ -198,15 +216,18 @@ function tableKey(organization: OrganizationId, isDeleted: boolean): string {
   return isDeleted ? `${organization}/deleted` : organization;
 }
 
-function idOf(ids: string): DocumentId {
-  return (ids.split('\x01')[ID] ?? '') as DocumentId;
+function listed(order: number, ids: string): ListedDocument {
+  const fields = ids.split('\x01');
+  return { order, id: (fields[ID] ?? '') as DocumentId, expiry: Number(fields[EXPIRY] ?? Infinity) };
 }
 
 async function* readDocuments(
   store: Pick<ActorStore, 'rows'>,
-  view: string,
+  isDeleted: boolean,
   organization: OrganizationId,
-): AsyncGenerator<readonly [number, DocumentRow]> {
+): AsyncGenerator<readonly [number, Facts]> {
+  const expiries = isDeleted ? new Map<number, Millis>() : await expiriesOf(store, organization);
+  const view = isDeleted ? 'documents-deleted' : 'documents';
   const rows = new OrderedRows(store, {
     view,
     prefix: [organization],
@@ -214,8 +235,27 @@ async function* readDocuments(
     most: ROWS_PER_READ,
   });
   for (await rows.fill(); rows.head !== undefined; await rows.fill())
-    for (let row = rows.next(); row !== undefined; row = rows.next())
-      yield [row.key.at(-1) as number, documentRowOf(row.value)];
+    for (let row = rows.next(); row !== undefined; row = rows.next()) {
+      const order = row.key.at(-1) as number;
+      yield [order, { ...documentRowOf(row.value), expiry: expiries.get(order) ?? null }];
+    }
+}
+
+/** Last moments by order number. */
+async function expiriesOf(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+): Promise<Map<number, Millis>> {
+  const expiries = new Map<number, Millis>();
+  const range = { view: EXPIRING_VIEW, prefix: [organization], limit: ROWS_PER_READ };
+  let after: Row['key'] | undefined;
+  for (;;) {
+    const rows = await store.rows({ ...range, ...(after && { after }) });
+    for (const { key } of rows) expiries.set(key[2] as number, key[1] as Millis);
+    after = rows.at(-1)?.key;
+    if (rows.length < ROWS_PER_READ) return expiries;
+    await nextTurn();
+  }
 }
 
 /** Tests of columns for a query, which find what `allPredicatesOf` finds; undefined where columns cannot tell. */
@@ -252,6 +292,7 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
     ]);
   const participants = personSearch(query);
   if ((query.participantQ?.trim() ?? '') !== '') groups.push(participants);
+  if (query.expiring === true) among(EXPIRES, ['true']);
   if (without !== undefined) groups.push([{ without }]);
   return groups;
 }

@@ -41,6 +41,8 @@ export interface DocumentQuery extends DocumentFilter {
   readonly only?: ReadonlySet<number>;
   /** Order numbers of those that are left out, which are pending and not deleted. */
   readonly without?: ReadonlySet<number> | undefined;
+  /** Only pending ones with a last day. */
+  readonly expiring?: boolean;
   /** `q` also finds participants. */
   readonly findsPeople?: boolean;
 }

@@ -208,9 +208,22 @@ export async function expiringDocuments(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
   query: Omit<DocumentQuery, 'offset' | 'newestFirst'> & { readonly until?: number },
+  columns?: Pick<DocumentColumns, 'page'>,
 ): Promise<DocumentIdPage> {
   const { limit, position, until = Infinity } = query;
   const skipped = typeof position === 'object' ? position.after : 0;
+  const isLong =
+    until === Infinity && (await haveMany(store, [{ view: EXPIRING_VIEW, prefix: [organization] }]));
+  const all = { ...query, position: undefined, expiring: true, offset: 0, newestFirst: true };
+  const few = isLong
+    ? await columns?.page(organization, all, { offset: 0, limit: FEW, total: undefined })
+    : undefined;
+  // A few are sorted here; of many, the page is soon found among the rows.
+  if (few !== undefined && few.totalCount <= FEW) {
+    const found = few.found.toSorted((a, b) => a.expiry - b.expiry || a.order - b.order);
+    return partOf(found, skipped, limit, few.totalCount);
+  }
+  const known = few?.totalCount;
   const { from = 0, below = Infinity } = orderBounds({ ...query, position: undefined, newestFirst: true });
   const fits = allOf(allPredicatesOf(query));
   const ids: DocumentId[] = [];
@@ -231,11 +244,32 @@ export async function expiringDocuments(
       if (matched > skipped && ids.length < limit) ids.push(facts.id);
     }
     after = rows.at(-1)?.key;
-    if (near.length < ROWS_READ || (until < Infinity && ids.length === limit)) break;
+    const isFull = ids.length === limit && (until < Infinity || known !== undefined);
+    if (near.length < ROWS_READ || isFull) break;
     await nextTurn();
   }
+  const totalCount = known ?? matched;
   const end = skipped + ids.length;
-  return { ids, totalCount: matched, ...(matched > end && { next: { after: end, totalCount: matched } }) };
+  return {
+    ids,
+    totalCount,
+    ...(ids.length === limit && totalCount > end && { next: { after: end, totalCount } }),
+  };
+}
+
+function partOf(
+  all: readonly Pick<Found, 'id'>[],
+  skipped: number,
+  limit: number,
+  totalCount: number,
+): DocumentIdPage {
+  const ids = all.slice(skipped, skipped + limit).map(({ id }) => id);
+  const end = skipped + ids.length;
+  return {
+    ids,
+    totalCount,
+    ...(ids.length === limit && totalCount > end && { next: { after: end, totalCount } }),
+  };
 }
 
 async function select(

@@ -142,7 +142,7 @@ export class SenderOverview {
 
   async #ids(organization: OrganizationId, email: string, { kind, ...filter }: OverviewQuery) {
     const { store } = this.runtime;
-    if (kind === 'expiring') return expiringDocuments(store, organization, filter);
+    if (kind === 'expiring') return expiringDocuments(store, organization, filter, this.columns);
     const query: DocumentQuery = { ...filter, offset: 0 };
     const list = (more: Partial<DocumentQuery>) =>
       listDocuments(store, organization, { ...query, ...more }, this.columns);

@@ -16,7 +16,10 @@ import {
   documentRowOf,
   participantKey,
 } from '../../../../actors/portal/document-records/document-index.ts';
-import { listDocuments } from '../../../../actors/portal/document-records/document-list.ts';
+import {
+  expiringDocuments,
+  listDocuments,
+} from '../../../../actors/portal/document-records/document-list.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { stepOf } from '../../../contract/steps.ts';
 
@@ -73,7 +76,11 @@ function someDocument(order: number, organization: OrganizationId): DocumentActo
     ...(externalId !== undefined && { externalId }),
     ...{ creationDate: order, updateDate: order, made: [], parts: [], accepted: [], reservations: [] },
     ...{ attachments: [], file: { blob: blob() }, current: blob(), signatures: null, isEnvelope: false },
-    ...{ processingError: null, expirationDate: null, statusBefore: oneOf(['Pending', 'Concluded']) },
+    ...{
+      processingError: null,
+      expirationDate: oneOf([null, order + 5, 900 - order]),
+      statusBefore: oneOf(['Pending', 'Concluded']),
+    },
   };
   return { id: context.id, state: oneOf(STATES), context } as unknown as DocumentActor;
 }
@@ -298,4 +305,31 @@ test('totals of several folders come from counters, and documents in no folder c
       const all = await scan(store, OURS, query);
       t.deepEqual([ids, totalCount], [all.slice(0, 5), all.length]);
     }
+});
+
+test('documents with a last day are listed by it, with exact totals, few and many', async (t) => {
+  const { store, columns } = await storeOf(7_000);
+  const orderOf = async (filter: Partial<DocumentQuery>) => {
+    const query = { limit: 10_000, offset: 0, newestFirst: false, ...filter };
+    const wanted = new Set<string>(await scan(store, OURS, query));
+    const rows = await store.rows({ view: 'documents-expiring', prefix: [OURS], limit: 10_000 });
+    return rows.map(({ value }) => documentRowOf(value).id).filter((id) => wanted.has(id));
+  };
+  for (const filter of [{ q: 'größe' }, {}, { q: 'lease', folders: ['f0', '-'] }, { q: 'nowhere' }]) {
+    const all = await orderOf(filter);
+    const listed: string[] = [];
+    let position: NonNullable<DocumentQuery['position']> | undefined = 'start';
+    while (position !== undefined) {
+      const page: Awaited<ReturnType<typeof expiringDocuments>> = await expiringDocuments(
+        store,
+        OURS,
+        { ...filter, limit: 100, position },
+        columns,
+      );
+      t.is(page.totalCount, all.length);
+      listed.push(...page.ids);
+      position = page.next;
+    }
+    t.deepEqual(listed, all);
+  }
 });
