@@ -1,5 +1,6 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
 
+import { stat } from 'node:fs/promises';
 import { accepted, Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
@@ -33,6 +34,8 @@ export class FolderIntake {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
     if (endedWithSameContent(rows, file)) return 'declined';
+    // The job of the path may have ended since the file was sampled, on another node: it released the path after the file.
+    if (!isOwned(rows) && (await stat(file.path).catch(() => undefined)) === undefined) return 'declined';
     return (await this.#create(rows, folder, file, 'watcher')) === undefined ? 'active' : 'enqueued';
   }
 
