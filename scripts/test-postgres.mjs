@@ -2,10 +2,11 @@
  * `npm run test:postgres`: runs suites that drive a whole service with its actors in PostgreSQL. Starts a server of its own
  * in a temporary folder and ends it afterwards. Arguments are test files; without any, the suites below.
  * SEALWRIGHT_NODES=3: each service of the suites is three nodes behind a TCP balancer.
+ * SEALWRIGHT_POOLER=1: they reach the server through pgbouncer in transaction mode.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { startServer } from '../dist/test/postgres/cluster.js';
+import { startPooler, startServer } from '../dist/test/postgres/cluster.js';
 
 const SUITES = [
   'contract/postgres-store',
@@ -55,14 +56,18 @@ if (server === undefined) {
   console.error('PostgreSQL 15 or newer is missing. On Debian: apt-get install -y postgresql');
   process.exit(3);
 }
+const pooler =
+  process.env.SEALWRIGHT_POOLER === '1' ? await startPooler(server, ['default_pool_size = 40']) : undefined;
+const { url } = pooler ?? server;
 const ava = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
 const child = spawn(
   process.execPath,
   [ava, TIMEOUT, ...(files.length > 0 ? files : suites.map((suite) => `dist/test/${suite}.test.js`))],
-  { stdio: 'inherit', env: { SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: server.url } },
+  { stdio: 'inherit', env: { SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: url } },
 );
 // The server ends after the tests, also when they are interrupted.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const code = await new Promise((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
+await pooler?.remove();
 await server.remove();
 process.exit(code);

@@ -18,6 +18,7 @@ import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
 import { type Announcements, startAnnouncements } from './chaos-announcements.ts';
 import type { Cluster } from './cluster.ts';
 import { type FaultyLine, startProxy } from './proxy.ts';
+import { SupervisedNode } from './runs/supervised-node.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 const run = promisify(execFile);
@@ -70,57 +71,13 @@ const SENDERS = 12;
 
 const FAULTS = ['kill', 'suspend', 'cut', 'delay', 'database'] as const;
 
-/** A node that is started again whenever it ends, as a supervisor of processes does. */
-class Node {
-  readonly name: string;
-  readonly line: FaultyLine;
-  readonly #start: () => Promise<Service>;
-  #service: Service | undefined;
-  #isOver = false;
-  #running: Promise<void> = Promise.resolve();
-
-  constructor(name: string, line: FaultyLine, start: () => Promise<Service>) {
-    this.name = name;
-    this.line = line;
-    this.#start = start;
-  }
-
-  get service(): Service | undefined {
-    return this.#service;
-  }
-
-  async begin(): Promise<void> {
-    await new Promise<void>((started, failed) => {
-      this.#running = this.#supervise(started, failed);
-    });
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#service?.stop();
-    await this.#running;
-  }
-
-  async #supervise(started: () => void, failed: (error: unknown) => void): Promise<void> {
-    let hasStarted = false;
-    while (!this.#isOver) {
-      try {
-        const service = await this.#start();
-        this.#service = service;
-        hasStarted = true;
-        started();
-        if (this.#isOver) await service.stop();
-        await service.gone;
-      } catch (error) {
-        if (!hasStarted) {
-          failed(error);
-          return;
-        }
-        // The database may be away; a supervisor tries again.
-        await sleep(200);
-      }
-      this.#service = undefined;
-    }
+class Node extends SupervisedNode {
+  constructor(
+    name: string,
+    readonly line: FaultyLine,
+    start: () => Promise<Service>,
+  ) {
+    super(name, start);
   }
 }
 
@@ -296,14 +253,14 @@ export async function runChaos(
   await direct.end();
   await Promise.all(nodes.map((node) => node.end()));
   await Promise.all(nodes.map(({ line }) => line.close()));
-  report.push(...(await brokenHistory(root, cluster, schema)));
+  report.push(...(await brokenHistory(root, cluster.url, schema)));
   const { documents, repeats } = announcements;
   const uploads = load.accepted.length;
   return { acknowledged, uploads, broken: report, takeOverMs, documents, repeats };
 }
 
 /** Resolves once no effect is left to do, or when that takes long: the check then says what is missing. */
-async function settled(direct: pg.Pool): Promise<void> {
+export async function settled(direct: pg.Pool): Promise<void> {
   const end = performance.now() + STANDSTILL_MS;
   while (performance.now() < end) {
     const { rows } = await direct.query('SELECT FROM effects LIMIT 1');
@@ -328,7 +285,7 @@ async function openWork(direct: pg.Pool): Promise<string> {
 }
 
 /** Journals with gaps, and actors whose revision is not the stored one. */
-async function tornJournals(direct: pg.Pool): Promise<readonly string[]> {
+export async function tornJournals(direct: pg.Pool): Promise<readonly string[]> {
   const { rows: gaps } = await direct.query(
     `SELECT encode(actor, 'escape') AS actor FROM journal GROUP BY actor HAVING count(*) <> max(id) OR min(id) <> 1`,
   );
@@ -353,11 +310,11 @@ async function tornJournals(direct: pg.Pool): Promise<readonly string[]> {
 }
 
 /** Chains of history lines that do not verify: a line belongs to exactly one accepted message. */
-async function brokenHistory(root: string, cluster: Cluster, schema: string): Promise<readonly string[]> {
+export async function brokenHistory(root: string, url: string, schema: string): Promise<readonly string[]> {
   const settings = [
     `--Storage:Root=${root}`,
     '--Runtime:Store=postgres',
-    `--Runtime:Postgres:Url=${cluster.url}`,
+    `--Runtime:Postgres:Url=${url}`,
     `--Runtime:Postgres:Schema=${schema}`,
   ];
   try {

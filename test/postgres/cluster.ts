@@ -44,7 +44,7 @@ export interface Cluster {
 }
 
 /** Folder of the newest installed server programs that are new enough. */
-function programs(): string | undefined {
+export function programs(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root)
     ? readdirSync(root)
@@ -56,7 +56,7 @@ function programs(): string | undefined {
 }
 
 /** The server refuses to run as root: the package's own user runs it then. */
-function asServerUser(command: string, args: readonly string[]): [string, string[]] {
+export function asServerUser(command: string, args: readonly string[]): [string, string[]] {
   return process.getuid?.() === 0
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]]
     : [command, [...args]];

@@ -30,6 +30,8 @@ export interface ServiceOptions {
   readonly faults?: string;
   /** Further environment variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Path of `main.js`. @default this version of the program */
+  readonly main?: string;
 }
 
 /** A job as the API shows it. */
@@ -129,7 +131,7 @@ export class Service {
    */
   static async startOne(
     t: Pick<ExecutionContext, 'teardown'>,
-    { root, settings = {}, faults, env = {} }: ServiceOptions,
+    { root, settings = {}, faults, env = {}, main = MAIN }: ServiceOptions,
   ): Promise<Service> {
     const all = {
       'Storage:Root': root,
@@ -145,7 +147,7 @@ export class Service {
       ...settings,
     };
     const args = Object.entries(all).map(([key, value]) => `--${key}=${value}`);
-    const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+    const child = spawn(process.execPath, [main, 'serve', ...args], {
       env: {
         ...process.env,
         SEALWRIGHT_FAULTS: faults ?? '',

@@ -1,0 +1,215 @@
+/**
+ * Uploads with `Idempotency-Key` to three nodes whose URL names all members of a Patroni cluster, without a balancer, while
+ * its leader is killed, handed over, frozen and cut off from the store of its lease:
+ * `node dist/test/postgres/runs/failover-run.js [--faults 20] [--lease-seconds 5]`. Prints for each fault how long no upload was
+ * acknowledged, and how long after there was a new leader the first one was. Exit code 1: something acknowledged is lost,
+ * doubled or torn, or writes went on too late.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { Service } from '../../service/service.ts';
+import { brokenPromises } from '../../service/signing/evidence.ts';
+import { brokenHistory, settled, tornJournals } from '../chaos.ts';
+import { hasPatroni, type Member, startPatroni } from './patroni.ts';
+import { SupervisedNode } from './supervised-node.ts';
+
+const { values } = parseArgs({
+  options: {
+    faults: { type: 'string', default: '20' },
+    'lease-seconds': { type: 'string', default: '5' },
+  },
+});
+const leaseSeconds = Number(values['lease-seconds']);
+
+const SENDERS = 4;
+const SCHEMA = 'failover';
+/** Time for one fault, and for the check at the end, milliseconds. */
+const PATIENCE_MS = 180_000;
+/** Time after which a member that should follow the leader is started again, milliseconds. */
+const STUCK_MS = 45_000;
+/** Time from a new leader to the first step that is stored, milliseconds. */
+const AIM_MS = 2000;
+
+const FAULTS = ['kill', 'switch-over', 'freeze', 'partition'] as const;
+
+if (!hasPatroni()) {
+  console.error('Missing: packages etcd-server, patroni and postgresql.');
+  process.exit(3);
+}
+const cluster = await startPatroni();
+const root = await mkdtemp(join(tmpdir(), 'sealwright-failover-'));
+const tasks: (() => unknown)[] = [];
+const nodes = ['node-1', 'node-2', 'node-3'].map(
+  (name) =>
+    new SupervisedNode(name, () =>
+      Service.startOne(
+        { teardown: (task) => void tasks.push(task) },
+        {
+          root,
+          settings: {
+            'Runtime:Store': 'postgres',
+            'Runtime:Postgres:Url': cluster.url,
+            'Runtime:Postgres:Schema': SCHEMA,
+            'Runtime:Postgres:PoolSize': 4,
+            'Runtime:LeaseSeconds': leaseSeconds,
+            'Runtime:NodeName': name,
+            'Runtime:Shards': 1,
+          },
+        },
+      ),
+    ),
+);
+for (const node of nodes) await node.begin();
+const living = () => nodes.flatMap(({ service }) => (service === undefined ? [] : [service]));
+
+const accepted: string[] = [];
+/** Times of acknowledgements of uploads: when their last request began, and when it was answered. */
+const acknowledged: { readonly begun: number; readonly at: number }[] = [];
+const refused = new Map<string, number>();
+let sent = 0;
+let isSending = true;
+async function send(): Promise<void> {
+  while (isSending) {
+    sent += 1;
+    const name = `failover-${sent}.txt`;
+    for (let attempt = sent; ; attempt += 1) {
+      const service = living()[attempt % nodes.length] ?? living()[0];
+      const begun = performance.now();
+      const form = new FormData();
+      form.set('file', new Blob([`text of ${name}`]), name);
+      const answer = await service
+        ?.fetch('/api/files', {
+          method: 'POST',
+          body: form,
+          headers: { 'Idempotency-Key': name },
+          signal: AbortSignal.timeout(15_000),
+        })
+        .then(async (response) => ({ status: response.status, text: await response.text() }))
+        .catch((error: Error) => ({ status: error.name, text: '' }));
+      if (answer?.status === 202) {
+        accepted.push((JSON.parse(answer.text) as { jobId: string }).jobId);
+        acknowledged.push({ begun, at: performance.now() });
+        break;
+      }
+      const why = String(answer?.status ?? 'no node');
+      refused.set(why, (refused.get(why) ?? 0) + 1);
+      await sleep(50);
+    }
+    await sleep(50);
+  }
+}
+
+async function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await ask())) {
+    if (performance.now() > end) throw new Error(`Waited ${PATIENCE_MS / 1000} s for ${what}.`);
+    await sleep(20);
+  }
+}
+
+async function takesWrites({ port }: Member): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: `postgres://app:app@127.0.0.1:${port}/app`,
+    connectionTimeoutMillis: 1000,
+    query_timeout: 1000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
+    return rows[0]?.is === false;
+  } catch {
+    return false;
+  } finally {
+    client.end().catch(() => {});
+  }
+}
+
+const late: string[] = [];
+/** Waits for a leader with a synchronous standby; a member that does not become one is started again, once. */
+async function safe(): Promise<void> {
+  const begun = performance.now();
+  let isRestarted = false;
+  await until('a leader with a synchronous standby', async () => {
+    if (await cluster.isSafe()) return true;
+    if (isRestarted || performance.now() - begun < STUCK_MS) return false;
+    isRestarted = true;
+    const leader = await cluster.leader();
+    for (const member of cluster.members.filter(({ name }) => name !== leader)) {
+      console.log(
+        `${member.name} is no synchronous standby after ${STUCK_MS / 1000} s, and is started again`,
+      );
+      await member.kill();
+      member.start();
+    }
+    return false;
+  });
+}
+
+async function fail(kind: (typeof FAULTS)[number]): Promise<void> {
+  await safe();
+  await until('uploads', () => (acknowledged.at(-1)?.at ?? 0) > performance.now() - 500);
+  const name = await cluster.leader();
+  const old = cluster.members.find((member) => member.name === name);
+  if (old === undefined) throw new Error('There is no leader.');
+  const others = cluster.members.filter((member) => member !== old);
+  const before = acknowledged.length;
+  const begun = performance.now();
+  if (kind === 'kill') await old.kill();
+  else if (kind === 'freeze') old.freeze();
+  else if (kind === 'partition') old.line.pause();
+  else await cluster.switchOver();
+  await until('a new leader', async () => (await Promise.all(others.map(takesWrites))).includes(true));
+  const led = performance.now();
+  // What was acknowledged by the old leader in the last moment began before there was the new one.
+  await until('an upload after that', () => (acknowledged.at(-1)?.at ?? 0) > led);
+  const first = acknowledged.find(({ at }) => at > led) as { readonly at: number };
+  const times = [begun, ...acknowledged.slice(before).map(({ at }) => at)];
+  const gap = Math.max(...times.slice(1).map((at, number) => at - (times[number] ?? at)));
+  if (kind === 'kill') old.start();
+  else if (kind === 'freeze') old.thaw();
+  else if (kind === 'partition') old.line.resume();
+  const after = first.at - led;
+  if (after > AIM_MS) late.push(`writes went on ${Math.round(after)} ms after ${kind} had a new leader`);
+  const figures = `new leader after ${Math.round(led - begun)} ms, upload ${Math.round(after)} ms later`;
+  console.log(`${kind} of ${name}: ${figures}; ${Math.round(gap)} ms without an acknowledged upload`);
+}
+
+const broken: string[] = [];
+try {
+  const senders = Array.from({ length: SENDERS }, send);
+  for (let at = 0; at < Number(values.faults); at += 1) await fail(FAULTS[at % FAULTS.length] ?? 'kill');
+  isSending = false;
+  await Promise.all(senders);
+  await safe();
+  const leader = await cluster.leader();
+  const port = cluster.members.find(({ name }) => name === leader)?.port;
+  const url = `postgres://app:app@127.0.0.1:${port}/app`;
+  const direct = new pg.Pool({ connectionString: url, max: 2, options: `-c search_path=${SCHEMA}` });
+  const [service] = living();
+  if (service === undefined) throw new Error('No node is there.');
+  await service.idle(PATIENCE_MS / 1000);
+  await settled(direct);
+  broken.push(...(await brokenPromises(service, { accepted, dropped: [] })), ...(await tornJournals(direct)));
+  const { totalCount } = await service.json<{ totalCount: number }>('/api/jobs?pageSize=1');
+  if (totalCount !== accepted.length) broken.push(`${totalCount} jobs for ${accepted.length} uploads`);
+  await direct.end();
+  await Promise.all(nodes.map((node) => node.end()));
+  broken.push(...(await brokenHistory(root, url, SCHEMA)));
+} catch (error) {
+  broken.push(String(error));
+} finally {
+  for (const task of tasks.reverse()) await task();
+  await cluster.remove();
+  await rm(root, { recursive: true, force: true });
+}
+const answers = [...refused].map(([why, count]) => `${why}: ${count}`).join(', ');
+console.log(
+  `${accepted.length} uploads acknowledged, ${new Set(accepted).size} jobs; not acknowledged: ${answers}`,
+);
+for (const promise of [...broken, ...late]) console.log(promise);
+process.exitCode = broken.length + late.length === 0 ? 0 : 1;

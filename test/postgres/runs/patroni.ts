@@ -1,0 +1,228 @@
+/**
+ * Members of one PostgreSQL cluster that Patroni keeps, with a store for the lease of their leader, for runs with
+ * fail-overs: on free ports of the loopback address. Needs the packages `etcd-server`, `patroni` and `postgresql`.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asServerUser, freePort, programs } from '../cluster.ts';
+import { type FaultyLine, startProxy } from '../proxy.ts';
+
+/** Seconds: time to live of the leader's lease, pause between looks, and patience with the store of the lease. */
+const LEASE = { ttl: 6, loop_wait: 1, retry_timeout: 2 };
+
+const START_TIMEOUT_MS = 120_000;
+
+export interface Member {
+  readonly name: string;
+  /** Port of its database. */
+  readonly port: number;
+  /** Ends Patroni and the database at once, as the end of the machine would. */
+  kill(): Promise<void>;
+  /** Stops Patroni, the database and its processes, or lets them go on. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts Patroni again after `kill`. */
+  start(): void;
+  /** Line to the store of the leader's lease. */
+  readonly line: FaultyLine;
+}
+
+export interface PatroniCluster {
+  /** Hosts of all members, for a database `app`. */
+  readonly url: string;
+  readonly members: readonly Member[];
+  /** Name of the leader as the members know it; undefined while there is none. */
+  leader(): Promise<string | undefined>;
+  /** True while a leader has a synchronous standby. */
+  isSafe(): Promise<boolean>;
+  switchOver(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** True where the programs are installed. */
+export function hasPatroni(): boolean {
+  return ['/usr/bin/etcd', '/usr/bin/patroni'].every(existsSync) && programs() !== undefined;
+}
+
+interface Described {
+  readonly members?: readonly { readonly name: string; readonly role: string; readonly state: string }[];
+}
+
+export async function startPatroni(members = 2): Promise<PatroniCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-patroni-'));
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, 'etcd'), { mode: 0o700 });
+  const [store, peers] = [await freePort(), await freePort()];
+  if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'postgres', folder]);
+  const run = (program: string, args: readonly string[]): ChildProcess => {
+    const [command, all] = asServerUser(program, args);
+    return spawn(command, all, { stdio: 'ignore', cwd: folder });
+  };
+  const urls = { client: `http://127.0.0.1:${store}`, peer: `http://127.0.0.1:${peers}` };
+  const etcd = run('/usr/bin/etcd', [
+    ...['--name', 'e', '--data-dir', join(folder, 'etcd'), '--log-level', 'error'],
+    ...['--listen-client-urls', urls.client, '--advertise-client-urls', urls.client],
+    ...['--listen-peer-urls', urls.peer, '--initial-advertise-peer-urls', urls.peer],
+    ...['--initial-cluster', `e=${urls.peer}`, '--unsafe-no-fsync'],
+  ]);
+  const made: (Member & { readonly rest: number; end(): Promise<void> })[] = [];
+  for (let number = 1; number <= members; number += 1)
+    made.push(await makeMember(folder, number, store, run));
+
+  const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    for (const { rest } of made) {
+      const signal = AbortSignal.timeout(1500);
+      const response = await fetch(`http://127.0.0.1:${rest}${path}`, { signal, ...init }).catch(
+        () => undefined,
+      );
+      if (response?.ok) return response;
+    }
+    throw new Error(`No member answers ${path}.`);
+  };
+  const described = async () =>
+    (
+      (await ask('/cluster').then(
+        (response) => response.json(),
+        () => ({}),
+      )) as Described
+    ).members ?? [];
+  const isSafe = async () => {
+    const all = await described();
+    return all.some(({ role }) => role === 'leader') && all.some(({ role }) => role === 'sync_standby');
+  };
+  const end = Date.now() + START_TIMEOUT_MS;
+  while (!(await isSafe())) {
+    if (Date.now() > end) throw new Error('Patroni did not start.');
+    await sleep(100);
+  }
+  const leader = async () => (await described()).find(({ role }) => role === 'leader')?.name;
+  const led = await leader();
+  const at = made.find(({ name }) => name === led)?.port;
+  for (const text of ["CREATE ROLE app LOGIN PASSWORD 'app'", 'CREATE DATABASE app OWNER app'])
+    execFileSync(
+      join(programs() ?? '', 'psql'),
+      ['-qh', '127.0.0.1', '-p', String(at), '-U', 'postgres', '-c', text],
+      { env: { ...process.env, PGPASSWORD: 'su' }, stdio: 'pipe' },
+    );
+  const hosts = made.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return {
+    url: `postgres://app:app@${hosts}/app?target_session_attrs=read-write`,
+    members: made,
+    leader,
+    isSafe,
+    switchOver: async () => {
+      const body = JSON.stringify({ leader: await leader() });
+      await ask('/switchover', { method: 'POST', body, signal: AbortSignal.timeout(30_000) });
+    },
+    remove: async () => {
+      await Promise.all(made.map((member) => member.end()));
+      etcd.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+async function makeMember(
+  folder: string,
+  number: number,
+  store: number,
+  run: (program: string, args: readonly string[]) => ChildProcess,
+) {
+  const [rest, port] = [await freePort(), await freePort()];
+  const line = await startProxy(store);
+  const name = `p${number}`;
+  const data = join(folder, `d${number}`);
+  const file = join(folder, `${name}.yml`);
+  const local = (to: number) => `127.0.0.1:${to}`;
+  writeFileSync(
+    file,
+    JSON.stringify({
+      scope: 'sw',
+      name,
+      restapi: { listen: local(rest), connect_address: local(rest) },
+      etcd3: { hosts: local(line.port), use_proxies: true },
+      bootstrap: {
+        dcs: {
+          ...LEASE,
+          synchronous_mode: true,
+          postgresql: {
+            use_pg_rewind: true,
+            parameters: { shared_buffers: '32MB', max_connections: 100, wal_keep_size: '256MB' },
+          },
+        },
+        initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums'],
+        pg_hba: [
+          'host all all 127.0.0.1/32 scram-sha-256',
+          'host replication rep 127.0.0.1/32 scram-sha-256',
+        ],
+      },
+      postgresql: {
+        listen: local(port),
+        connect_address: local(port),
+        data_dir: data,
+        bin_dir: programs(),
+        pgpass: join(folder, `pgpass${number}`),
+        parameters: { unix_socket_directories: folder },
+        authentication: {
+          superuser: { username: 'postgres', password: 'su' },
+          replication: { username: 'rep', password: 'rep' },
+          rewind: { username: 'rew', password: 'rew' },
+        },
+      },
+    }),
+  );
+  let patroni = run('/usr/bin/patroni', [file]);
+  /** Patroni, the database and the processes of its sessions. */
+  const all = (): number[] => {
+    const pids = patroni.pid === undefined ? [] : [patroni.pid];
+    const of = join(data, 'postmaster.pid');
+    const server = existsSync(of) ? Number(readFileSync(of, 'utf8').split('\n')[0]) : 0;
+    if (!(server > 0)) return pids;
+    const children = (() => {
+      try {
+        return execFileSync('ps', ['-o', 'pid=', '--ppid', String(server)], { encoding: 'utf8' });
+      } catch {
+        return '';
+      }
+    })();
+    return [
+      ...pids,
+      server,
+      ...children
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 0),
+    ];
+  };
+  const signal = (what: NodeJS.Signals): void => {
+    for (const pid of all()) {
+      try {
+        process.kill(pid, what);
+      } catch {
+        // It has just ended.
+      }
+    }
+  };
+  const kill = async (): Promise<void> => {
+    const gone = new Promise((resolve) => patroni.once('exit', resolve));
+    const isGone = patroni.exitCode !== null || patroni.signalCode !== null;
+    signal('SIGKILL');
+    if (!isGone) await gone;
+  };
+  return {
+    ...{ name, port, rest, line, kill },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    start: () => {
+      patroni = run('/usr/bin/patroni', [file]);
+    },
+    end: async () => {
+      signal('SIGCONT');
+      await kill();
+      await line.close();
+    },
+  };
+}
