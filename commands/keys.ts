@@ -52,6 +52,8 @@ export type KeysArguments =
     }
   /** Makes a link that signs a user in. */
   | { readonly do: 'sign-in'; readonly organization: string; readonly email: string }
+  /** Removes the second factor of a user. */
+  | { readonly do: 'reset-factor'; readonly organization: string; readonly email: string }
   | {
       readonly do: 'revoke';
       readonly organization: string;
@@ -129,7 +131,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function execute(
-  { administration, users }: Offline,
+  { administration, users, resetFactor }: Offline,
   words: Exclude<KeysArguments, { readonly do: 'sign-in' }>,
   json: boolean,
   terminal: Terminal,
@@ -155,6 +157,18 @@ async function execute(
       const facts = { id: user.id, organization, email: user.email, role };
       const text = `${user.email} is ${role} of ${organization}, and signs in at /sign-in of the portal.`;
       printSecret(terminal, json, facts, escapeControls(text));
+      return EXIT.good;
+    }
+    case 'reset-factor': {
+      const { organization: named, email } = words;
+      const organization = await administration.findOrganization(named);
+      const who = escapeControls(email);
+      if (organization === undefined || !(await resetFactor(organization.id, email))) {
+        const where = escapeControls(named);
+        terminal.err(`sealwright keys: ${who} is no user of ${where} with a second factor.\n`);
+        return EXIT.refused;
+      }
+      printSecret(terminal, json, { email }, `The second factor of ${who} is removed.`);
       return EXIT.good;
     }
     case 'revoke':
@@ -304,6 +318,8 @@ function running(owner: number, { portal }: Settings, words: KeysArguments): str
   } as const;
   const why = `sealwright keys: the service runs (process ${owner}) and alone may write to its store.\n`;
   if (words.do === 'sign-in') return `${why}Stop it first, and start it again with the link at hand.\n`;
+  if (words.do === 'reset-factor')
+    return `${why}Stop it first, or let another administrator reset it on the page of the user.\n`;
   return [
     `${why}Stop it first, or ask it, with the key of an Administrator of ${SYSTEM_ORGANIZATION}:`,
     `  ${calls[words.do]} at ${portal.url.href}`,

@@ -43,6 +43,13 @@ export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
 export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './tenants/provider-sign-in.ts';
+export type {
+  FactorEnrolment,
+  FactorOutcome,
+  FactorOwner,
+  FactorState,
+  SecondFactors,
+} from './tenants/second-factors.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';
 export type { SessionView, UserSessions } from './tenants/user-sessions.ts';
 export type { UserDirectory } from './tenants/users.ts';

@@ -65,6 +65,7 @@ import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { OperatorKeyList } from './tenants/operator-keys.ts';
 import { ProviderSignIn } from './tenants/provider-sign-in.ts';
+import { SecondFactors } from './tenants/second-factors.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserSessions } from './tenants/user-sessions.ts';
@@ -290,6 +291,11 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     generations,
     provisioning: new Provisioning(runtime),
     userSessions: new UserSessions(runtime),
+    secondFactors: new SecondFactors(
+      runtime,
+      new SecretBox(keys.sealing, ids),
+      options.userSessionHours * 3_600_000,
+    ),
     publicUrl,
     marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 

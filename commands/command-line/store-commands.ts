@@ -131,6 +131,12 @@ export function addKeys(line: CommandLine): void {
     .action((organization: string, email: string, options: { json: boolean }) =>
       run({ do: 'sign-in', organization, email }, options),
     );
+  command('reset-factor', 'remove the second factor of a user who has lost it')
+    .argument('<organization>', 'name of the organization')
+    .argument('<email>', 'address of the user')
+    .action((organization: string, email: string, options: { json: boolean }) =>
+      run({ do: 'reset-factor', organization, email }, options),
+    );
   command('revoke', 'revoke a key')
     .argument('<organization>', 'name of the organization')
     .argument('<application>', 'name of the application')

@@ -85,6 +85,9 @@ const organization = z
       .describe(
         'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
       ),
+    requireSecondFactor: z
+      .boolean()
+      .describe('Whether users need a second factor after a mailed link. Keys are not affected.'),
     reminders: reminders
       .nullable()
       .describe('Of documents that are created without reminders of their own; null = none.'),
@@ -113,9 +116,13 @@ const organizationChanges = members({
   refuseSignedEnvelopeFiles: maybeFlag.describe(
     'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
   ),
+  requireSecondFactor: maybeFlag.describe(
+    'Whether users need a second factor. Who has none sets it up at the next sign-in.',
+  ),
   reminders: newReminders.nullish().describe('Null: none.'),
 })
-  .transform(({ refuseSignedEnvelopeFiles, reminders }) => ({
+  .transform(({ refuseSignedEnvelopeFiles, requireSecondFactor, reminders }) => ({
+    ...(typeof requireSecondFactor === 'boolean' && { requireSecondFactor }),
     ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
     ...(reminders !== undefined && { reminders }),
   }))

@@ -185,7 +185,19 @@ const signIn = z
   .strictObject({
     id: shown(z.int(), 'Number of the entry in the history of the organization.', 12),
     date: time.describe('Time of the event, UTC.'),
-    action: z.enum(['SignedIn', 'SignedOut', 'SessionsEnded']).describe('What happened.'),
+    action: z
+      .enum([
+        'SignedIn',
+        'SignedOut',
+        'SessionsEnded',
+        'FactorAdded',
+        'FactorRemoved',
+        'FactorReset',
+        'FactorFailed',
+        'RecoveryCodesRenewed',
+        'RecoveryCodeUsed',
+      ])
+      .describe('What happened.'),
     userId: shown(z.string(), 'Id of the person who signed in or out.', EXAMPLE_IDS.flowAction),
     sessionId: shown(
       z.string().nullable(),

@@ -39,6 +39,8 @@ export const USER_COOKIE = 'sealwright-user';
 /** Header with the token of a session of the editor in another application. */
 const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
+/** The second factor after a mailed link. */
+export const SECOND_STEP_PATH = '/account/second-step';
 
 /** Roles that each policy admits. Monitoring keys are admitted to monitoring only. */
 const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = {
@@ -50,7 +52,7 @@ const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = 
 /** Directories of callers. */
 export interface CallerDirectories {
   readonly tenants: Pick<Tenants, 'identify'>;
-  readonly signIn: Pick<UserSignIn, 'session'>;
+  readonly signIn: Pick<UserSignIn, 'session' | 'isPending'>;
   readonly editorSessions: Pick<EditorSessionService, 'session'>;
 }
 
@@ -104,7 +106,7 @@ export function requireFormToken({ formToken }: Pick<SignedInUser, 'formToken'>,
 function admitUser(
   arrival: IncomingRequest,
   policy: AuthPolicy,
-  signIn: Pick<UserSignIn, 'session'>,
+  signIn: Pick<UserSignIn, 'session' | 'isPending'>,
   wrongKeys: WrongKeys,
 ): Admission | Promise<Admission> {
   const { caller, method, path } = arrival;
@@ -118,8 +120,9 @@ function admitUser(
   if (method !== 'GET' && method !== 'HEAD' && !fromHere)
     throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
   const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
-  return signIn.session(cookie).then((user) => {
+  return signIn.session(cookie).then(async (user) => {
     if (user === undefined) {
+      if (await signIn.isPending(cookie)) return { admitted: false, reply: redirect(302, SECOND_STEP_PATH) };
       wrongKeys.count(address);
       const forget = clearedCookie(USER_COOKIE, https);
       return { admitted: false, reply: redirect(302, SIGN_IN_PATH, [['Set-Cookie', forget]]) };
@@ -153,7 +156,7 @@ function sessionOf(
 function admitSession(
   { cookie, formToken, needsToken }: ScriptSession,
   { caller, header }: IncomingRequest,
-  signIn: Pick<UserSignIn, 'session'>,
+  signIn: Pick<UserSignIn, 'session' | 'isPending'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
   const origin = { ipAddress: caller.address, userAgent: header('user-agent') };

@@ -14,6 +14,7 @@ import type { HttpProcess } from '../core/server.ts';
 import { applicationPageRoutes } from './account/application-pages.ts';
 import { brandingPageRoutes } from './account/branding-pages.ts';
 import { organizationPageRoutes } from './account/organization-page.ts';
+import { secondFactorRoutes } from './account/second-factor-pages.ts';
 import { signInRoutes } from './account/sign-in-pages.ts';
 import { userPageRoutes } from './account/user-pages.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
@@ -97,6 +98,7 @@ export type PageService = Pick<
   | 'marksSessions'
   | 'signIn'
   | 'userSessions'
+  | 'secondFactors'
   | 'providerSignIn'
   | 'administration'
   | 'webhooks'
@@ -122,7 +124,7 @@ export function portalPageRoutes(
     providers,
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
-    readonly providers?: Parameters<typeof signInRoutes>[3];
+    readonly providers?: Parameters<typeof signInRoutes>[4];
   },
 ): readonly AnyRoute[] {
   return [
@@ -132,11 +134,20 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
-    ...signInRoutes(service.signIn, service.userSessions, service.providerSignIn, providers, clock, nodes),
+    ...signInRoutes(
+      service.signIn,
+      service.userSessions,
+      service.providerSignIn,
+      service.secondFactors,
+      providers,
+      clock,
+      nodes,
+    ),
+    ...secondFactorRoutes(service.secondFactors, service.administration),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),
-    ...userPageRoutes(service.users, service.userSessions),
+    ...userPageRoutes(service.users, service.userSessions, service.secondFactors, service.administration),
     ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),
     ...bulkPageRoutes({ ...service, ids }),

@@ -15,7 +15,13 @@ export const USER_SCOPES: { readonly [role in UserRole]: readonly KeyScope[] } =
 };
 
 /** Forms about the user alone. */
-const OWN_FORMS = new Set(['/sign-out', '/account/sessions']);
+const OWN_FORMS = new Set([
+  '/sign-out',
+  '/account/sessions',
+  '/account/second-factor',
+  '/account/second-factor/removal',
+  '/account/second-factor/recovery-codes',
+]);
 
 /** True when a user may load a page, or send a form of it. Auditors see the pages of administrators, and send no form. */
 export function mayUsePage(role: UserRole, policy: AuthPolicy, method: string, path: string): boolean {

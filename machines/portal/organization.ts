@@ -64,6 +64,8 @@ export interface OrganizationSettings {
   readonly refuseSignedEnvelopeFiles: boolean;
   /** Reminders of documents that are created without a schedule; absent or null = none. */
   readonly reminders?: ReminderSchedule | null;
+  /** Users need a second factor to sign in by a mailed link. @default false */
+  readonly requireSecondFactor?: boolean;
 }
 
 export interface OrganizationContext extends OrganizationSettings {

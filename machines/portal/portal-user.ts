@@ -12,6 +12,9 @@
  * | Known | ISSUE_LINK | Known   |         | with a role; up to three links, or replacing the oldest  |
  * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
  * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
+ * | Known | ENROL_FACTOR | Known |         | without a second factor                                  |
+ * | Known | PROVE_FACTOR | Known |         | with an unused code; wrong ones until the lock           |
+ * | Known | RESET_FACTOR | Known |         | with a second factor                                     |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
  * | Known | SIGN_OUT_AT_PROVIDER | Known | | of a known identity: its sessions, and those of the editor |
  * | Known | END_SESSIONS | Known |         | of the organization: an existing one, or all             |
@@ -21,11 +24,12 @@
  * with the membership, with its role, and with the e-mail address.
  *
  * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md;
- * docs/decisions/0278-provisioning.md.
+ * docs/decisions/0278-provisioning.md; docs/identity.md.
  */
 import type { AccessProfile, UserProfile } from '../../contracts/portal/users.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
+import { afterProof, type FactorProof, newFactor, type SecondFactor } from './user/second-factor.ts';
 
 export const USER_REMOVED = 'Removed';
 
@@ -77,6 +81,10 @@ export const SIGN_IN_LIFETIME_MS = 15 * 60_000;
 const MAX_SIGN_IN_LINKS = 3;
 /** Sessions of one person; a new one ends the oldest. */
 const MAX_USER_SESSIONS = 10;
+/** Sessions of one person that wait for the second factor; they end no whole one. */
+const MAX_PENDING = 3;
+/** Time for the second factor, milliseconds. */
+export const PENDING_LIFETIME_MS = 15 * 60_000;
 
 /** A link that signs in once. */
 export interface SignInLink {
@@ -115,9 +123,13 @@ export interface UserSession {
   readonly sha256: string;
   readonly organizationId: OrganizationId;
   readonly expiresAt: Millis;
+  /** The second factor is missing, or must be set up first: nothing else is permitted. */
+  readonly pending?: true;
 }
 
 export interface UserContext extends UserProfile {
+  /** Absent = none. */
+  readonly secondFactor?: SecondFactor | undefined;
   /** Unused links, oldest first; absent = none. */
   readonly signInLinks?: readonly SignInLink[];
   /** Oldest first; absent = none. */
@@ -178,6 +190,20 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       /** Absent = the groups give no role. */
       readonly session?: UserSession;
     }
+  | ({ readonly type: 'ENROL_FACTOR'; readonly begins?: WholeSession } & Pick<
+      SecondFactor,
+      'totp' | 'counter' | 'recovery'
+    >)
+  | {
+      readonly type: 'PROVE_FACTOR';
+      readonly proof: FactorProof;
+      /** Carried out after a right code. */
+      readonly begins?: WholeSession;
+      readonly removes?: true;
+      /** Digests of new recovery codes. */
+      readonly recovery?: readonly string[];
+    }
+  | { readonly type: 'RESET_FACTOR' }
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
   /** `sessionId`: absent = all, and those of the editor. */
   | { readonly type: 'END_SESSIONS'; readonly organizationId: OrganizationId; readonly sessionId?: string }
@@ -190,6 +216,28 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
     }
   | { readonly type: 'REMOVE' }
 );
+
+/** The session that takes the place of one that waits for the second factor. */
+interface WholeSession {
+  /** Digest of the one that waits. */
+  readonly pending: string;
+  readonly session: UserSession;
+}
+
+/** Undefined: there is no such session that waits, or the person has lost the role. */
+function begun(user: UserContext, { pending, session }: WholeSession, at: Millis) {
+  const sessions = unexpired(user.sessions, at);
+  const isWaiting = sessions.some((one) => one.sha256 === pending && one.pending === true);
+  if (!isWaiting || roleIn(user, session.organizationId) === undefined) return undefined;
+  return limited([...sessions.filter(({ sha256 }) => sha256 !== pending), session]);
+}
+
+/** The newest ones, in their order. */
+function limited(sessions: readonly UserSession[]): readonly UserSession[] {
+  const waiting = sessions.filter(({ pending }) => pending === true).slice(-MAX_PENDING);
+  const whole = sessions.filter(({ pending }) => pending !== true).slice(-MAX_USER_SESSIONS);
+  return sessions.filter((one) => waiting.includes(one) || whole.includes(one));
+}
 
 function isSameIdentity(one: UserIdentity, other: UserIdentity): boolean {
   return one.issuer === other.issuer && one.subject === other.subject;
@@ -344,7 +392,10 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       return {
         context: {
           signInLinks: links.filter(({ id }) => id !== linkId),
-          sessions: [...unexpired(user.sessions, at), session].slice(-MAX_USER_SESSIONS),
+          sessions: limited([
+            ...unexpired(user.sessions, at),
+            user.secondFactor === undefined ? session : { ...session, pending: true },
+          ]),
         },
         note: `Signed in to organization ${session.organizationId} as ${role}.`,
       };
@@ -372,7 +423,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             ...others(user, organizationId),
             granted({ ...before, organizationId, accessProfile: access }, access),
           ],
-          sessions: session === undefined ? sessions : [...sessions, session].slice(-MAX_USER_SESSIONS),
+          sessions: session === undefined ? sessions : limited([...sessions, session]),
         },
         note:
           role === undefined
@@ -380,6 +431,39 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             : `Signed in at an identity provider to organization ${organizationId} as ${role}${isKnown ? '' : ', with a new identity'}.`,
       };
     },
+    ENROL_FACTOR: (user, { totp, counter, recovery, begins, at }) => {
+      if (user.secondFactor !== undefined) return undefined;
+      const sessions = begins === undefined ? user.sessions : begun(user, begins, at);
+      if (begins !== undefined && sessions === undefined) return undefined;
+      const secondFactor = newFactor({ totp, counter, recovery }, at);
+      return {
+        context: { secondFactor, ...(sessions !== undefined && { sessions }) },
+        note: 'Second factor set up.',
+      };
+    },
+    PROVE_FACTOR: (user, { proof, begins, removes, recovery, at }) => {
+      const after = user.secondFactor && afterProof(user.secondFactor, proof, at);
+      if (after === undefined) return undefined;
+      if (proof === null)
+        return { context: { secondFactor: after }, note: 'Wrong code of the second factor.' };
+      const sessions = begins === undefined ? user.sessions : begun(user, begins, at);
+      if (begins !== undefined && sessions === undefined) return undefined;
+      const secondFactor =
+        removes === true ? undefined : recovery === undefined ? after : { ...after, recovery };
+      const by = 'recovery' in proof ? ' by a recovery code' : '';
+      const what =
+        removes === true
+          ? 'Second factor removed'
+          : recovery === undefined
+            ? 'Second factor passed'
+            : 'Recovery codes renewed';
+      return {
+        context: { secondFactor, ...(sessions !== undefined && { sessions }) },
+        note: `${what}${by}.`,
+      };
+    },
+    RESET_FACTOR: ({ secondFactor }) =>
+      secondFactor && { context: { secondFactor: undefined }, note: 'Second factor reset.' },
     SIGN_OUT_AT_PROVIDER: (user, { identity, session, organizationId, at }) => {
       if (!user.identities?.some((one) => isSameIdentity(one, identity))) return undefined;
       const sessions = unexpired(user.sessions, at);

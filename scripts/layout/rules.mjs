@@ -102,7 +102,7 @@ export const ZONES = {
    */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/(pages\/(batch|portal)(\/sender)?|components)\/[^/]+\.tsx?$/],
+    enteredBy: [/^web\/(pages\/(batch|portal)(\/(account|sender))?|components)\/[^/]+\.tsx?$/],
     imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all', clients: 'types' },
     packages: ['pdfjs-dist', 'node-forge', 'preact', 'preact-render-to-string'],
     builtins: true,

@@ -252,7 +252,12 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
       notice,
     } as never);
   const users = (notice: AccountNotice) =>
-    usersPage(page, user, { items: [member], totalCount: 1 } as never, { offset: 0, limit: 50, notice });
+    usersPage(page, user, { items: [member], totalCount: 1 } as never, {
+      offset: 0,
+      limit: 50,
+      notice,
+      requireSecondFactor: false,
+    });
   const applications = (notice: AccountNotice) =>
     applicationsPage(page, user, [application], { hasRoles: true, notice });
   const path = '/organization';

@@ -28,6 +28,7 @@ import {
   type Millis,
   type OrganizationId,
   parsePortalId,
+  type UserId,
 } from '../../../machines/ids.ts';
 import {
   type ApplicationSecret,
@@ -51,6 +52,7 @@ import {
   organizationDefinition,
   organizationName,
 } from './organizations.ts';
+import { resetFactor } from './second-factors.ts';
 import { UserSignIn } from './sign-in.ts';
 import { secretDigest } from './tenants.ts';
 import { emailName, portalUserDefinition, UserDirectory } from './users.ts';
@@ -67,6 +69,8 @@ export function administrationOf(parts: {
   readonly onCommitted: (step: Step) => void;
 }): {
   readonly administration: Administration;
+  /** Removes the second factor of a user. False: there is none. */
+  resetFactor(organization: OrganizationId, email: string): Promise<boolean>;
   readonly users: UserDirectory;
   /**
    * Makes a link that signs a user in, also where mailed links are closed; undefined for a user without a role.
@@ -85,6 +89,12 @@ export function administrationOf(parts: {
   return {
     administration: new Administration({ system, store, clock, ids }),
     users,
+    async resetFactor(organization, email) {
+      const holder = await store.holder(emailName(email));
+      const member = holder && (await users.member(organization, holder.id));
+      if (member === undefined) return false;
+      return resetFactor({ system, clock }, organization, member.id as UserId, 'the command line');
+    },
     async signInLink(organization, email, { secret, publicUrl }) {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));
@@ -342,9 +352,11 @@ function expiryOf(expiresAt: Millis | null, now: Millis): 'never' | 'later' | 's
 }
 
 function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
-  const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders = null } = context;
+  const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles } = context;
+  const { reminders = null, requireSecondFactor = false } = context;
   return {
-    ...{ id, name, identifier, creationDate: createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders },
+    ...{ id, name, identifier, creationDate: createdAt, embedOrigins, refuseSignedEnvelopeFiles },
+    ...{ reminders, requireSecondFactor },
     applications: context.applications.map(({ id, name, role, secrets }) => ({
       ...{ id, name, role },
       keys: secrets.map((secret) => ({

@@ -21,7 +21,8 @@ import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import type { Administration } from './administration.ts';
-import { SECRET_BYTES, type UserSignIn } from './sign-in.ts';
+import { SECRET_BYTES } from './session-tokens.ts';
+import type { UserSignIn } from './sign-in.ts';
 import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, identityName, PORTAL_USER, type UserDirectory } from './users.ts';
 

@@ -5,7 +5,7 @@
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
 
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { durable, durableIfAccepted } from '@sealwright/runtime';
 import {
   type ApplicationId,
@@ -17,6 +17,7 @@ import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   idOfSession,
+  PENDING_LIFETIME_MS,
   roleIn,
   roleOf,
   SIGN_IN_LIFETIME_MS,
@@ -31,6 +32,7 @@ import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { formTokenOf, isSame, parseToken, SECRET_BYTES } from './session-tokens.ts';
 import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, PORTAL_USER } from './users.ts';
 
@@ -38,9 +40,6 @@ import { emailName, PORTAL_USER } from './users.ts';
 const PACE = { burst: 60, intervalMs: 200 } as const;
 /** Requests that wait. Beyond it the network with most of them loses its oldest. */
 const MAX_WAITING = 3000;
-/** Bytes of the secret in the cookie of a session. */
-export const SECRET_BYTES = 32;
-const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 /** Longer texts cannot be addresses. */
 const MAX_EMAIL_LENGTH = 255;
 
@@ -222,6 +221,10 @@ export class UserSignIn {
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
     const sha256 = hash('sha256', secret);
     const begun = sessionOrigin(clock.now(), from);
+    const user = await this.#read(named.userId);
+    const organizationActor = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const isPending =
+      user?.secondFactor !== undefined || organizationActor?.context.requireSecondFactor === true;
     await durable(
       system.send(
         { kind: PORTAL_USER, id: named.userId },
@@ -231,7 +234,8 @@ export class UserSignIn {
           session: {
             ...{ sha256, begun },
             organizationId,
-            expiresAt: clock.now() + sessionLifetime,
+            expiresAt: clock.now() + (isPending ? PENDING_LIFETIME_MS : sessionLifetime),
+            ...(isPending && { pending: true as const }),
           },
           by: `user ${named.userId}`,
         },
@@ -239,9 +243,10 @@ export class UserSignIn {
       () => new PortalRefusal('InvalidTicket'),
     );
     // Before anybody has the cookie: no session is used that the log does not know.
-    await recordSession(this.runtime, organizationId, {
-      ...{ action: 'SignedIn', userId: named.userId, sessionId: idOfSession({ sha256 }), origin: begun },
-    });
+    if (!isPending)
+      await recordSession(this.runtime, organizationId, {
+        ...{ action: 'SignedIn', userId: named.userId, sessionId: idOfSession({ sha256 }), origin: begun },
+      });
     return `${named.userId}.${secret}`;
   }
 
@@ -252,7 +257,8 @@ export class UserSignIn {
     const now = this.runtime.clock.now();
     let organizationId: OrganizationId | undefined;
     for (const session of user?.sessions ?? [])
-      if (isSame(session.sha256, sha256) && session.expiresAt > now) organizationId = session.organizationId;
+      if (isSame(session.sha256, sha256) && session.expiresAt > now && session.pending !== true)
+        organizationId = session.organizationId;
     if (user === undefined || organizationId === undefined) return undefined;
     const role = roleIn(user, organizationId);
     const organization = role && (await this.#organization(organizationId));
@@ -267,8 +273,16 @@ export class UserSignIn {
         user: { id: userId, name },
       },
       branding: await pageLookOf(this.runtime.system, organization),
-      formToken: createHmac('sha256', secret).update('form').digest('base64url'),
+      formToken: formTokenOf(secret),
     };
+  }
+
+  /** True for a session that waits for the second factor. */
+  async isPending(token: string): Promise<boolean> {
+    const { userId, sha256 } = parseToken(token);
+    const { sessions = [] } = (await this.#read(userId)) ?? {};
+    const now = this.runtime.clock.now();
+    return sessions.some((one) => one.pending === true && isSame(one.sha256, sha256) && one.expiresAt > now);
   }
 
   async end(token: string): Promise<void> {
@@ -278,7 +292,7 @@ export class UserSignIn {
     if (session === undefined) return;
     const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
     const ended = await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
-    if (ended === undefined) return;
+    if (ended === undefined || session.pending === true) return;
     await recordSession(this.runtime, session.organizationId, {
       ...{ action: 'SignedOut', userId, sessionId: idOfSession({ sha256 }) },
     });
@@ -311,20 +325,4 @@ export class UserSignIn {
     const actor = await this.runtime.system.read({ kind: PORTAL_USER, id });
     return actor?.context;
   }
-}
-
-/** Parts of a cookie; those of no user for another text, so that the same work follows. */
-function parseToken(token: string): {
-  readonly userId: string;
-  readonly secret: string;
-  readonly sha256: string;
-} {
-  const [, userId = NOBODY, secret = ''] = TOKEN.exec(token) ?? [];
-  return { userId, secret, sha256: hash('sha256', secret) };
-}
-
-const NOBODY = '00000000-0000-0000-0000-000000000000';
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }

@@ -66,6 +66,12 @@ const NOTES: Readonly<Record<Action, string>> = {
   SignedIn: 'Signed in.',
   SignedOut: 'Signed out.',
   SessionsEnded: 'Sessions ended.',
+  FactorAdded: 'Second factor set up.',
+  FactorRemoved: 'Second factor removed.',
+  FactorReset: 'Second factor reset.',
+  FactorFailed: 'Wrong code of the second factor.',
+  RecoveryCodesRenewed: 'Recovery codes renewed.',
+  RecoveryCodeUsed: 'Recovery code used.',
 };
 
 export class UserSessions {
@@ -78,8 +84,8 @@ export class UserSessions {
     const user = id && (await system.read({ kind: PORTAL_USER, id }));
     if (!user?.context.memberships.some(({ organizationId }) => organizationId === organization))
       throw new PortalRefusal('UserNotFound');
-    const isOpen = ({ organizationId, expiresAt }: UserSession) =>
-      organizationId === organization && expiresAt > clock.now();
+    const isOpen = ({ organizationId, expiresAt, pending }: UserSession) =>
+      organizationId === organization && expiresAt > clock.now() && pending !== true;
     return (user.context.sessions ?? [])
       .filter(isOpen)
       .map((session) => ({ id: idOfSession(session), begun: session.begun }))

@@ -6,7 +6,7 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { ProviderSignIn, UserSessions, UserSignIn } from '../../../actors/portal/api.ts';
+import type { ProviderSignIn, SecondFactors, UserSessions, UserSignIn } from '../../../actors/portal/api.ts';
 import { filled } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
@@ -26,7 +26,7 @@ import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
-import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -54,6 +54,7 @@ export function signInRoutes(
   signIn: UserSignIn,
   sessions: UserSessions,
   providerSignIn: ProviderSignIn,
+  factors: SecondFactors,
   providers: UserProviders | undefined,
   clock: Pick<Clock, 'elapsed' | 'after'>,
   nodes: OtherNodes | undefined,
@@ -168,7 +169,8 @@ export function signInRoutes(
           // A session that the browser had is not taken over.
           await signIn.end(readCookie(header('cookie'), USER_COOKIE));
           const cookie = sessionCookie(USER_COOKIE, token, caller.https);
-          return redirect(302, addressFrom(shown, '/account?from=link'), [
+          const onward = (await factors.pending(token)) ? SECOND_STEP_PATH : '/account?from=link';
+          return redirect(302, addressFrom(shown, onward), [
             ['Set-Cookie', cookie],
             ...(confirming === undefined
               ? []
@@ -198,6 +200,7 @@ export function signInRoutes(
                 page,
                 user,
                 await sessions.list(user.tenant.organization.id, user.id),
+                await factors.state(user.id),
                 doneNotice(page, query),
               ),
             ),
@@ -246,7 +249,7 @@ export function signInRoutes(
 }
 
 /** Refusals: `Forbidden`. A page of another site must not sign anybody in or mail links. */
-function requireOwnOrigin(
+export function requireOwnOrigin(
   header: ApiRequest<unknown, unknown, unknown>['header'],
   caller: ApiRequest<unknown, unknown, unknown>['caller'],
 ): void {

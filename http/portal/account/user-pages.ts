@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import {
+  type Administration,
   callerName,
+  type SecondFactors,
   type SignedInUser,
   type UserDirectory,
   type UserSessions,
@@ -37,7 +39,12 @@ export async function endSession(
   }
 }
 
-export function userPageRoutes(users: UserDirectory, sessions: UserSessions): readonly AnyRoute[] {
+export function userPageRoutes(
+  users: UserDirectory,
+  sessions: UserSessions,
+  factors: Pick<SecondFactors, 'state'>,
+  administration: Pick<Administration, 'organization'>,
+): readonly AnyRoute[] {
   const show = async (
     page: AccountPage,
     user: SignedInUser,
@@ -45,7 +52,9 @@ export function userPageRoutes(users: UserDirectory, sessions: UserSessions): re
     offset = 0,
   ): Promise<PageReply> => {
     const members = await users.members(user.tenant.organization.id, { limit: LIMIT, offset });
-    return accountReply(200, usersPage(page, user, members, { offset, limit: LIMIT, notice }));
+    const { requireSecondFactor } = await administration.organization(user.tenant.organization.id);
+    const place = { offset, limit: LIMIT, notice, requireSecondFactor };
+    return accountReply(200, usersPage(page, user, members, place));
   };
   const notYourself = async (page: AccountPage, user: SignedInUser, form?: RefusedForm) => {
     const notice = { kind: 'bad', text: page.texts.errors.yourself, ...(form && { form }) } as const;
@@ -97,7 +106,9 @@ export function userPageRoutes(users: UserDirectory, sessions: UserSessions): re
         const member = await users.member(id, params.userId);
         if (member === undefined) throw new PortalRefusal('NotFound');
         const open = await sessions.list(id, member.id);
-        return accountReply(200, userSessionsPage(page, user, member, open, doneNotice(page, query)));
+        const hasFactor = (await factors.state(member.id)) !== undefined;
+        const more = { hasFactor, notice: doneNotice(page, query) };
+        return accountReply(200, userSessionsPage(page, user, member, open, more));
       },
     }),
     accountPost({

@@ -485,6 +485,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     creationDate: THEN,
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
+    requireSecondFactor: false,
     reminders: null,
     applications: [application],
   };
@@ -499,6 +500,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     creationDate: WHEN,
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
+    requireSecondFactor: false,
     reminders: null,
     applications: [
       {

@@ -6,6 +6,8 @@ import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from '.
 
 /** The form about the sessions of the user, which every role may send. */
 export const OWN_SESSIONS = '/account/sessions';
+/** The forms about the second factor of the user begin with it. */
+export const OWN_FACTOR = '/account/second-factor';
 
 /** A page of an administrator: its texts, and for whom it is. */
 export interface Viewed {
@@ -34,7 +36,7 @@ export function AccountForm({
   readonly isChecked?: boolean;
   readonly children: ComponentChildren;
 }) {
-  const isLocked = user.role === 'auditor' && action !== OWN_SESSIONS;
+  const isLocked = user.role === 'auditor' && action !== OWN_SESSIONS && !action.startsWith(OWN_FACTOR);
   return (
     <form method="post" action={addressFrom(page, action)} encType={encType} noValidate={!isChecked}>
       <input type="hidden" name={FORM_TOKEN} value={user.formToken} />

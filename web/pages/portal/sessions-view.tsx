@@ -65,8 +65,9 @@ export function userSessionsPage(
   user: Viewed['user'],
   { id, name, email }: MemberView,
   sessions: readonly SessionView[],
-  notice: AccountNotice | undefined,
+  { hasFactor, notice }: { readonly hasFactor: boolean; readonly notice: AccountNotice | undefined },
 ): string {
+  const { secondFactor: texts } = page.texts;
   const action = `/organization/users/${id}/sessions`;
   return accountPage(page, user, {
     title: name === '' ? email : name,
@@ -76,6 +77,18 @@ export function userSessionsPage(
         <PageHead title={name === '' ? email : name} />
         <Notice page={page} notice={notice} />
         <SessionTable of={{ page, user }} action={action} sessions={sessions} />
+        {hasFactor && id !== user.id && (
+          <Card title={texts.title} label={texts.title}>
+            <div class="body">
+              <Sure
+                of={{ page, user }}
+                action={`/organization/users/${id}/second-factor`}
+                ask={texts.reset}
+                sure={texts.resetSure}
+              />
+            </div>
+          </Card>
+        )}
       </>
     ),
   });

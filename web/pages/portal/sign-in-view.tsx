@@ -1,17 +1,10 @@
 /** Pages on which users ask for a link and sign in, and the page about their account. */
-import type { ComponentChildren } from 'preact';
-import type { SessionView, SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
-import { Template } from '../../../contracts/texts/markup.tsx';
+import type { FactorState, SessionView, SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
-import { Brandmark } from '../../components/surfaces.tsx';
+import { outside } from './account/outside-page.tsx';
+import { FactorCard } from './account/second-factor-view.tsx';
 import { Notice, OWN_SESSIONS } from './account-form.tsx';
-import {
-  type AccountNotice,
-  type AccountPage,
-  accountPage,
-  addressFrom,
-  languages,
-} from './account-frame.ts';
+import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
 import { noticePage } from './notice-view.tsx';
 import { portalPage } from './page-frame.tsx';
 import { SessionTable } from './sessions-view.tsx';
@@ -196,6 +189,7 @@ export function myAccountPage(
   page: AccountPage,
   user: SignedInUser,
   sessions: readonly SessionView[],
+  factor: FactorState | undefined,
   notice: AccountNotice | undefined,
 ): string {
   const { account, navigation } = page.texts;
@@ -212,6 +206,7 @@ export function myAccountPage(
           <dt>{account.role}</dt>
           <dd>{navigation.roles[user.role]}</dd>
         </dl>
+        <FactorCard of={{ page, user }} state={factor} />
         <SessionTable of={{ page, user }} action={OWN_SESSIONS} sessions={sessions} />
       </>
     ),
@@ -223,24 +218,4 @@ export function notAllowedPage({ words, texts, theme }: AccountPage): string {
   const { notAllowed, account } = texts;
   const ways = [{ href: '/account', text: account.title }];
   return noticePage({ words, theme, message: notAllowed, icon: 'ban', ways });
-}
-
-/** A card in the middle. @param isFixed the page is not offered in other languages */
-function outside(page: AccountPage, title: string, content: ComponentChildren, isFixed = false): string {
-  const { words, theme } = page;
-  return portalPage({
-    words,
-    title,
-    theme,
-    kind: 'quiet',
-    namesOrigin: true,
-    main: (
-      <main id="main" class="notice narrow" tabIndex={-1}>
-        {!isFixed && <Template of={languages(page)} />}
-        <Brandmark name={words.home.title} />
-        <h1>{title}</h1>
-        {content}
-      </main>
-    ),
-  });
 }

@@ -17,7 +17,12 @@ export function usersPage(
   page: AccountPage,
   user: SignedInUser,
   members: Page<MemberView>,
-  place: { readonly offset: number; readonly limit: number; readonly notice?: AccountNotice | undefined },
+  place: {
+    readonly offset: number;
+    readonly limit: number;
+    readonly notice?: AccountNotice | undefined;
+    readonly requireSecondFactor: boolean;
+  },
 ): string {
   const { users: texts } = page.texts;
   const { notice } = place;
@@ -47,6 +52,7 @@ export function usersPage(
           />
         </Card>
         <Pages page={page} path={PATH} place={place} totalCount={members.totalCount} />
+        <Policy {...of} isRequired={place.requireSecondFactor} />
         <Card label={texts.add} title={texts.add}>
           <div class="body">
             <AccountForm of={of} action={PATH}>
@@ -77,6 +83,23 @@ export function usersPage(
       </>
     ),
   });
+}
+
+function Policy({ isRequired, ...of }: Viewed & { readonly isRequired: boolean }) {
+  const { secondFactor: texts } = of.page.texts;
+  return (
+    <Card label={texts.title} title={texts.title}>
+      <div class="body">
+        <AccountForm of={of} action="/organization/second-factor">
+          <label class="tick">
+            <input type="checkbox" name="required" value="yes" checked={isRequired} /> {texts.policy}
+          </label>
+          <p class="muted">{texts.policyText}</p>
+          <Button type="submit">{texts.save}</Button>
+        </AccountForm>
+      </div>
+    </Card>
+  );
 }
 
 function userRow(of: Viewed, member: MemberView) {

@@ -16,7 +16,7 @@ test('headers are read before the store, because the request is invalid afterwar
   const settings = { allowedHosts: [], requireHttps: false };
   const wrongKeys = createWrongKeys(new SimulatedClock());
   const check = createPortalAccessCheck(
-    { tenants: { identify }, signIn: { session }, editorSessions: { session } },
+    { tenants: { identify }, signIn: { session, isPending: async () => false }, editorSessions: { session } },
     settings,
     wrongKeys,
   );

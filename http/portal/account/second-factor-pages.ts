@@ -1,0 +1,234 @@
+/**
+ * `/account/second-step`: the second factor after a mailed link. `/account/second-factor`: its management by the user, and
+ * its reset by administrators.
+ *
+ * Source: docs/identity.md.
+ */
+import { z } from 'zod';
+import {
+  type Administration,
+  callerName,
+  type FactorOutcome,
+  type FactorOwner,
+  type SecondFactors,
+  type SignedInUser,
+} from '../../../actors/portal/api.ts';
+import type { UserId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  enrolmentPage,
+  recoveryCodesPage,
+  secondStepPage,
+} from '../../../web/pages/portal/account/second-factor-view.tsx';
+import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
+import { readCookie, sessionCookie } from '../../core/access/cookies.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute, ApiRequest } from '../../core/router.ts';
+import { requireFormToken, SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
+import { plainQuery } from '../pages/page-options.ts';
+import { portalRoute } from '../route.ts';
+import {
+  accountFailurePage,
+  accountGet,
+  accountPageOf,
+  accountPost,
+  accountReply,
+  formText,
+} from './account-route.ts';
+import { doneReply } from './outcomes.ts';
+import { requireOwnOrigin } from './sign-in-pages.ts';
+
+const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
+const PAGES = { 200: 'page', 302: 'empty', 422: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
+const PATH = '/account/second-factor';
+const ONWARD = '/account?from=link';
+
+type Trouble = 'wrong' | 'locked' | undefined;
+
+export function secondFactorRoutes(
+  factors: SecondFactors,
+  administration: Pick<Administration, 'configure'>,
+): readonly AnyRoute[] {
+  const from = ({ caller, header }: Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'header'>) => ({
+    ipAddress: caller.address,
+    userAgent: header('user-agent'),
+  });
+  /** Undefined after a right code. */
+  const refused = (
+    page: AccountPage,
+    user: SignedInUser,
+    { kind }: FactorOutcome<unknown>,
+    action: string,
+  ) =>
+    kind === 'done'
+      ? undefined
+      : accountReply(422, secondStepPage(page, { formToken: user.formToken, action, trouble: kind }));
+  return [
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: SECOND_STEP_PATH,
+      summary: 'A page for users: the second factor, or setting it up, after a mailed link.',
+      description: 'Needs the session that the link began. Nothing else is permitted to it.',
+      headers: ['accept-language', 'cookie'],
+      query: plainQuery,
+      responses: PAGES,
+      async handle({ query, header }) {
+        const shown = accountPageOf(SECOND_STEP_PATH, query, header('accept-language'));
+        const waiting = await factors.pending(readCookie(header('cookie'), USER_COOKIE));
+        if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
+        return accountReply(
+          200,
+          waiting.hasFactor
+            ? secondStepPage(shown, { formToken: waiting.formToken })
+            : enrolmentPage(shown, {
+                ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
+                enrolment: factors.enrolment(waiting),
+              }),
+        );
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: SECOND_STEP_PATH,
+      summary: 'Takes the code of the second factor, and starts the session.',
+      description:
+        'A code works once. After five wrong ones, codes of the app are refused for one minute, then longer, up to an hour; recovery codes work. The form needs the token of the session.',
+      bodyPolicy: 'form',
+      headers: ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'],
+      query: plainQuery,
+      body: z.object({ [FORM_TOKEN]: formText, code: formText, sealed: formText }),
+      responses: PAGES,
+      async handle(request) {
+        const { query, body, caller, header } = request;
+        requireOwnOrigin(header, caller);
+        const shown = accountPageOf(SECOND_STEP_PATH, query, header('accept-language'));
+        const cookie = readCookie(header('cookie'), USER_COOKIE);
+        const waiting = await factors.pending(cookie);
+        if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
+        const { formToken, hasFactor } = waiting;
+        requireFormToken(waiting, String(body[FORM_TOKEN]));
+        const { code = '', sealed = '' } = body;
+        const begin = (token: string) =>
+          [['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)]] as const;
+        if (hasFactor) {
+          const outcome = await factors.pass(waiting, code, from(request), cookie);
+          if (outcome.kind === 'done')
+            return redirect(302, addressFrom(shown, ONWARD), begin(outcome.result));
+          return accountReply(422, secondStepPage(shown, { formToken, trouble: outcome.kind }));
+        }
+        const made = await factors.enrol(waiting, { sealed, code }, from(request), cookie);
+        if (made?.token === undefined)
+          return accountReply(
+            422,
+            enrolmentPage(shown, {
+              ...{ formToken, action: SECOND_STEP_PATH, isRequired: true, trouble: 'wrong' },
+              enrolment: factors.enrolment(waiting, sealed),
+            }),
+          );
+        const reply = accountReply(200, recoveryCodesPage(shown, made.recovery, ONWARD));
+        return { ...reply, headers: [...(reply.headers ?? []), ...begin(made.token)] };
+      },
+    }),
+    accountGet({
+      path: PATH,
+      summary: 'A page for users: set up the second factor.',
+      description: 'Leads to the account if there is one.',
+      auth: 'user',
+      async handle({ page, user }) {
+        if ((await factors.state(user.id)) !== undefined) return redirect(302, addressFrom(page, '/account'));
+        const { formToken } = user;
+        return accountReply(
+          200,
+          enrolmentPage(page, { formToken, action: PATH, enrolment: factors.enrolment(ownerOf(user)) }),
+        );
+      },
+    }),
+    accountPost({
+      path: PATH,
+      summary: 'Sets up the second factor, and shows the recovery codes once.',
+      auth: 'user',
+      body: z.object({ sealed: formText, code: formText }),
+      async handle({ page, user, body }) {
+        const owner = ownerOf(user);
+        const made = await factors.enrol(owner, body, originOf(user));
+        if (made !== undefined) return accountReply(200, recoveryCodesPage(page, made.recovery, '/account'));
+        const { formToken } = user;
+        return accountReply(
+          422,
+          enrolmentPage(page, {
+            ...{ formToken, action: PATH, trouble: 'wrong' as Trouble },
+            enrolment: factors.enrolment(owner, body.sealed),
+          }),
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/removal`,
+      summary: 'Removes the second factor; needs a code.',
+      auth: 'user',
+      body: z.object({ code: formText }),
+      async handle({ page, user, body }) {
+        const outcome = await factors.remove(ownerOf(user), body.code, originOf(user));
+        return (
+          refused(page, user, outcome, `${PATH}/removal`) ?? doneReply(page, '/account', 'factorRemoved')
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/recovery-codes`,
+      summary: 'Replaces the recovery codes, and shows them once; needs a code.',
+      auth: 'user',
+      body: z.object({ code: formText }),
+      async handle({ page, user, body }) {
+        const outcome = await factors.renew(ownerOf(user), body.code, originOf(user));
+        if (outcome.kind === 'done')
+          return accountReply(200, recoveryCodesPage(page, outcome.result, '/account'));
+        return accountReply(
+          422,
+          secondStepPage(page, {
+            ...{ formToken: user.formToken, action: `${PATH}/recovery-codes`, trouble: outcome.kind },
+          }),
+        );
+      },
+    }),
+    accountPost({
+      path: '/organization/users/{userId}/second-factor',
+      summary: 'Removes the second factor of a user who has lost it.',
+      description: 'Not of a person who belongs to other organizations, too, and not the own one.',
+      params: z.object({ userId: z.string() }),
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        if (params.userId === user.id) throw new PortalRefusal('Forbidden');
+        await factors.reset(user.tenant, params.userId);
+        return doneReply(page, `/organization/users/${encodeURIComponent(params.userId)}`, 'factorReset');
+      },
+    }),
+    accountPost({
+      path: '/organization/second-factor',
+      summary: 'Sets whether users need a second factor after a mailed link.',
+      description: 'Who has none sets it up at the next sign-in. Keys are not affected.',
+      body: z.object({ required: formText }),
+      async handle({ page, user, body }) {
+        const { tenant } = user;
+        const settings = { requireSecondFactor: body.required === 'yes' };
+        await administration.configure(tenant.organization.id, settings, callerName(tenant));
+        return doneReply(page, '/organization/users', 'factorSaved');
+      },
+    }),
+  ];
+}
+
+function ownerOf(user: SignedInUser): FactorOwner {
+  const { id, name } = user.tenant.organization;
+  return {
+    ...{ userId: user.id as UserId, sessionId: user.sessionId, email: user.email },
+    ...{ organizationId: id, organization: name },
+  };
+}
+
+function originOf({ tenant }: SignedInUser) {
+  return tenant.origin ?? { ipAddress: '', userAgent: '' };
+}
