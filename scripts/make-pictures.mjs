@@ -58,7 +58,7 @@ const field = {
 };
 const at = (topLeftY, height = 22) => ({ topLeftX: 60, topLeftY, width: 200, height, pageNumber: 1 });
 const action = {
-  needsEmailCode: true,
+  codes: [{ channel: 'Email', to: 'a***@example.test' }],
   initialsMode: 'Optional',
   marks: [{ ...at(600, 60), type: 'SignatureVisualRepresentation', fontSize: null }],
   fields: [

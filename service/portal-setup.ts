@@ -119,6 +119,7 @@ export async function setUpPortal(
           ? relay(smtp, parts.clock)
           : createMailFolder(mailFolder, { clock: parts.clock, keep: portal.mailFolderKeepDays * DAY }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
+      messageGateway: gatewayOf(portal.messageGateway),
       userSessionHours: settings.auth.sessionHours,
       identity: {
         sessionMinutes: settings.identity.sessionMinutes,
@@ -135,6 +136,11 @@ export async function setUpPortal(
 /** Names of organizations whose users can sign in at a provider. */
 function providerOrganizations({ identity }: Settings): readonly string[] {
   return [...new Set(identity.providers.flatMap(({ organization }) => organization ?? []))];
+}
+
+/** Undefined without an address. */
+function gatewayOf({ url, secret }: Settings['portal']['messageGateway']) {
+  return url === undefined ? undefined : { url, secret: secret ?? '' };
 }
 
 function withoutRoots(allowed: boolean): string {

@@ -7,6 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { describeFailure } from '@sealwright/runtime/core';
 import { hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/postgres-parts';
 import { checkIdentity } from './identity-table.ts';
+import { isThisMachine } from './kinds.ts';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkObjects } from './objects-table.ts';
@@ -25,6 +26,7 @@ function checkPortal(settings: Settings, faults: Fault[], warnings: Warning[]): 
   checkBootstrap(settings, faults, warnings);
   checkOrganizations(settings, faults);
   checkMail(settings, faults);
+  checkMessageGateway(settings, faults);
   checkServiceProfile(settings, faults);
 }
 
@@ -127,6 +129,18 @@ function checkMail({ portal: { smtp } }: Settings, faults: Fault[]): void {
     const missing = smtp.user === undefined ? 'User' : 'Password';
     faults.push({ key: `Portal:Smtp:${missing}`, rule: 'is required when the other of the two is given' });
   }
+}
+
+function checkMessageGateway({ portal: { messageGateway } }: Settings, faults: Fault[]): void {
+  const { url, secret } = messageGateway;
+  if (url === undefined && secret)
+    faults.push({ key: 'Portal:MessageGateway:Url', rule: 'is required with Portal:MessageGateway:Secret' });
+  if (url === undefined) return;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' && !isThisMachine(hostname))
+    faults.push({ key: 'Portal:MessageGateway:Url', rule: 'must be https, except on this machine' });
+  if (!isWebhookSecret(secret ?? ''))
+    faults.push({ key: 'Portal:MessageGateway:Secret', rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
 }
 
 /** `default` names the first local profile when no profile has that name. */

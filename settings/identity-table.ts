@@ -1,7 +1,19 @@
 /** `Identity:*`: sign-in of users and operators at identity providers. Source: docs/identity.md. */
 import { z } from 'zod';
 import { key, optional, records, required, type Shape } from './keys.ts';
-import { choice, flag, list, parsedBy, path, pattern, scalar, secretText, text, whole } from './kinds.ts';
+import {
+  choice,
+  flag,
+  isThisMachine,
+  list,
+  parsedBy,
+  path,
+  pattern,
+  scalar,
+  secretText,
+  text,
+  whole,
+} from './kinds.ts';
 import { name as organizationName } from './portal-table.ts';
 import type { Fault, Warning } from './report.ts';
 
@@ -19,7 +31,6 @@ const domain = pattern(
     .regex(/^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/),
 );
 const scope = pattern('scope', 'must be the name of a scope', z.string().regex(/^[!#-[\]-~]{1,100}$/));
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** As configured: the provider's own name of itself must be equal, also in a slash at its end. */
 export const issuer = scalar<string>({
   type: 'URL',
@@ -28,7 +39,7 @@ export const issuer = scalar<string>({
     if (!URL.canParse(given) || /[?#\s]/.test(given)) return undefined;
     const { protocol, hostname, username, password } = new URL(given);
     if (username !== '' || password !== '') return undefined;
-    const isAllowed = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+    const isAllowed = protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname));
     return isAllowed ? given : undefined;
   }),
 });

@@ -239,6 +239,11 @@ const WEB_URL = z
   .transform((value) => new URL(value))
   .refine(({ username, password }) => username === '' && password === '');
 
+/** True for the name of a host in a URL that is this machine. */
+export function isThisMachine(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
 /** An http or https address of an external service; user and password have keys of their own. */
 export function webUrl(): Kind<string> {
   return scalar({

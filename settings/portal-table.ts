@@ -125,6 +125,12 @@ export const PORTAL_KEYS = {
   'Portal:Smtp:User': optional(text('user name'), { says: 'User at the relay.' }),
   'Portal:Smtp:Password': optional(secretText(), { says: 'Password of that user.' }),
   'Portal:Smtp:From': optional(mailbox, { says: 'Sender of the mails. Required with a relay.' }),
+  'Portal:MessageGateway:Url': optional(webUrl(), {
+    says: 'Address that codes by SMS and WhatsApp are posted to ([webhooks.md](webhooks.md#codes-by-sms-and-whatsapp)): https, or http on this machine. If absent, flow actions that require such a code are refused.',
+  }),
+  'Portal:MessageGateway:Secret': optional(secretText(), {
+    says: 'Signs the posts, of the form `whsec_<Base64>`. Required with the address.',
+  }),
   'Portal:AllowUnprovenCertificates': computed(
     flag(),
     '`false` in Production, else `true`',

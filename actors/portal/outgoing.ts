@@ -13,6 +13,7 @@ import { FOLDER } from './folders/folders.ts';
 import type { Mailer } from './mail/mail-port.ts';
 import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
 import { createMailHandler, Mails, reportMailHandler } from './mail/mails.ts';
+import type { MessageGateway } from './mail/message-gateway.ts';
 import { sendMailHandler, testMailSender } from './mail/send-mail.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
 import { callWebhookHandler, Deliveries } from './webhooks/deliveries.ts';
@@ -27,6 +28,8 @@ export interface OutgoingOptions {
   readonly concludedDelay: number;
   /** Address all mails come from, alone or in angle brackets behind a name. */
   readonly sender: string;
+  /** `Portal:MessageGateway`; undefined = none. */
+  readonly gateway: MessageGateway | undefined;
 }
 
 export interface Outgoing {
@@ -42,7 +45,7 @@ export interface Outgoing {
 }
 
 export function createOutgoing(
-  { allowPrivate, concludedDelay, sender }: OutgoingOptions,
+  { allowPrivate, concludedDelay, sender, gateway }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
   secretBox: SecretBox,
   links: MailLinks,
@@ -70,7 +73,10 @@ export function createOutgoing(
   return {
     handlers: {
       notify: createMailHandler(),
-      sendMail: sendMailHandler(mailer, profileOf, links, codeFor, sender),
+      sendMail: sendMailHandler({
+        ...{ mailer, caller, gateway, profileOf, links, codeFor, sender },
+        clock: runtime.clock,
+      }),
       reportMail: reportMailHandler(),
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhook: callWebhookHandler(runtime, registry, caller),

@@ -4,6 +4,7 @@
  * Shares runtime and store with the batch service (`services.ts`).
  */
 import { Fatal } from '@sealwright/runtime';
+import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
@@ -43,6 +44,7 @@ import { Generations } from './generation/generations.ts';
 import { Templates } from './generation/templates.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
 import type { Mailer } from './mail/mail-port.ts';
+import type { MessageGateway } from './mail/message-gateway.ts';
 import { SigningLinks } from './mail/signing-links.ts';
 import { createOutgoing } from './outgoing.ts';
 import { portalDefinitions } from './registry.ts';
@@ -110,6 +112,8 @@ export interface PortalOptions {
   /** Sign-in at identity providers; `closed`: organizations without mailed links (`Identity:LocalSignIn`). @default none */
   readonly identity?: { readonly sessionMinutes: number; readonly closed: readonly string[] };
   readonly mailer: Mailer;
+  /** `Portal:MessageGateway`. @default codes for telephones are refused */
+  readonly messageGateway?: MessageGateway | undefined;
   /** Address all mails come from. */
   readonly sender: string;
   /** `Portal:WebhookAllowPrivate`; `Portal:WebhookConcludedDelaySeconds`, in milliseconds. */
@@ -155,7 +159,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     onSigned: options.onSigned,
   };
   const outgoing = createOutgoing(
-    { ...options.webhooks, sender: options.sender },
+    { ...options.webhooks, sender: options.sender, gateway: options.messageGateway },
     runtime,
     new SecretBox(keys.sealing, ids),
     links,
@@ -179,7 +183,11 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
   const directory = new DocumentDirectory(runtime);
   const columns = new DocumentColumns(store, await store.counters('documents/'));
-  const plans = { ids, identifiers: options.identifiers };
+  const plans = {
+    ids,
+    identifiers: options.identifiers,
+    confirmations: options.messageGateway === undefined ? [] : PHONE_CHANNELS,
+  };
   const files = new DocumentFiles(
     uploads,
     pool,

@@ -10,6 +10,7 @@ import {
   type ActorStore,
   contextOf,
 } from '@sealwright/runtime';
+import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { DocumentId, FolderId } from '../../machines/ids.ts';
 import { usersOf } from '../../machines/portal/document/document-flow.ts';
 import {
@@ -69,7 +70,7 @@ export function withRelatedActors(definition: ActorDefinition): ActorDefinition 
   return { ...definition, ...RELATED_ACTORS.get(definition.kind) };
 }
 
-/** The actor of its e-mail codes, the delivery queues of its organization's webhooks, and its newest mails. */
+/** The actors of its codes, the delivery queues of its organization's webhooks, and its newest mails. */
 async function documentChildren(
   { id, context: { actions, organization } }: DocumentActor,
   store: Pick<ActorStore, 'load' | 'rows'>,
@@ -79,7 +80,11 @@ async function documentChildren(
   const mails = await store.rows({ view: 'document-mails', prefix: [id], reverse: true, limit });
   return [
     ...actions.flatMap((action) =>
-      usersOf(action).map((user) => codesAddress({ flowActionId: action.id, userId: user.id })),
+      usersOf(action).flatMap((user) => {
+        const turn = { flowActionId: action.id, userId: user.id };
+        const channels = PHONE_CHANNELS.filter((channel) => action.confirmations.includes(channel));
+        return [codesAddress(turn), ...channels.map((channel) => codesAddress({ ...turn, channel }))];
+      }),
     ),
     ...((webhooks && contextOf(WEBHOOK_SET, webhooks)?.webhooks) ?? []).map((webhook) =>
       deliveryQueueAddress(webhook.id, id as DocumentId),

@@ -34,7 +34,7 @@ export type EditorSession = { readonly "draftId": string; readonly "status": "Sa
 export type EditorSessionLink = { readonly "draftId": string; readonly "url": string; readonly "embedUrl": string; readonly "expirationDate": string };
 export type EditorSessionOpening = { readonly "ticket": string };
 export type ElectronicSignature = { readonly "flowActionId"?: string | null; readonly "ticket"?: string | null; readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: { readonly "geolocation"?: { readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: number | null } | null } | null; readonly "emailCode"?: string | null; readonly "smsCode"?: string | null; readonly "whatsappCode"?: string | null; readonly "otpCode"?: string | null; readonly "authenticationType"?: "SMS" | "AuthenticationApp" | null; readonly "authenticationCode"?: string | null; readonly "typedName"?: string | null; readonly "signaturePosition"?: { readonly "page"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null } | null; readonly "signaturePositions"?: readonly (NewMark)[] | null; readonly "signatureInitialsPositions"?: readonly (NewMark)[] | null; readonly "signatureImage"?: { readonly "id"?: string | null; readonly "contentType"?: string | null; readonly "save"?: boolean | null; readonly "contentB64"?: string | null; readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null } | null; readonly "initialsImage"?: { readonly "id": string; readonly "contentType"?: string | null; readonly "save"?: boolean | null } | null; readonly "fieldValues"?: { readonly [name: string]: ((string) | (number) | (boolean)) | (null) } | null; readonly "userTimeZoneOffset"?: number | null };
-export type EmailCodeRequest = { readonly "flowActionId"?: string | null; readonly "ticket"?: string | null; readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "resend"?: boolean | null };
+export type EmailCodeRequest = { readonly "flowActionId"?: string | null; readonly "ticket"?: string | null; readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "channel"?: "Email" | "Sms" | "Whatsapp" | null; readonly "resend"?: boolean | null };
 export type Error = { readonly "code": string; readonly "message": string; readonly "details": { readonly [name: string]: string } | null };
 export type EventDocument = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "folder": (EventFolder) | (null); readonly "organization": (EventOrganization) | (null); readonly "createdBy": CreatedBy };
 export type EventFolder = { readonly "id": string; readonly "name": string; readonly "parentId": string | null; readonly "organizationName": string | null };
@@ -455,7 +455,7 @@ export interface PortalOperations {
     readonly answer: undefined;
     readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
-  /** Sends the participant a code of six digits by e-mail. */
+  /** Sends the participant a code of six digits by e-mail, SMS or WhatsApp. */
   readonly "POST /api/documents/keys/{key}/email-authentication-code": {
     readonly params: { readonly "key": string };
     readonly query: {  };
@@ -463,13 +463,13 @@ export interface PortalOperations {
     readonly answer: undefined;
     readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
-  /** Refuses every request: this service sends no codes by SMS. */
+  /** Sends the participant a code by SMS or WhatsApp, as the action requires. */
   readonly "POST /api/documents/sms-authentication-code": {
     readonly params: {  };
     readonly query: {  };
     readonly body: SmsCodeRequest;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidFlowAction" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Takes a file that a participant attaches, with a ticket. */
   readonly "POST /api/documents/keys/{key}/uploads": {

@@ -73,7 +73,7 @@ const newParticipant = members({
   email: shown(maybeText, 'E-mail address. Links and codes are sent to it.', 'ana@example.com'),
   phone: shown(
     maybeText,
-    'Telephone number with country code. Kept; nothing is sent to it.',
+    'Telephone number with country code. Codes are sent to it where the action requires that.',
     '+351 912 345 678',
   ),
 }).meta({ id: 'NewParticipant' });
@@ -179,7 +179,7 @@ const xadesOptions = members({
 
 const CONFIRMATION = {
   description:
-    'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.',
+    'Requires this confirmation before an electronic signature. `Sms` and `Whatsapp` need `Portal:MessageGateway` and the phone of the user; others are refused.',
   exampleValue: false,
 };
 
@@ -228,7 +228,7 @@ export const flowActionMembers = {
   ),
   ...confirmationFlags(maybeFlag.meta(CONFIRMATION)),
   disableEmailAuthenticationToSignElectronically: maybeFlag.describe(
-    'Whether an electronic signature needs no code by e-mail, also where the configuration asks for one. Default false.',
+    'Whether an electronic signature needs no code by e-mail. Only with a code by SMS or WhatsApp. Default false.',
   ),
   requiredCertificateTypeToSign: word(CERTIFICATE_TYPES)
     .nullish()
@@ -403,9 +403,7 @@ export const flowAction = z
       .describe('Whether an electronic signature needs a code of six digits by e-mail.'),
     disableEmailAuthenticationToSignElectronically: z
       .boolean()
-      .describe(
-        'Whether an electronic signature needs no code by e-mail, also where the configuration asks for one. Default false.',
-      ),
+      .describe('Whether an electronic signature needs no code by e-mail.'),
     requiredCertificateTypeToSign: z
       .enum(CERTIFICATE_TYPES)
       .nullable()

@@ -110,7 +110,7 @@ export const DOCUMENT_OPERATION_STATES = ['Running', 'Canceling', 'Completed', '
 export type DocumentOperationState = (typeof DOCUMENT_OPERATION_STATES)[number];
 
 /** Requirements of an authentication factor in addition to the e-mail code, each with the name of the factor. */
-const CONFIRMATIONS = {
+export const CONFIRMATIONS = {
   requireSmsAuthenticationToSignElectronically: 'Sms',
   requireWhatsappAuthenticationToSignElectronically: 'Whatsapp',
   requireAuthenticatorAppToSignElectronically: 'AuthenticatorApp',
@@ -122,4 +122,10 @@ const CONFIRMATIONS = {
 } as const;
 export type ConfirmationFlag = keyof typeof CONFIRMATIONS;
 export type Confirmation = (typeof CONFIRMATIONS)[ConfirmationFlag];
+/** Confirmations by a code that is sent to the telephone of the participant. */
+export const PHONE_CHANNELS = ['Sms', 'Whatsapp'] as const satisfies readonly Confirmation[];
+export type PhoneChannel = (typeof PHONE_CHANNELS)[number];
+/** Codes that a participant types, in the order of the page. */
+export const CODE_CHANNELS = ['Email', ...PHONE_CHANNELS] as const;
+export type CodeChannel = (typeof CODE_CHANNELS)[number];
 export const CONFIRMATION_FLAGS = Object.keys(CONFIRMATIONS) as readonly ConfirmationFlag[];

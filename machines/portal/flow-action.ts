@@ -1,5 +1,5 @@
 /**
- * One participant's access to one action of a document's flow: the mailed codes, and the attempts to enter them.
+ * One participant's access to one action of a document's flow: the codes of one channel, and the attempts to enter them.
  * The code itself is not stored: it is derived from its generation.
  *
  * | from | event  | to   | effects | when                                             |
@@ -13,6 +13,7 @@
  * Source: docs/portal-values.md §10: a code is valid for 10 minutes and 5 attempts; the limits of codes and of attempts in all are ours.
  */
 import { assign, setup } from 'xstate';
+import type { PhoneChannel } from '../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../ids.ts';
 import type { MailRequest } from './portal-types.ts';
 
@@ -29,6 +30,8 @@ export const MAX_WRONG_CODES = 50;
 export const MAIL_LINK_LIFETIME = 90 * 24 * 3_600_000;
 /** Codes in one hour. */
 export const MAX_CODES_PER_HOUR = 10;
+/** Messages to a telephone in one day: each costs money, and reaches a person at any hour. */
+export const MAX_MESSAGES_PER_DAY = 10;
 const HOUR = 60 * 60_000;
 const REMOVE_AFTER_MS = 24 * HOUR;
 
@@ -36,6 +39,8 @@ interface FlowActionInput {
   readonly documentId: DocumentId;
   readonly flowActionId: FlowActionId;
   readonly userId: UserId;
+  /** Absent: e-mail. */
+  readonly channel?: PhoneChannel;
 }
 
 export interface FlowActionContext extends FlowActionInput {
@@ -47,7 +52,7 @@ export interface FlowActionContext extends FlowActionInput {
   readonly wrong: number;
   /** Wrong guesses of all codes; absent in contexts of earlier versions, which counted those of the newest. */
   readonly wrongInAll?: number;
-  /** Times at which codes of the last hour were sent. */
+  /** Times at which codes were sent in the last hour, to a telephone in the last day. */
   readonly sent: readonly Millis[];
 }
 
@@ -79,8 +84,21 @@ export function wrongCodes({ wrong, wrongInAll = wrong }: FlowActionContext): nu
   return wrongInAll;
 }
 
-export function codesInLastHour({ sent }: FlowActionContext, at: Millis): readonly Millis[] {
-  return sent.filter((time) => time > at - HOUR);
+/** Time at which another code may be sent; not after `at` = now. */
+export function nextCodeAt(context: FlowActionContext, at: Millis): Millis {
+  const { most, period } = limitOf(context);
+  const sent = codesOfPeriod(context, at);
+  return sent.length < most ? at : (sent[0] ?? at) + period;
+}
+
+function codesOfPeriod(context: FlowActionContext, at: Millis): readonly Millis[] {
+  return context.sent.filter((time) => time > at - limitOf(context).period);
+}
+
+function limitOf({ channel }: FlowActionContext): { readonly most: number; readonly period: Millis } {
+  return channel === undefined
+    ? { most: MAX_CODES_PER_HOUR, period: HOUR }
+    : { most: MAX_MESSAGES_PER_DAY, period: 24 * HOUR };
 }
 
 const machine = setup({
@@ -114,14 +132,14 @@ export const flowActionMachine = machine.createMachine({
           guard: ({ context, event }) =>
             (event.resend || !isCodeGood(context, event.at)) &&
             wrongCodes(context) < MAX_WRONG_CODES &&
-            codesInLastHour(context, event.at).length < MAX_CODES_PER_HOUR,
+            nextCodeAt(context, event.at) <= event.at,
           actions: [
             assign(({ context, event }) => ({
               generation: Math.max(context.generation + 1, event.at),
               expiresAt: event.at + CODE_LIFETIME,
               wrong: 0,
               wrongInAll: wrongCodes(context),
-              sent: [...codesInLastHour(context, event.at), event.at],
+              sent: [...codesOfPeriod(context, event.at), event.at],
             })),
             {
               type: 'effect',

@@ -14,6 +14,7 @@ import type {
   HolderType,
   InitialsMode,
   MarkType,
+  PhoneChannel,
   XADES_IDENTIFIERS,
   XADES_INSERTIONS,
   XADES_TYPES,
@@ -121,13 +122,17 @@ interface Geolocation {
   readonly accuracy: number | null;
 }
 
+export type AuthenticationType = 'Email' | 'SMS' | 'Whatsapp' | 'AuthenticatorApp' | 'Application';
+
 /** Evidence of the identity of an electronic signer. Source: docs/portal-values.md §17. */
 export interface Evidence {
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
-  /** `Email` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
-  readonly authenticationTypes: readonly ('Email' | 'Application')[];
+  /** `Email`, `SMS`, `Whatsapp` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
+  readonly authenticationTypes: readonly AuthenticationType[];
   readonly authenticatedEmail: string | null;
+  /** Number that the confirmed code was sent to; absent = none. */
+  readonly authenticatedPhone?: string;
   readonly authenticatedApplication: {
     readonly id: string;
     readonly name: string;
@@ -293,6 +298,8 @@ export interface MailRequest extends LinkedDocument {
     | 'observing'
     | 'code';
   readonly to: { readonly name: string | null; readonly email: string };
+  /** For `code`: a telephone that gets it in place of the address; absent = none. */
+  readonly message?: { readonly channel: PhoneChannel; readonly phone: string };
   /** Of the same call, for `pending` and `observing`; absent = none. */
   readonly others?: readonly LinkedDocument[];
   /** Pending actions of the person, for `pending`, `reminder` and `expiring`. */

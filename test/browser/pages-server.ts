@@ -139,14 +139,15 @@ export async function startPagesServer(
       throw new PortalRefusal('InvalidFieldValue');
     },
     recordView: async (access) => checkAccess(access),
-    sendEmailCode: async (access, resend) => {
+    sendPhoneCode: async () => {},
+    sendCode: async (access, _channel, resend) => {
       checkAccess(access);
       note('code', { resend });
     },
     signElectronically: async (access, request) => {
       checkAccess(access);
-      if (view.action?.needsEmailCode === true && request.emailCode !== CODE) {
-        throw new PortalRefusal('InvalidAuthenticationCode');
+      if (view.action?.codes[0] !== undefined && request.emailCode !== CODE) {
+        throw new PortalRefusal('InvalidAuthenticationCode', undefined, { details: { channel: 'Email' } });
       }
       note('electronic', request);
     },
@@ -326,8 +327,7 @@ function viewOf(documentId: string, options: PagesServerOptions): SigningPageVie
       allowElectronicSignature: true,
       participant,
       marks: [],
-      needsEmailCode: false,
-      maskedEmail: 'a***@example.test',
+      codes: [],
       initialsMode: 'None',
       ...options.action,
     },

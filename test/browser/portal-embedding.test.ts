@@ -146,7 +146,10 @@ test.serial('no unlisted origin can frame the document or receive its events', a
 
 test.serial('listed origins receive each event, and the frame takes the height of its content', async (t) => {
   const origins: string[] = [];
-  const site = await startPagesServer(t, { embedOrigins: origins, action: { needsEmailCode: true } });
+  const site = await startPagesServer(t, {
+    embedOrigins: origins,
+    action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+  });
   const script = `const widget = new SealwrightWidget({ culture: 'en', autoHeight: true, refusal: true });
     for (const type of ['ready', 'viewed', 'waiting', 'signed', 'refused', 'expired', 'error', 'closed', 'documentSigned'])
       widget.on(type, note);

@@ -197,7 +197,9 @@ for (const [width, height, limit] of [
   test.serial(
     `the document begins below one bar, with one button for what comes next (${width} x ${height})`,
     async (t) => {
-      const site = await startPagesServer(t, { action: { fields: FIELDS, needsEmailCode: true } });
+      const site = await startPagesServer(t, {
+        action: { fields: FIELDS, codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+      });
       const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width, height } });
       if (visited === undefined) return;
       const { page } = visited;
@@ -276,7 +278,9 @@ test.serial('what is missing is marked at once, and fields without labels have r
     unnamed(3, 'Text'),
     { ...field, id: 'tax', name: 'tax_number', label: 'tax_number', type: 'Text', place: place(400) },
   ] as const;
-  const site = await startPagesServer(t, { action: { fields, needsEmailCode: true } });
+  const site = await startPagesServer(t, {
+    action: { fields, codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+  });
   const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;

@@ -53,7 +53,10 @@ async function holdFirst(page: Page, url: string): Promise<{ readonly route: Pro
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
 
 test.serial('messages on a phone appear near the focused element, with one primary button', async (t) => {
-  const site = await startPagesServer(t, { action: { needsEmailCode: true }, participants: ALONE });
+  const site = await startPagesServer(t, {
+    action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+    participants: ALONE,
+  });
   const visited = await visit(t, site.url, PHONE);
   if (visited === undefined) return;
   const { page } = visited;
@@ -143,7 +146,9 @@ const SIZES = [
 
 for (const [width, height, look] of SIZES) {
   test.serial(`signing takes two taps and the code (${width} x ${height})`, async (t) => {
-    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const site = await startPagesServer(t, {
+      action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+    });
     const visited = await visit(t, site.url, { ...PHONE, viewport: { width, height }, ...look });
     if (visited === undefined) return;
     const { page } = visited;
@@ -259,7 +264,9 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
 test.serial(
   'an action that is being done is neither left by Escape nor ended by an earlier state',
   async (t) => {
-    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const site = await startPagesServer(t, {
+      action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+    });
     const visited = await visit(t, site.url, PHONE);
     if (visited === undefined) return;
     const { page } = visited;

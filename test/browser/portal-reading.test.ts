@@ -14,7 +14,7 @@ test.serial(
     ] as const;
     for (const shape of cases) {
       const site = await startPagesServer(t, {
-        action: { needsEmailCode: true, initialsMode: 'Optional' },
+        action: { codes: [{ channel: 'Email', to: 'a***@example.test' }], initialsMode: 'Optional' },
       });
       const visited = await visit(t, site.url, { locale: 'en-US', ...shape });
       if (visited === undefined) return;
@@ -44,7 +44,9 @@ test.serial(
 );
 
 test.serial('a user without a mouse reads, fills in, and signs by keyboard alone', async (t) => {
-  const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+  const site = await startPagesServer(t, {
+    action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+  });
   const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
   if (visited === undefined) return;
   const { page } = visited;

@@ -14,7 +14,9 @@ test.after.always(() => closeBrowser());
 test.serial(
   'a participant reads the document, requests a code, mistypes it, and signs with name and code',
   async (t) => {
-    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const site = await startPagesServer(t, {
+      action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
+    });
     const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;

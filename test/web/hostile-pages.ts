@@ -117,7 +117,7 @@ function signingViews(): readonly (readonly [name: string, view: SigningPageView
   const action = {
     ...{ flowActionId: 'f', userId: 'u', type: 'Signer', title: HOSTILE, allowElectronicSignature: true },
     ...{ participant: { name: HOSTILE, email: HOSTILE, identifier: null }, marks: [] },
-    ...{ needsEmailCode: true, maskedEmail: HOSTILE, initialsMode: 'Optional' },
+    ...{ codes: [{ channel: 'Email', to: HOSTILE }], initialsMode: 'Optional' },
   };
   const ready = { state: 'ready', document, action, participants, embedOrigins: [HOSTILE] };
   const states = [

@@ -1,6 +1,6 @@
 /** Names of participants’ actions, and content of the signing page (docs/portal-values.md §§9 and 10). */
 
-import type { ActionType, InitialsMode } from '../../../contracts/portal/words.ts';
+import type { ActionType, CodeChannel, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
@@ -106,10 +106,8 @@ export interface SigningPageView {
     readonly allowElectronicSignature: boolean;
     readonly participant: Participant;
     readonly marks: readonly Mark[];
-    /** True: an electronic signature requires an e-mail code. */
-    readonly needsEmailCode: boolean;
-    /** The e-mail address of the code, partly masked. */
-    readonly maskedEmail: string | null;
+    /** Codes that an electronic signature requires, each with the masked address or number that it is sent to. */
+    readonly codes: readonly { readonly channel: CodeChannel; readonly to: string }[];
     readonly initialsMode: InitialsMode;
     /** To be filled in. @default none */
     readonly fields?: readonly DocumentField[];

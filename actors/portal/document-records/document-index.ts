@@ -11,6 +11,7 @@
  * - `documents-deleted` [organization, order] → DocumentRow           with the status they had;
  * - `documents-stuck`   [since, order] → StuckDocumentRow                     accepted work that failed and is tried again;
  * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
+ * - `documents-confirming` [organization, flow action] → id of the document; pending actions that need a code by telephone;
  * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
@@ -30,7 +31,7 @@ import {
   type Row,
 } from '@sealwright/runtime';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
-import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { DocumentId, FlowActionId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
@@ -193,6 +194,7 @@ function documentRows(document: DocumentActor): readonly Row[] {
     ...participantRows(document, facts),
     ...stuckRows(document),
     ...signatureRows(document),
+    ...confirmingRows(document),
     ...expiringRows(document, value),
   ];
 }
@@ -221,6 +223,28 @@ export async function documentOfSignature(
   name: string,
 ): Promise<DocumentId | undefined> {
   const [row] = await store.rows({ view: SIGNATURES_VIEW, prefix: [organization, name], limit: 1 });
+  return (row?.value as { readonly documentId?: DocumentId } | undefined)?.documentId;
+}
+
+const CONFIRMING_VIEW = 'documents-confirming';
+
+function confirmingRows({ state, context }: DocumentActor): readonly Row[] {
+  if (state !== 'Pending') return [];
+  const value = { documentId: context.id };
+  return context.actions.flatMap(({ id, status, confirmations }) =>
+    status === 'Pending' && confirmations.length > 0
+      ? [{ view: CONFIRMING_VIEW, key: [context.organization.id, id], value }]
+      : [],
+  );
+}
+
+/** The document of the organization with this pending action, which needs a code by telephone; undefined = none. */
+export async function documentOfConfirmation(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+  action: FlowActionId,
+): Promise<DocumentId | undefined> {
+  const [row] = await store.rows({ view: CONFIRMING_VIEW, prefix: [organization, action], limit: 1 });
   return (row?.value as { readonly documentId?: DocumentId } | undefined)?.documentId;
 }
 

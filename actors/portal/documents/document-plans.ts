@@ -5,7 +5,13 @@
 import type { Ids } from '@sealwright/runtime';
 import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
-import { CONFIRMATION_FLAGS } from '../../../contracts/portal/words.ts';
+import {
+  CONFIRMATION_FLAGS,
+  CONFIRMATIONS,
+  type Confirmation,
+  type ConfirmationFlag,
+  PHONE_CHANNELS,
+} from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { isRule, isSigning, namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
@@ -30,6 +36,8 @@ export type IdentifierFormat = 'Any' | 'Cpf';
 export interface PlanDependencies {
   readonly ids: Pick<Ids, 'uuid'>;
   readonly identifiers: IdentifierFormat;
+  /** Confirmations that this service can ask for, besides codes by e-mail. */
+  readonly confirmations: readonly Confirmation[];
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. */
@@ -92,13 +100,9 @@ function planAction(
   const type = input.type ?? 'Signer';
   const isForGroup = isRule({ type });
   const step = planStep(input.step ?? 0);
-  if (
-    CONFIRMATION_FLAGS.some((flag) => input[flag] === true) ||
-    input.disableEmailAuthenticationToSignElectronically === true
-  )
-    throw invalid('This service confirms electronic signatures by e-mail alone.');
   if (!isForGroup && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
-  return {
+  const confirmations = planConfirmations(input, dependencies);
+  const plan: ActionPlan = {
     id: dependencies.ids.uuid() as FlowActionId,
     type,
     step,
@@ -109,8 +113,8 @@ function planAction(
     ruleName: isForGroup ? planText(input.ruleName, 'ruleName') : null,
     ...ruleOf(input, type, dependencies),
     allowRuleFlowToContinueIfRefused: isForGroup && input.allowRuleFlowToContinueIfRefused === true,
-    confirmations: [],
-    disableEmailAuthentication: false,
+    confirmations,
+    disableEmailAuthentication: input.disableEmailAuthenticationToSignElectronically === true,
     requiredCertificateType: input.requiredCertificateTypeToSign ?? null,
     requiredCertificateHolder: input.requiredCertificateHolderTypeToSign ?? null,
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
@@ -118,6 +122,44 @@ function planAction(
     initialsMode: input.signatureInitialsMode ?? null,
     xadesOptions: isSigning({ type }) ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
+  if (needsPhone(confirmations)) {
+    const people = plan.user === null ? plan.ruleUsers : [plan.user];
+    if (people.some(({ phone }) => phoneNumber(phone) === undefined))
+      throw invalid('A code by SMS or WhatsApp needs the phone of the user, as +351 912 345 678.');
+  }
+  return plan;
+}
+
+/** Refusals: `InvalidFlowAction` for what this service has no provider for. */
+function planConfirmations(
+  input: NewFlowAction,
+  { confirmations: offered }: PlanDependencies,
+): readonly Confirmation[] {
+  const flags = CONFIRMATION_FLAGS.filter((flag) => input[flag] === true);
+  const missing = flags.find((flag) => !offered.includes(CONFIRMATIONS[flag]));
+  if (missing !== undefined) throw invalid(`${missing} is not available. ${remedyOf(missing)}`);
+  const wanted = flags.map((flag) => CONFIRMATIONS[flag]);
+  if (input.disableEmailAuthenticationToSignElectronically === true && !needsPhone(wanted))
+    throw invalid(
+      'disableEmailAuthenticationToSignElectronically is only for actions that require a code by SMS or WhatsApp.',
+    );
+  return wanted;
+}
+
+function remedyOf(flag: ConfirmationFlag): string {
+  return needsPhone([CONFIRMATIONS[flag]])
+    ? 'The operator sets Portal:MessageGateway:Url and Portal:MessageGateway:Secret for it.'
+    : 'This service has no provider for it.';
+}
+
+function needsPhone(confirmations: readonly Confirmation[]): boolean {
+  return PHONE_CHANNELS.some((channel) => confirmations.includes(channel));
+}
+
+/** The number without spaces and punctuation; undefined where none can be called. Source: ITU-T E.164 §6. */
+export function phoneNumber(phone: string | null): string | undefined {
+  const digits = (phone ?? '').replace(/[\s().\-/]/g, '');
+  return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
 }
 
 /** Only one person fills a field: a signer, or the one of a rule who signs. Refusals: `InvalidFlowAction`, `LimitExceeded`. */

@@ -3,7 +3,7 @@
 import { Fatal } from '@sealwright/runtime';
 import { isolated, plainText } from '../../../contracts/plain-text.ts';
 import type { BrandingSettings } from '../../../contracts/portal/branding.ts';
-import type { Language } from '../../../contracts/portal/words.ts';
+import type { Language, PhoneChannel } from '../../../contracts/portal/words.ts';
 import { filled, formFor, TEXTS } from '../../../contracts/texts/texts.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import {
@@ -31,7 +31,12 @@ export interface MailLinks {
 }
 
 /** Source of the six digits: derived, stored nowhere. */
-export type CodeLookup = (flowActionId: FlowActionId, userId: UserId, generation: number) => string;
+export type CodeLookup = (
+  flowActionId: FlowActionId,
+  userId: UserId,
+  generation: number,
+  channel?: PhoneChannel,
+) => string;
 
 export interface MailRenderingOptions {
   readonly organization: {
@@ -214,9 +219,13 @@ function linkOf(
   return about === 'concluded' ? links.check(document.key) : undefined;
 }
 
-function codeOf({ flowActionId, userId, codeGeneration }: MailRequest, codeFor: CodeLookup): string {
+/** @throws {Fatal} `mail.incomplete` */
+export function codeOf(
+  { flowActionId, userId, codeGeneration, message }: MailRequest,
+  codeFor: CodeLookup,
+): string {
   if (flowActionId === null || userId === null || codeGeneration === undefined) {
     throw new Fatal('mail.incomplete', 'The notice does not say which code is meant.');
   }
-  return codeFor(flowActionId, userId, codeGeneration);
+  return codeFor(flowActionId, userId, codeGeneration, message?.channel);
 }

@@ -1,7 +1,8 @@
 /**
  * The actors of e-mails, and what can be seen of them.
  *
- * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
+ * Views: `messages` [organization, phone, createdAt, id] → null ·
+ * `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
 import {
@@ -20,7 +21,7 @@ import { MAIL_STATUSES, type MailStatus } from '../../../contracts/deliveries.ts
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Mail, MailDetail } from '../../../contracts/portal/mails.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
-import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
+import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import {
   MAIL_BACKOFF,
@@ -48,16 +49,17 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
       const items =
         content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
       const { name, email } = content.to;
+      const message = content.about === 'pending-list' ? undefined : content.message;
       for (const [index, { document, flowActionId, userId }] of items.entries()) {
         const sent = system.send(
           documentAddress(document.id),
           {
             type: 'RECORD',
             action: actionOf(content.about, isDelivered),
-            principal: { by: name ?? email, userId, ipAddress: null, userAgent: null },
-            detail: `${content.about}: ${answer}`,
+            principal: { by: name ?? message?.phone ?? email, userId, ipAddress: null, userAgent: null },
+            detail: `${content.about}${message === undefined ? '' : ` by ${message.channel}`}: ${answer}`,
             flowActionId,
-            emailAddress: email,
+            emailAddress: message === undefined ? email : null,
           },
           { id: `${key}/${index}` },
         );
@@ -121,9 +123,13 @@ function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[
     { view: MAILS_BY_STATE, key: [state, createdAt, id], value: id },
   ];
   if (!('document' in content)) return all;
+  const phone = content.message?.phone;
   const documents = new Set([content, ...(content.others ?? [])].map(({ document }) => document.id));
   return [
     ...all,
+    ...(phone === undefined
+      ? []
+      : [{ view: 'messages', key: [organizationId, phone, createdAt, id], value: null }]),
     ...[...documents].map((document) => ({
       ...{ view: 'document-mails', key: [document, createdAt, id], value: organizationId },
     })),
@@ -144,6 +150,19 @@ export const mailDefinition = defineActor(MAIL, {
   counters: ({ state }) => ({ [`mails/${state}`]: 1 }),
   ends: ({ state }) => state === MAIL_ENDED,
 });
+
+/** Times of the messages to a telephone after a time, oldest first, at most `most`. */
+export async function messagesSince(
+  store: Pick<ServiceRuntime['store'], 'rows'>,
+  organization: OrganizationId,
+  phone: string,
+  time: Millis,
+  most: number,
+): Promise<readonly Millis[]> {
+  const prefix = [organization, phone];
+  const rows = await store.rows({ view: 'messages', prefix, after: [...prefix, time], limit: most });
+  return rows.map(({ key }) => Number(key[2]));
+}
 
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */
 export async function createMail(system: ActorSystem, id: string, input: MailInput): Promise<void> {
@@ -305,7 +324,7 @@ function view({ id, state, context }: ActorView<MailContext>): Mail {
     id,
     organizationId,
     about: content.about,
-    to: content.to.email,
+    to: ('message' in content ? content.message?.phone : undefined) ?? content.to.email,
     documentId: 'document' in content ? content.document.id : null,
     status: state as MailStatus,
     tries,

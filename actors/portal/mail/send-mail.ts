@@ -5,11 +5,13 @@ import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail, testMail } from './mail-rendering.ts';
 import { MAIL, type TestMailSender } from './mails.ts';
+import { type MessageGateway, sendMessage } from './message-gateway.ts';
 
 /** Maximum time that a person waits for the answer, milliseconds. */
 const TIMEOUT_MS = 20_000;
@@ -63,14 +65,28 @@ type Outcome = WithoutTime<MailMessage>;
 /** Finds the profile of an organization; undefined when it no longer exists. */
 export type MailProfileLookup = (id: OrganizationId) => Promise<MailProfile | undefined>;
 
-/** @param sender address all mails come from, alone or in angle brackets behind a name */
-export function sendMailHandler(
-  mailer: Mailer,
-  profileOf: MailProfileLookup,
-  links: MailLinks,
-  codeFor: CodeLookup,
-  sender: string,
-): EffectHandler<SendMailEffect> {
+/** Sends mails through the relay, and codes for telephones through the gateway of the operator. */
+export function sendMailHandler({
+  mailer,
+  caller,
+  gateway,
+  profileOf,
+  links,
+  codeFor,
+  sender,
+  clock,
+}: {
+  readonly mailer: Mailer;
+  readonly caller: WebhookCaller;
+  /** Undefined: there is none. */
+  readonly gateway: MessageGateway | undefined;
+  readonly profileOf: MailProfileLookup;
+  readonly links: MailLinks;
+  readonly codeFor: CodeLookup;
+  /** Address all mails come from, alone or in angle brackets behind a name. */
+  readonly sender: string;
+  readonly clock: ServiceRuntime['clock'];
+}): EffectHandler<SendMailEffect> {
   return {
     after: 'durable',
     timeLimitMs: TIME_LIMIT_MS,
@@ -83,7 +99,17 @@ export function sendMailHandler(
       const mail = await system.read({ kind: MAIL, id: actor.id });
       if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
       try {
-        const outgoing = await compose(actor.id, mail.context, profileOf, links, codeFor, sender);
+        const organization = await profileOf(mail.context.organizationId);
+        if (organization === undefined)
+          throw new MailFailure('mail.organization', 'The organization is gone.', true);
+        const { content } = mail.context;
+        if ('message' in content && content.message !== undefined) {
+          const options = { gateway, organization, codeFor, caller, clock, signal };
+          const { message } = content;
+          const reply = await sendMessage(actor.id, { ...content, message }, mail.context, options);
+          return { type: 'SENT', reply };
+        }
+        const outgoing = compose(actor.id, mail.context, organization, { links, codeFor, sender });
         return { type: 'SENT', reply: oneLine(await mailer.send(outgoing, signal), 500) };
       } catch (error) {
         // A stop is no failure of the mail, nor is a store that does not answer: the effect is done again.
@@ -97,17 +123,16 @@ export function sendMailHandler(
   };
 }
 
-async function compose(
+function compose(
   id: string,
-  context: MailContext,
-  profileOf: MailProfileLookup,
-  links: MailLinks,
-  codeFor: CodeLookup,
-  sender: string,
-): Promise<OutgoingMail> {
-  const { content, organizationId, createdAt } = context;
-  const profile = await profileOf(organizationId);
-  if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
+  { content, createdAt }: MailContext,
+  profile: MailProfile,
+  {
+    links,
+    codeFor,
+    sender,
+  }: { readonly links: MailLinks; readonly codeFor: CodeLookup; readonly sender: string },
+): OutgoingMail {
   const mail = renderMail(content, { organization: profile, links, codeFor });
   return addressed(id, mail, { to: content.to, profile, sender, date: createdAt });
 }

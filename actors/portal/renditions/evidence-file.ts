@@ -22,7 +22,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `attachments` only where files came with the signature. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -47,6 +47,9 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       userAgent: evidence.userAgent,
       authenticationTypes: evidence.authenticationTypes,
       authenticatedEmail: evidence.authenticatedEmail,
+      ...(evidence.authenticatedPhone !== undefined && {
+        authenticatedPhoneNumber: evidence.authenticatedPhone,
+      }),
       authenticatedApplication: application && {
         id: application.id,
         name: application.name,

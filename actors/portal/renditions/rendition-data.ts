@@ -78,6 +78,7 @@ function personOf(
       userAgent: evidence.userAgent,
       authenticationTypes: evidence.authenticationTypes,
       authenticatedEmail: evidence.authenticatedEmail,
+      authenticatedPhone: evidence.authenticatedPhone ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
       typedName: evidence.typedName,
       geolocation:

@@ -11,6 +11,7 @@ import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
+import { neededCodes } from './signing-access.ts';
 
 export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
   const signatures = pageSignatures(context);
@@ -90,8 +91,10 @@ export function pageAction(
     allowElectronicSignature: action.allowElectronicSignature,
     participant: { id, name, identifier, email, phone },
     marks: action.marks.map(withoutOrigin),
-    needsEmailCode: needsEmailCode && action.allowElectronicSignature,
-    maskedEmail: email && masked(email),
+    codes: neededCodes({ action, needsEmailCode }).map((channel) => ({
+      channel,
+      to: channel === 'Email' ? masked(email ?? '') : `***${phone?.slice(-2) ?? ''}`,
+    })),
     initialsMode: action.initialsMode ?? 'None',
     ...(action.fields !== undefined && { fields: action.fields }),
   };

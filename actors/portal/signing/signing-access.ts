@@ -4,6 +4,7 @@
  */
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
+import { CODE_CHANNELS, type CodeChannel } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type {
   DocumentContext,
@@ -28,6 +29,7 @@ import {
   type ReadDocument,
 } from '../document-records/document-reader.ts';
 import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
+import { phoneNumber } from '../documents/document-plans.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';
 
@@ -166,6 +168,19 @@ export function assertVersion({ version }: Pick<DocumentContext, 'version'>, sho
   throw new PortalRefusal('InvalidDocumentStatus', 'The document has a new version. Open the page again.');
 }
 
+/** Codes without which the action is not signed electronically. An application with a key is asked for no e-mail code. */
+export function neededCodes({
+  action,
+  needsEmailCode,
+}: Pick<SigningCall, 'action' | 'needsEmailCode'>): readonly CodeChannel[] {
+  if (!action.allowElectronicSignature) return [];
+  return CODE_CHANNELS.filter((channel) =>
+    channel === 'Email'
+      ? needsEmailCode && !action.disableEmailAuthentication
+      : action.confirmations.includes(channel),
+  );
+}
+
 /** Identifies the acting participant, and the files that came with the signature. */
 export function evidenceOf(
   call: SigningCall,
@@ -173,18 +188,20 @@ export function evidenceOf(
   signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
     readonly values?: readonly FilledValue[] | undefined;
   },
-  isEmailConfirmed: boolean,
+  confirmed: readonly CodeChannel[],
   at: Millis,
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
   const { context, user, application, turn } = call;
+  const phone = confirmed.some((channel) => channel !== 'Email') ? phoneNumber(user.phone) : undefined;
   const evidence: Evidence = {
     ipAddress: origin.ipAddress || null,
     userAgent: origin.userAgent.slice(0, 500) || null,
     authenticationTypes: [
-      ...(isEmailConfirmed ? (['Email'] as const) : []),
+      ...confirmed.map((channel) => (channel === 'Sms' ? 'SMS' : channel)),
       ...(application === null ? [] : (['Application'] as const)),
     ],
-    authenticatedEmail: isEmailConfirmed ? user.email : null,
+    authenticatedEmail: confirmed.includes('Email') ? user.email : null,
+    ...(phone !== undefined && { authenticatedPhone: phone }),
     authenticatedApplication: application && {
       id: application.id,
       name: application.name,

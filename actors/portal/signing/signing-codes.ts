@@ -1,5 +1,5 @@
 /**
- * Six-digit codes by e-mail. A code is derived from a key of the portal, the action, the person and a number, and is
+ * Six-digit codes by e-mail, SMS or WhatsApp. A code is derived from a key of the portal, the action, the person and a number, and is
  * stored nowhere; which number is good, and how many guesses are left, is for the `flow-action` actor to say.
  *
  * Source: docs/portal-values.md §0, §10.
@@ -7,19 +7,28 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type ActorAddress, actorKind, defineActor, durable } from '@sealwright/runtime';
-import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
+import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
+import { CODE_CHANNELS, type CodeChannel, type PhoneChannel } from '../../../contracts/portal/words.ts';
+import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
+import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import {
-  codesInLastHour,
   flowActionMachine,
   isCodeGood,
-  MAX_CODES_PER_HOUR,
+  MAX_MESSAGES_PER_DAY,
   MAX_WRONG_CODES,
+  nextCodeAt,
   wrongCodes,
 } from '../../../machines/portal/flow-action.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { documentOfConfirmation } from '../document-records/document-index.ts';
+import { phoneNumber } from '../documents/document-plans.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
+import { messagesSince } from '../mail/mails.ts';
+import { assertTurn, neededCodes, type SigningCall } from './signing-access.ts';
+
+const DAY = 24 * 3_600_000;
 
 export const FLOW_ACTION = actorKind<typeof flowActionMachine>('flow-action');
 
@@ -31,8 +40,9 @@ export const flowActionDefinition = defineActor(FLOW_ACTION, {
 
 /** @param key 32 bytes */
 export function codesFrom(key: Buffer): CodeLookup {
-  return (flowActionId, userId, generation) => {
-    const digest = createHmac('sha256', key).update(`${flowActionId}/${userId}/${generation}`).digest();
+  return (flowActionId, userId, generation, channel) => {
+    const owner = [flowActionId, userId, generation, ...(channel === undefined ? [] : [channel])];
+    const digest = createHmac('sha256', key).update(owner.join('/')).digest();
     // 48 bits over a million: no digit is likelier than another by more than one in 10^8.
     return String(digest.readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
   };
@@ -43,6 +53,8 @@ export interface CodeRecipient {
   readonly documentId: DocumentId;
   readonly flowActionId: FlowActionId;
   readonly userId: UserId;
+  /** Absent: e-mail. */
+  readonly channel?: PhoneChannel;
 }
 
 export class SigningCodes {
@@ -51,13 +63,75 @@ export class SigningCodes {
     private readonly codeFor: CodeLookup,
   ) {}
 
-  /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`, `TooManyWrongCodes`. */
-  async send(
+  /**
+   * Sends a code to the participant's address, or to the telephone where the action requires that. While the last one is
+   * valid, only on explicit request. Refusals: `InvalidFlowAction`, `InvalidDocumentStatus`, `TooManyRequests`, `TooManyWrongCodes`.
+   */
+  async send(call: SigningCall, channel: CodeChannel, resend: boolean): Promise<void> {
+    assertTurn(call);
+    const { context, turn, user } = call;
+    const mail = { about: 'code', document: summaryOf(context), ...turn } as const;
+    const to = { name: user.name, email: user.email ?? '' };
+    if (channel === 'Email') {
+      if (user.email === null)
+        throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
+      return this.#send(holderOf(call, channel), { ...mail, to }, resend);
+    }
+    const phone = phoneNumber(user.phone);
+    if (phone === undefined || !neededCodes(call).includes(channel))
+      throw new PortalRefusal('InvalidFlowAction', 'The action requires no such code.');
+    await this.#send(holderOf(call, channel), { ...mail, to, message: { channel, phone } }, resend);
+  }
+
+  /** The document of the organization whose pending action requires a code by telephone. Refusals: `FlowActionNotFound`. */
+  async documentOf(organization: OrganizationId, action: FlowActionId): Promise<DocumentId> {
+    const found = await documentOfConfirmation(this.runtime.store, organization, action);
+    if (found === undefined) throw new PortalRefusal('FlowActionNotFound');
+    return found;
+  }
+
+  /**
+   * Returns the codes that were given, all of which are right. Refusals: `InvalidAuthenticationCode`, `TooManyWrongCodes`.
+   * @param onWrong records a wrong one
+   */
+  async confirm(
+    call: SigningCall,
+    { emailCode, smsCode, whatsappCode }: Pick<ElectronicSigning, 'emailCode' | 'smsCode' | 'whatsappCode'>,
+    onWrong: () => Promise<void>,
+  ): Promise<readonly CodeChannel[]> {
+    const codes = { Email: emailCode?.trim(), Sms: smsCode?.trim(), Whatsapp: whatsappCode?.trim() };
+    const needed = neededCodes(call);
+    // A code by e-mail counts also where none is needed; one by telephone is sent only where it is.
+    const given = CODE_CHANNELS.filter(
+      (channel) => codes[channel] && (channel === 'Email' || needed.includes(channel)),
+    );
+    const missing = needed.find((channel) => !given.includes(channel));
+    if (missing !== undefined)
+      throw new PortalRefusal(
+        'InvalidAuthenticationCode',
+        `The code that was sent by ${WAYS[missing]} is needed.`,
+        { details: { channel: missing } },
+      );
+    for (const channel of given) {
+      try {
+        await this.#check(holderOf(call, channel), codes[channel] ?? '');
+      } catch (error) {
+        if (!(error instanceof PortalRefusal)) throw error;
+        await onWrong();
+        // The page has a field for each, and marks the wrong one.
+        throw new PortalRefusal(error.code, error.message, { details: { channel } });
+      }
+    }
+    return given;
+  }
+
+  async #send(
     holder: CodeRecipient,
     mail: Omit<MailRequest, 'codeGeneration'>,
     resend: boolean,
   ): Promise<void> {
     const { system, clock } = this.runtime;
+    await this.#assertFewMessages(mail);
     const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
@@ -67,22 +141,35 @@ export class SigningCodes {
       if (wrongCodes(context) >= MAX_WRONG_CODES) return new PortalRefusal('TooManyWrongCodes');
       const now = clock.now();
       if (!resend && isCodeGood(context, now)) return undefined;
-      const lately = codesInLastHour(context, now);
-      if (lately.length < MAX_CODES_PER_HOUR) return new PortalRefusal('ServiceBusy');
-      const wait = Math.max(1, Math.ceil(((lately[0] ?? now) + 3_600_000 - now) / 1000));
-      return new PortalRefusal('TooManyRequests', 'Too many codes were sent.', { retryAfterSeconds: wait });
+      const next = nextCodeAt(context, now);
+      return next <= now ? new PortalRefusal('ServiceBusy') : tooMany(next - now);
     });
   }
 
+  /** The same limit for all documents of an organization together. Refusals: `TooManyRequests`. */
+  async #assertFewMessages({ message, document }: Omit<MailRequest, 'codeGeneration'>): Promise<void> {
+    if (message === undefined) return;
+    const { clock, store } = this.runtime;
+    const now = clock.now();
+    const sent = await messagesSince(
+      store,
+      document.organizationId,
+      message.phone,
+      now - DAY,
+      MAX_MESSAGES_PER_DAY,
+    );
+    if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY - now);
+  }
+
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
-  async check(holder: CodeRecipient, code: string): Promise<void> {
+  async #check(holder: CodeRecipient, code: string): Promise<void> {
     const { system } = this.runtime;
     const { codeFor } = this;
     const address = codesAddress(holder);
     const actor = await system.read(address);
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const { generation } = actor.context;
-    const right = codeFor(holder.flowActionId, holder.userId, generation);
+    const right = codeFor(holder.flowActionId, holder.userId, generation, holder.channel);
     const isRight = isSame(code.trim(), right);
     // The step decides: guesses at the same moment are counted one by one.
     const outcome = await system.send(address, { type: 'GUESS', generation, isRight });
@@ -91,6 +178,21 @@ export class SigningCodes {
     const isOver = 'actor' in outcome && wrongCodes(outcome.actor.context) >= MAX_WRONG_CODES;
     throw new PortalRefusal(isOver ? 'TooManyWrongCodes' : 'InvalidAuthenticationCode');
   }
+}
+
+const WAYS = { Email: 'e-mail', Sms: 'SMS', Whatsapp: 'WhatsApp' } as const satisfies Record<
+  CodeChannel,
+  string
+>;
+
+function holderOf({ context, turn }: SigningCall, channel: CodeChannel): CodeRecipient {
+  return { documentId: context.id, ...turn, ...(channel !== 'Email' && { channel }) };
+}
+
+function tooMany(wait: number): PortalRefusal {
+  return new PortalRefusal('TooManyRequests', 'Too many codes were sent.', {
+    retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000)),
+  });
 }
 
 function isSame(guess: string, right: string): boolean {
@@ -103,6 +205,8 @@ function isSame(guess: string, right: string): boolean {
 export function codesAddress({
   flowActionId,
   userId,
-}: Pick<CodeRecipient, 'flowActionId' | 'userId'>): ActorAddress {
-  return { kind: FLOW_ACTION, id: `${flowActionId}.${userId}` };
+  channel,
+}: Omit<CodeRecipient, 'documentId'>): ActorAddress {
+  const owner = `${flowActionId}.${userId}`;
+  return { kind: FLOW_ACTION, id: channel === undefined ? owner : `${owner}.${channel}` };
 }

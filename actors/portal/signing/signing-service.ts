@@ -11,14 +11,14 @@ import type {
   FieldUpload,
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
+import type { CodeChannel } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
-import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { RequestOrigin } from '../api/callers.ts';
+import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
 import {
   participantPrincipal,
@@ -34,7 +34,14 @@ import type { BlobSink } from '../uploads/blob-sink.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { FieldFile, FieldUploads } from './field-uploads.ts';
-import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
+import {
+  assertTurn,
+  documentForKey,
+  evidenceOf,
+  neededCodes,
+  type SigningCall,
+  signingCall,
+} from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
 import { marksOf, valuesOf } from './signing-fields.ts';
@@ -142,7 +149,7 @@ export class Signing {
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
-    const isConfirmed = await this.#checkCode(call, signing.emailCode, origin);
+    const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
     const filledIn = await valuesOf(call, signing.fieldValues, this.runtime, this.uploads, this.blobs);
     const id = ids.uuid();
     const { context, turn } = call;
@@ -154,7 +161,7 @@ export class Signing {
         {
           type: 'SIGN',
           ...{ id, ...turn, marks, image, version: context.version, ...filledIn },
-          ...evidenceOf(call, origin, { ...signing, ...filledIn }, isConfirmed, clock.now()),
+          ...evidenceOf(call, origin, { ...signing, ...filledIn }, confirmed, clock.now()),
           isQuiet: signing.disableNotifications === true,
         },
         wrongStatus,
@@ -177,7 +184,7 @@ export class Signing {
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
-    const evidence = evidenceOf(call, origin, {}, false, clock.now());
+    const evidence = evidenceOf(call, origin, {}, [], clock.now());
     const { version } = call.context;
     const message = {
       type: 'APPROVE',
@@ -215,40 +222,25 @@ export class Signing {
     });
   }
 
-  /** Sends a six-digit code to the participant's address. */
-  async sendEmailCode(access: SigningAccess, resend: boolean): Promise<void> {
-    const call = await this.#call(access);
-    assertTurn(call);
-    const { context, turn, user } = call;
-    if (user.email === null)
-      throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
-    const mail = {
-      about: 'code',
-      to: { name: user.name, email: user.email },
-      document: summaryOf(context),
-      ...turn,
-    } as const;
-    await this.codes.send({ documentId: context.id, ...turn }, mail, resend);
+  /** Sends a six-digit code to the participant's address, or to the telephone where the action requires that. */
+  async sendCode(access: SigningAccess, channel: CodeChannel, resend: boolean): Promise<void> {
+    await this.codes.send(await this.#call(access), channel, resend);
+  }
+
+  /** The same for an application, which names the action alone. Refusals: `FlowActionNotFound`. */
+  async sendPhoneCode(
+    tenant: Tenant,
+    flowActionId: SigningCall['turn']['flowActionId'],
+    resend: boolean,
+  ): Promise<void> {
+    const documentId = await this.codes.documentOf(tenant.organization.id, flowActionId);
+    const call = await this.#call({ by: 'key', tenant, documentId, flowActionId });
+    const [channel = 'Sms'] = neededCodes(call);
+    await this.codes.send(call, channel, resend);
   }
 
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
     return signingCall(access, this.directory, this.links, options);
-  }
-
-  /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`, `TooManyWrongCodes`. */
-  async #checkCode(call: SigningCall, code: string | undefined, origin: RequestOrigin): Promise<boolean> {
-    const isGiven = code !== undefined && code.trim() !== '';
-    if (!isGiven && !call.needsEmailCode) return false;
-    if (!isGiven)
-      throw new PortalRefusal('InvalidAuthenticationCode', 'The code that was sent by e-mail is needed.');
-    try {
-      await this.codes.check({ documentId: call.context.id, ...call.turn }, code);
-    } catch (error) {
-      if (error instanceof PortalRefusal && isWrongCode(error.code))
-        await this.#record(call, 'code-wrong', origin);
-      throw error;
-    }
-    return true;
   }
 
   /** Refusals: `UploadNotFound`; `BadRequest` for what is no picture. */
@@ -286,10 +278,6 @@ export class Signing {
       'Save it as a PNG or JPEG of RGB colours and at most 16 million pixels, and send it again.';
     throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
   }
-}
-
-function isWrongCode(code: string): boolean {
-  return code === 'InvalidAuthenticationCode' || code === 'TooManyWrongCodes';
 }
 
 /** Identifiers of the certificate holder; empty when it cannot be read, which validation reports later. */

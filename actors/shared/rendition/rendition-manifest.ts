@@ -122,6 +122,14 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     evidence?.authenticationTypes.includes('Email') === true
       ? filled(words.byCode, { email: evidence.authenticatedEmail ?? '' })
       : '',
+    ...['SMS', 'Whatsapp'].map((type) =>
+      evidence?.authenticationTypes.includes(type) === true
+        ? filled(words.byMessage, {
+            phone: evidence.authenticatedPhone ?? '',
+            channel: type === 'SMS' ? 'SMS' : 'WhatsApp',
+          })
+        : '',
+    ),
     evidence?.authenticationTypes.includes('Application') === true
       ? filled(words.byApplication, { name: evidence.applicationName ?? '' })
       : '',

@@ -38,6 +38,7 @@ export interface RenditionPerson {
     readonly userAgent: string | null;
     readonly authenticationTypes: readonly string[];
     readonly authenticatedEmail: string | null;
+    readonly authenticatedPhone: string | null;
     readonly applicationName: string | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;

@@ -32,6 +32,7 @@ import { box, newMark } from '../flow.ts';
 import { documentParams, keyParams } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
+import { CODE_CHANNELS } from '../words.ts';
 import { signatureChecks } from './validation.ts';
 
 /** Metres, up to the circumference of the earth: devices without a position report large numbers. */
@@ -79,7 +80,13 @@ const signaturePosition = members({
   pageNumber: pageNumber ?? page ?? null,
 }));
 
-const noCode = shown(maybeText, 'Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456');
+/** Code of a confirmation besides e-mail. */
+const code = (way: string) =>
+  shown(
+    maybeText,
+    `Six digits that the participant received by ${way}, where the action requires them.`,
+    '481516',
+  );
 const onePosition = signaturePosition
   .nullish()
   .describe('One place of the visible signature. Ignored when `signaturePositions` is there.');
@@ -129,15 +136,15 @@ const electronicSignature = members({
     'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
     '481516',
   ),
-  smsCode: noCode,
-  whatsappCode: noCode,
-  otpCode: noCode,
+  smsCode: code('SMS'),
+  whatsappCode: code('WhatsApp'),
+  otpCode: shown(maybeText, 'Accepted and ignored.', '123456'),
   authenticationType: word(['SMS', 'AuthenticationApp'])
     .nullish()
-    .describe('Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).'),
+    .describe('Kind of `authenticationCode`. `SMS`: it is taken as `smsCode` or `whatsappCode`.'),
   authenticationCode: shown(
     maybeText,
-    'Code of the second factor named by `authenticationType`. Accepted and ignored.',
+    'Another spelling of the code that `authenticationType` names.',
     '123456',
   ),
   typedName: shown(
@@ -183,11 +190,14 @@ const electronicSignature = members({
   .transform((given) => {
     const { flowActionId, ticket, userId, documentVersion, signatureImage } = given;
     const geolocation = given.evidences?.geolocation;
+    const older = (given.authenticationType === 'SMS' ? given.authenticationCode : undefined) ?? undefined;
     return {
       ...{ flowActionId, ticket, userId, documentVersion },
       disableNotifications: given.disableNotifications ?? undefined,
       geolocation: geolocation ? { ...geolocation, accuracy: geolocation.accuracy ?? null } : undefined,
       emailCode: given.emailCode ?? undefined,
+      smsCode: given.smsCode ?? older,
+      whatsappCode: given.whatsappCode ?? older,
       typedName: given.typedName ?? undefined,
       timeZoneOffset: given.userTimeZoneOffset ?? undefined,
       positions: positionsOf(given.signaturePosition, given.signaturePositions),
@@ -256,6 +266,9 @@ const documentOpening = members({
 
 const emailCodeRequest = members({
   ...access,
+  channel: word(CODE_CHANNELS)
+    .nullish()
+    .describe('How it is sent. SMS and WhatsApp only where the action requires them. Default `Email`.'),
   resend: maybeFlag.describe(
     'Whether a new code is sent although an earlier one is still valid. Default false.',
   ),
@@ -490,9 +503,9 @@ export const sendEmailCode = operation({
   method: 'POST',
   path: '/api/documents/keys/{key}/email-authentication-code',
   group: 'Signing',
-  summary: 'Sends the participant a code of six digits by e-mail.',
+  summary: 'Sends the participant a code of six digits by e-mail, SMS or WhatsApp.',
   description:
-    'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: too many codes were sent within an hour. `TooManyWrongCodes`: 50 wrong ones were entered; the participant needs a new flow action.',
+    'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: ten codes were sent by e-mail within an hour, or to the telephone within a day. `TooManyWrongCodes`: 50 wrong ones were entered; the participant needs a new flow action.',
   scope: 'Sign',
   folderKeys: true,
   auth: 'known-or-ticket',
@@ -507,14 +520,15 @@ export const sendSmsCode = operation({
   method: 'POST',
   path: '/api/documents/sms-authentication-code',
   group: 'Signing',
-  summary: 'Refuses every request: this service sends no codes by SMS.',
-  description: 'Exists for clients that call it; the reply is `InvalidFlowAction`. Codes are sent by e-mail.',
+  summary: 'Sends the participant a code by SMS or WhatsApp, as the action requires.',
+  description:
+    'For applications, which send it back as `smsCode` or `whatsappCode`. `FlowActionNotFound`: no pending action of this id requires such a code. `TooManyRequests`: ten were sent to the telephone within a day.',
   scope: 'Sign',
   folderKeys: true,
   body: smsCodeRequest,
   reply: 'empty',
   examples: { request: { flowActionId: EXAMPLE_IDS.flowAction } },
-  refusals: ['InvalidFlowAction'],
+  refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes'],
 });
 
 const fieldUpload = z

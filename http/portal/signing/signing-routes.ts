@@ -107,12 +107,15 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
     ),
     handle(
       sendEmailCode,
-      async (request) => signing.sendEmailCode(accessOf(request), request.body.resend ?? false),
+      async (request) => {
+        const { channel, resend } = request.body;
+        await signing.sendCode(accessOf(request), channel ?? 'Email', resend ?? false);
+      },
       { authorize: withTicket },
     ),
-    handle(sendSmsCode, () => {
-      throw new PortalRefusal('InvalidFlowAction', 'This service sends no codes by SMS.');
-    }),
+    handle(sendSmsCode, ({ tenant, body }) =>
+      signing.sendPhoneCode(tenant, flowActionId(body.flowActionId), body.resend ?? false),
+    ),
     handle(uploadForField, async ({ params, query: { ticket, field }, header, stream, identity }) => {
       const body = streamOf({ stream });
       if (ticket === undefined) {

@@ -53,7 +53,7 @@ for (const name of ENGINES) {
   test.serial(`a participant fills in the fields, draws a signature and signs in ${name}`, async (t) => {
     const site = await startPagesServer(t, {
       action: {
-        needsEmailCode: true,
+        codes: [{ channel: 'Email', to: 'a***@example.test' }],
         fields: FIELDS,
         marks: [{ ...place(500), height: 60, fontSize: null, type: 'SignatureVisualRepresentation' }],
       },

@@ -215,7 +215,7 @@ test('a busy or throttled service answers with Retry-After', async (t) => {
   const busy = await call(DOCUMENT);
   await assertRefused(t, busy, 'ServiceBusy');
   t.is(busy.headers.get('retry-after'), '3');
-  set('signing.sendEmailCode', () => {
+  set('signing.sendCode', () => {
     throw new PortalRefusal('TooManyRequests');
   });
   const throttled = await send('/api/documents/keys/K/email-authentication-code', { ticket: 't' });

@@ -142,9 +142,9 @@ test('participants approve, refuse with a reason, and request a code by mail, by
   t.deepEqual(last('signing.refuse')?.args.slice(0, 2), [access, 'no']);
   await assertRefused(t, await send(`${BY_KEY}/participant-refusal`, { ticket: 't' }), 'BadRequest');
   await send(`${BY_KEY}/email-authentication-code`, { ticket: 't', resend: true });
-  t.deepEqual(last('signing.sendEmailCode')?.args, [access, true]);
-  const sms = await send('/api/documents/sms-authentication-code', { flowActionId: IDS.action });
-  await assertRefused(t, sms, 'InvalidFlowAction');
+  t.deepEqual(last('signing.sendCode')?.args, [access, 'Email', true]);
+  await send('/api/documents/sms-authentication-code', { flowActionId: IDS.action });
+  t.deepEqual(last('signing.sendPhoneCode')?.args.slice(1), [IDS.action, false]);
 });
 
 test('validation returns the full records, by key, by document and for files', async (t) => {

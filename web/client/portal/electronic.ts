@@ -1,4 +1,4 @@
-/** Electronic signature with a typed name, its look, and a code from an e-mail where required. */
+/** Electronic signature with a typed name, its look, and the codes that are required. */
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
@@ -28,16 +28,18 @@ export function startElectronic(
   const look = startSignatureLook(data, name);
   const initialsBox = findElement('#electronic-initials', HTMLInputElement);
   startInitialsPreview(data, name, initialsBox);
-  const code = findElement('#email-code', HTMLInputElement);
-  const open = code === undefined ? () => {} : startCode(code, form, data);
+  const codes = [...form.querySelectorAll<HTMLElement>('.one-time')].map((field) =>
+    startCode(field, form, data),
+  );
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const typedName = name.value.trim();
-    for (const control of [name, code]) control?.removeAttribute('aria-invalid');
+    for (const control of [name, ...codes.map(({ input }) => input)]) control.removeAttribute('aria-invalid');
     const faults = [];
     if (typedName === '') faults.push({ control: name, text: words.nameNeeded });
-    if (code !== undefined && code.value.length !== 6) faults.push({ control: code, text: words.codeNeeded });
+    for (const { input } of codes)
+      if (input.value.length !== 6) faults.push({ control: input, text: words.codeNeeded });
     const fieldValues = filledFields(data, faults);
     if (fieldValues === null) return;
     void withStatus(form, data, async () => {
@@ -52,16 +54,19 @@ export function startElectronic(
         disableNotifications: data.disableNotifications,
         signatureInitialsPositions: initials,
         fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
-        ...(code === undefined ? {} : { emailCode: code.value }),
+        ...Object.fromEntries(
+          codes.map(({ channel, input }) => [`${channel.toLowerCase()}Code`, input.value]),
+        ),
         ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
         ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
       }).catch((error: unknown) => {
         if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
-          if (code !== undefined) code.value = '';
+          const wrong = codes.find(({ channel }) => channel === error.channel)?.input;
+          if (wrong !== undefined) wrong.value = '';
           // The first box is the next one, also where the field has the focus already.
-          code?.dispatchEvent(new Event('input'));
-          code?.setAttribute('aria-invalid', 'true');
-          code?.focus();
+          wrong?.dispatchEvent(new Event('input'));
+          wrong?.setAttribute('aria-invalid', 'true');
+          wrong?.focus();
         }
         throw error;
       });
@@ -73,17 +78,32 @@ export function startElectronic(
     void look.open();
     // A phone opens its keyboard for a field that has the focus: only for one that must be typed into.
     if (name.value.trim() === '') name.focus();
-    else focusElement(code);
-    open();
+    else focusElement(codes[0]?.input);
+    void sendAll(codes);
   };
 }
 
-/** Starts the field of the code. Returns what sends the first one. */
-function startCode(code: HTMLInputElement, form: HTMLElement, data: SigningData): () => void {
+interface CodeField {
+  /** `Email`, `Sms` or `Whatsapp`. */
+  readonly channel: string;
+  readonly input: HTMLInputElement;
+  /** Sends the first code. */
+  open(): Promise<void>;
+}
+
+/** One after the other: each shows its own progress. */
+async function sendAll(codes: readonly CodeField[]): Promise<void> {
+  for (const code of codes) await code.open();
+}
+
+/** Starts the field of one code. */
+function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): CodeField {
   const { words } = data;
-  const button = requireElement('#send-code');
-  const state = requireElement('#code-state');
-  const boxes = [...document.querySelectorAll('.boxes i')];
+  const { channel = '', to = '' } = field.dataset;
+  const code = requireElement('input', HTMLInputElement, field);
+  const button = requireElement('button', HTMLElement, field);
+  const state = requireElement('[role="status"]', HTMLElement, field);
+  const boxes = [...field.querySelectorAll('.boxes i')];
   let sent = false;
 
   const point = () => {
@@ -114,11 +134,14 @@ function startCode(code: HTMLInputElement, form: HTMLElement, data: SigningData)
       form,
       data,
       async () => {
-        await post(data, 'email-authentication-code', { resend });
+        await post(data, 'email-authentication-code', { channel, resend });
         sent = true;
         wait(CODE_PAUSE_SECONDS);
         showStatus('');
-        setText(state, filled(words.codeSent, { email: data.maskedEmail ?? '' }));
+        setText(
+          state,
+          channel === 'Email' ? filled(words.codeSent, { email: to }) : filled(words.messageSent, { to }),
+        );
       },
       button,
     );
@@ -127,8 +150,12 @@ function startCode(code: HTMLInputElement, form: HTMLElement, data: SigningData)
     code.focus();
     void send(sent);
   });
-  return () => {
-    if (!sent) void send(false);
+  return {
+    channel,
+    input: code,
+    async open() {
+      if (!sent) await send(false);
+    },
   };
 }
 

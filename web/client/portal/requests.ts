@@ -8,10 +8,13 @@ import { below } from '../dom.ts';
 export class Refused extends Error {
   /** Error code of the service, or `unreachable`. */
   readonly code: string;
-  constructor(code: string, message: string) {
+  /** Of a wrong code: how it was sent. */
+  readonly channel: string | undefined;
+  constructor(code: string, message: string, channel?: string) {
     super(message);
     this.name = 'Refused';
     this.code = code;
+    this.channel = channel;
   }
 }
 
@@ -57,15 +60,20 @@ async function send<Answer>(
   }
   const text = await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
-  const code = refusalCode(text);
+  const { code = '', details } = refusalOf(text);
   // The messages of the service are in English, and internal errors mean nothing to a participant.
-  throw new Refused(code, textBy(code, words.refusals) ?? words.failed);
+  throw new Refused(code, textBy(code, words.refusals) ?? words.failed, details?.channel);
 }
 
-function refusalCode(text: string): string {
+interface Refusal {
+  readonly code?: string;
+  readonly details?: { readonly channel?: string } | null;
+}
+
+function refusalOf(text: string): Refusal {
   try {
-    return (JSON.parse(text) as { readonly code?: string }).code ?? '';
+    return JSON.parse(text) as Refusal;
   } catch {
-    return '';
+    return {};
   }
 }

@@ -37,7 +37,6 @@ export interface SigningData {
     readonly label: string;
     readonly place: Omit<PlacedMark, 'type'> | null;
   }[];
-  readonly maskedEmail: string | null;
   readonly initialsMode: 'None' | 'Optional' | 'Required';
   /** Page to lead to afterwards; null = none. */
   readonly redirectUrl: string | null;

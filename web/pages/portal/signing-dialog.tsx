@@ -135,7 +135,9 @@ function ElectronicForm({ action, words }: Parts) {
           <input id="picture-file" type="file" accept="image/png,image/jpeg,image/webp" />
         </div>
       </div>
-      {action.needsEmailCode && <CodeField action={action} words={words} />}
+      {action.codes.map((code) => (
+        <CodeField code={code} words={words} />
+      ))}
       <Initials action={action} words={words} id="electronic-initials" />
       <Button type="submit" rank="main" big disabled>
         {signing.sign}
@@ -159,30 +161,38 @@ function ElectronicForm({ action, words }: Parts) {
 const CODE_LENGTH = 6;
 
 /** One field for the whole code, behind six boxes: a paste and the browser's own filling reach all of them. */
-function CodeField({ action, words: { signing } }: Parts) {
+function CodeField({
+  code: { channel, to },
+  words: { signing },
+}: Pick<Parts, 'words'> & { readonly code: Parts['action']['codes'][number] }) {
+  const id = `${channel.toLowerCase()}-code`;
+  const isMail = channel === 'Email';
+  const label = isMail
+    ? filled(signing.code, { email: to })
+    : filled(signing.phoneCode, { to, channel: channel === 'Sms' ? 'SMS' : 'WhatsApp' });
   return (
-    <div class="one-time">
+    <div class="one-time" data-channel={channel} data-to={to}>
       <div class="row">
-        <label for="email-code" class="grow">
-          {filled(signing.code, { email: action.maskedEmail ?? '' })}
+        <label for={id} class="grow">
+          {label}
         </label>
-        <Button id="send-code" rank="quiet" disabled>
+        <Button id={isMail ? 'send-code' : `send-${id}`} class="send-code" rank="quiet" disabled>
           {signing.script.codeAgain}
         </Button>
       </div>
       <div class="boxes">
         <input
-          id="email-code"
+          id={id}
           inputMode="numeric"
           autoComplete="one-time-code"
           required
-          aria-describedby="code-state"
+          aria-describedby={`${id}-state`}
         />
         {Array.from({ length: CODE_LENGTH }, () => (
           <i />
         ))}
       </div>
-      <span class="unseen" id="code-state" role="status" />
+      <span class="unseen" id={`${id}-state`} role="status" />
     </div>
   );
 }

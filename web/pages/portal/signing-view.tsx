@@ -73,7 +73,6 @@ export function signingPage(
       marks: action.marks,
       covers: shown.covers ?? [],
       fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
-      maskedEmail: action.maskedEmail,
       initialsMode: action.initialsMode,
       redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
       words: signing.script,

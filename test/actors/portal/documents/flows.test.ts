@@ -36,9 +36,9 @@ test.serial(
         ORIGIN,
       );
     await refusedAs(t, 'InvalidAuthenticationCode', sign());
-    await fixture.portal.signing.sendEmailCode(access, false);
+    await fixture.portal.signing.sendCode(access, 'Email', false);
     const code = await codeFor(fixture, 'ana@example.org');
-    await fixture.portal.signing.sendEmailCode(access, false);
+    await fixture.portal.signing.sendCode(access, 'Email', false);
     await refusedAs(t, 'InvalidAuthenticationCode', sign(code === '000000' ? '000001' : '000000'));
     await sign(code);
     const { flowActions } = await fixture.until(id, ({ status }) => status === 'Concluded');
@@ -63,12 +63,12 @@ test.serial('five wrong codes invalidate a code, and another one can be requeste
       { emailCode, positions: [], initialsPositions: [] },
       ORIGIN,
     );
-  await fixture.portal.signing.sendEmailCode(access, false);
+  await fixture.portal.signing.sendCode(access, 'Email', false);
   const code = await codeFor(fixture, 'ana@example.org');
   const wrong = code === '123456' ? '654321' : '123456';
   for (let tries = 0; tries < 5; tries++) await refusedAs(t, 'InvalidAuthenticationCode', sign(wrong));
   await refusedAs(t, 'InvalidAuthenticationCode', sign(code));
-  await fixture.portal.signing.sendEmailCode(access, true);
+  await fixture.portal.signing.sendCode(access, 'Email', true);
   await sign(await codeFor(fixture, 'ana@example.org', 1));
   await fixture.until(id, ({ status }) => status === 'Concluded');
 });
@@ -83,7 +83,7 @@ test.serial('after fifty wrong codes of an action no more codes are sent or acce
     signing.signElectronically(access, { emailCode, positions: [], initialsPositions: [] }, ORIGIN);
   let code = '';
   for (let sent = 0; sent < 10; sent += 1) {
-    await signing.sendEmailCode(access, true);
+    await signing.sendCode(access, 'Email', true);
     code = await codeFor(fixture, 'ana@example.org', sent);
     const wrong = code === '123456' ? '654321' : '123456';
     for (let tries = 0; tries < 5; tries++)
@@ -96,7 +96,7 @@ test.serial('after fifty wrong codes of an action no more codes are sent or acce
   // Also when no code was sent in the last hour.
   clock.forward(3_600_000);
   await refusedAs(t, 'TooManyWrongCodes', sign(code));
-  await refusedAs(t, 'TooManyWrongCodes', signing.sendEmailCode(access, true));
+  await refusedAs(t, 'TooManyWrongCodes', signing.sendCode(access, 'Email', true));
   t.is((await fixture.get(id)).flowActions[0]?.status, 'Pending');
 });
 

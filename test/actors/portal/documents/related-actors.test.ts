@@ -23,7 +23,7 @@ test.serial(
     };
     const leadsBack = async (kind: string) =>
       t.deepEqual((await inspector.actor(await child(kind)))?.parent, { kind: 'document', id }, kind);
-    await signing.sendEmailCode(access, false);
+    await signing.sendCode(access, 'Email', false);
     await leadsBack('flow-action');
     await leadsBack('mail');
     await signing.refuse(access, 'No.', ORIGIN);

@@ -17,8 +17,10 @@ import {
   mailDefinition,
   reportMailHandler,
 } from '../../../../actors/portal/mail/mails.ts';
+import type { MessageGateway } from '../../../../actors/portal/mail/message-gateway.ts';
 import { type MailProfile, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
 import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
+import { createHttpWebhookCaller } from '../../../../actors/shared/webhooks/http-webhook.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import type { MailContext } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
@@ -53,6 +55,7 @@ export interface MailSystemOptions {
   readonly reading?: () => Promise<void>;
   /** @default 64 */
   readonly effectsInFlight?: number;
+  readonly gateway?: MessageGateway;
 }
 
 export function startMailSystem(t: ExecutionContext, options: MailSystemOptions): MailSystem {
@@ -69,24 +72,31 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     handlers: withoutTimeLimits({
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
-      sendMail: sendMailHandler(
+      sendMail: sendMailHandler({
         mailer,
-        async (id) => {
+        gateway: options.gateway,
+        caller: createHttpWebhookCaller({
+          // Real calls need real time.
+          clock: { after: systemClock.after.bind(systemClock), now: () => clock.now() },
+          allowPrivate: false,
+        }),
+        clock,
+        profileOf: async (id) => {
           await options.reading?.();
           return options.profiles === undefined
             ? { name: 'Acme', language: 'en', replyTo: null }
             : options.profiles.get(id);
         },
-        {
+        links: {
           action: ({ key }, action, user) =>
             `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
           observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
           check: (key) => `${PUBLIC_URL}/check/${key}`,
           signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
         },
-        (_action, _user, generation) => String(100_000 + generation),
-        options.sender ?? 'no-reply@portal.example.test',
-      ),
+        codeFor: (_action, _user, generation) => String(100_000 + generation),
+        sender: options.sender ?? 'no-reply@portal.example.test',
+      }),
     }),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });

@@ -230,7 +230,7 @@ test.serial(
     t.is(await visit(ORIGIN.userAgent, (ofApplication as { ticket: string }).ticket), undefined);
 
     const access = { by: 'ticket', key, ticket } as const;
-    await portal.signing.sendEmailCode(access, false);
+    await portal.signing.sendCode(access, 'Email', false);
     const [{ text = '' } = {}] = await mailTo('ana@example.org', /\b\d{6}\b/);
     const [emailCode = ''] = /\b\d{6}\b/.exec(text) ?? [];
     await portal.signing.signElectronically(

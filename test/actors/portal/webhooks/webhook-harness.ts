@@ -75,6 +75,7 @@ export async function startWebhookSystem(
       allowPrivate,
       concludedDelay: options.concludedDelay ?? 0,
       sender: 'portal@example.test',
+      gateway: undefined,
     },
     { system, store, clock: time, ids },
     new SecretBox(Buffer.alloc(32, 5), ids),
