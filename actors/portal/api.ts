@@ -27,6 +27,7 @@ export type { Validation } from './documents/validation.ts';
 export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
 export type { SavedFlowService } from './drafts/saved-flows.ts';
+export type { FolderGrants } from './folders/folder-grants.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { Generations, TablePreview } from './generation/generations.ts';
 export type { Templates } from './generation/templates.ts';

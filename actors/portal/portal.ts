@@ -38,6 +38,8 @@ import { cancelDraftDocumentsHandler, confirmDraftHandler, Drafts } from './draf
 import { EditorSessionService } from './drafts/editor-sessions.ts';
 import { SavedFlowService } from './drafts/saved-flows.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
+import { FolderGrants } from './folders/folder-grants.ts';
+import { FolderRightsDirectory } from './folders/folder-rights.ts';
 import { Folders } from './folders/folders.ts';
 import { generateDocumentsHandler } from './generation/generate-documents.ts';
 import { Generations } from './generation/generations.ts';
@@ -257,7 +259,8 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const drafts = new Drafts(runtime, uploads, creation);
   const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
   const users = new UserDirectory(runtime);
-  const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000);
+  const folderRights = new FolderRightsDirectory(runtime);
+  const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000, folderRights);
   const { identity = { sessionMinutes: 720, closed: [] } } = options;
   const providerSignIn = new ProviderSignIn(runtime, {
     ...{ administration, users, signIn, links },
@@ -293,10 +296,11 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     idempotency: new IdempotentRequestService(runtime),
     validation: new Validation(runtime, directory, described, uploads),
     drafts,
-    editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl),
+    editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl, folderRights),
     templates: new Templates(runtime, order, uploads, directory, creation, generations),
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
+    folderGrants: new FolderGrants(runtime, users),
     provisioning: new Provisioning(runtime),
     userSessions: new UserSessions(runtime),
     secondFactors: new SecondFactors(
@@ -333,7 +337,10 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       outgoing.close();
     },
   };
-  const observers = [watch, columns, senderOverview, tenants, folders, reports, outgoing.registry];
+  const observers = [
+    ...[watch, columns, senderOverview, tenants, folders, folderRights, reports],
+    outgoing.registry,
+  ];
   return {
     definitions: portalDefinitions,
     handlers: {

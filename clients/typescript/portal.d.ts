@@ -48,6 +48,9 @@ export type FlowEdit = { readonly "addedFlowActions"?: readonly (NewFlowAction)[
 export type Folder = { readonly "id": string; readonly "name": string; readonly "parentId": string | null };
 export type FolderDeletion = { readonly "deleteAction": "MoveContent" | "DeleteContent"; readonly "destinationFolderId"?: string | null };
 export type FolderDetail = { readonly "id": string; readonly "name": string; readonly "parentId": string | null; readonly "organization": OrganizationReference };
+export type FolderGrant = { readonly "type": "User" | "Group"; readonly "id": string; readonly "name": string; readonly "email": string | null; readonly "right": "Read" | "Send" | "Manage" };
+export type FolderGrants = { readonly "grants": readonly (FolderGrant)[]; readonly "inheritedFrom": string | null };
+export type Grantee = { readonly "type": "User" | "Group"; readonly "id": string; readonly "name": string; readonly "email": string | null };
 export type HistoryCheckpoint = { readonly "node": string; readonly "sequence": number; readonly "at": number; readonly "leaves": number; readonly "root": string; readonly "previous": string; readonly "publicKey": string; readonly "signature": string };
 export type HistoryEntry = { readonly "id": number; readonly "type": "Created" | "Signed" | "Approved" | "Refused" | "Edited" | "Reminded" | "ExpiryWarned" | "Canceled" | "Expired" | "Concluded" | "Deleted" | "ProcessingFailed" | "Mailed" | "MailDelivered" | "MailRefused" | "Opened" | "Viewed" | "CodeSent" | "WrongCode" | "Downloaded" | "Other"; readonly "date": string; readonly "message": string; readonly "by": string | null; readonly "userId": string | null; readonly "ipAddress": string | null; readonly "userAgent": string | null; readonly "state": string; readonly "cause": string; readonly "data": { readonly [name: string]: string | number | boolean | null } | null; readonly "hash": string | null };
 export type HistoryPage = { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
@@ -73,6 +76,7 @@ export type NewField = { readonly "name": string; readonly "type"?: "Text" | "Nu
 export type NewFile = { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string };
 export type NewFlowAction = { readonly "type"?: "Signer" | "Approver" | "SignRule" | "ApproverRule" | null; readonly "step"?: number | null; readonly "user"?: (NewParticipant) | (null); readonly "title"?: string | null; readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: readonly (NewMark)[] | null; readonly "ruleName"?: string | null; readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: readonly (NewParticipant)[] | null; readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: "A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4" | null; readonly "requiredCertificateHolderTypeToSign"?: "Individual" | "Company" | null; readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: string | null; readonly "signatureInitialsMode"?: "None" | "Optional" | "Required" | null; readonly "xadesOptions"?: (NewXadesOptions) | (null); readonly "fields"?: readonly (NewField)[] | null };
 export type NewFolder = { readonly "name": string; readonly "parentId"?: string | null };
+export type NewFolderGrants = { readonly "grants": readonly ({ readonly "type": "User" | "Group"; readonly "id": string; readonly "right": "Read" | "Send" | "Manage" })[] };
 export type NewKey = { readonly "scopes"?: readonly ("Read" | "Create" | "Sign" | "Administer" | "Provision")[] | null; readonly "expirationDate"?: string | null; readonly "folderIds"?: readonly (string)[] | null };
 export type NewLogo = { readonly "bytes": string };
 export type NewMailPreview = { readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code" | "pending-list" | "sign-in"; readonly "subject"?: string | null; readonly "introduction"?: string | null; readonly "language"?: "en" | "pt" | "es" | null };
@@ -574,6 +578,30 @@ export interface PortalOperations {
     readonly body: FolderDeletion;
     readonly answer: undefined;
     readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Returns who has which right on a folder. */
+  readonly "GET /api/folders/{id}/grants": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: FolderGrants;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Replaces the grants of a folder. */
+  readonly "PUT /api/folders/{id}/grants": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: NewFolderGrants;
+    readonly answer: FolderGrants;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UserNotFound";
+  };
+  /** Finds users and groups to whom a right can be given. */
+  readonly "GET /api/folders/{id}/grantees": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "q"?: string };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (Grantee)[] };
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists drafts that are not sent. */
   readonly "GET /api/document-drafts": {

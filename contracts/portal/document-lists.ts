@@ -155,6 +155,8 @@ function readTags(text: string): readonly { readonly label: string | null; reado
 export interface DocumentFilter extends Partial<ReturnType<typeof filterOf>> {
   /** Folders of a key that is restricted to them; absent = all documents. */
   readonly folders?: readonly string[] | undefined;
+  /** Folders whose documents the caller does not find. @default none */
+  readonly exceptFolders?: readonly string[] | undefined;
 }
 
 export const listDocuments = operation({

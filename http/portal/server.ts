@@ -140,7 +140,7 @@ export function portalRoutes(
     ...signingRoutes(signing, service.uploads),
     ...signatureRoutes(validation),
     ...notificationRoutes(documents, service.pendingReminders),
-    ...folderRoutes(folders),
+    ...folderRoutes(folders, service.folderGrants),
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),

@@ -4,13 +4,14 @@
  * | from     | event    | to       | effects     |
  * |----------|----------|----------|-------------|
  * | Active   | REPARENT | Active   |             |
+ * | Active   | GRANT    | Active   |             |
  * | Active   | REMOVE   | Removing | emptyFolder |
  * | Removing | EMPTIED  | Removed  |             |
  *
  * From Removing on it is invisible, while its contents are moved or deleted by an effect. Removed is not
- * stored: the actor ends.
+ * stored: the actor ends. GRANT is a line of the journal.
  *
- * Source: docs/portal-values.md §16.
+ * Source: docs/portal-values.md §16; docs/decisions/0288-rights-on-folders.md.
  */
 
 import { assign, setup } from 'xstate';
@@ -18,6 +19,17 @@ import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FolderId, Millis, OrganizationId } from '../ids.ts';
 
 export const FOLDER_REMOVED = 'Removed';
+
+/** Each includes those before it. */
+export const FOLDER_RIGHTS = ['Read', 'Send', 'Manage'] as const;
+export type FolderRight = (typeof FOLDER_RIGHTS)[number];
+
+/** A right of one user, or of the members of one group. */
+export interface FolderGrant {
+  readonly type: 'User' | 'Group';
+  readonly id: string;
+  readonly right: FolderRight;
+}
 
 export interface FolderContext {
   readonly organizationId: OrganizationId;
@@ -27,6 +39,8 @@ export interface FolderContext {
   readonly createdAt: Millis;
   /** True: documents that ask for a folder of this name get this one. Of one root folder per name. @default false */
   readonly holdsName?: boolean;
+  /** Rights here and in the folders inside. Absent or empty = as in the folder around; everybody at the top. */
+  readonly grants?: readonly FolderGrant[];
 }
 
 /** Fate of the contents of a deleted folder. */
@@ -44,13 +58,23 @@ export interface EmptyFolderEffect extends FolderRemoval {
 
 export type FolderMessage = { readonly at: Millis } & (
   | { readonly type: 'REPARENT'; readonly parentId: FolderId | null }
+  | {
+      readonly type: 'GRANT';
+      /** Empty = none of its own. */
+      readonly grants: readonly FolderGrant[];
+      /** Caller, as the journal names it. */
+      readonly by: string;
+    }
   | ({ readonly type: 'REMOVE' } & FolderRemoval)
   | { readonly type: 'EMPTIED' }
 );
 
 export const folderMachine = setup({
   types: { context: {} as FolderContext, input: {} as FolderContext, events: {} as FolderMessage },
-  actions: { effect: (_, _effect: EmptyFolderEffect) => {} },
+  actions: {
+    effect: (_, _effect: EmptyFolderEffect) => {},
+    note: (_, _line: { readonly message: string; readonly data: object }) => {},
+  },
 }).createMachine({
   id: 'folder',
   context: ({ input }) => input,
@@ -59,6 +83,18 @@ export const folderMachine = setup({
     Active: {
       on: {
         REPARENT: { actions: assign(({ event }) => ({ parentId: event.parentId })) },
+        GRANT: {
+          actions: [
+            assign(({ event: { grants } }) => ({ grants })),
+            {
+              type: 'note',
+              params: ({ event: { grants, by } }) => ({
+                message: `Rights on the folder changed. By ${by}.`,
+                data: { grants: grants.map(({ type, id, right }) => `${type} ${id}: ${right}`).join(', ') },
+              }),
+            },
+          ],
+        },
         REMOVE: {
           target: 'Removing',
           actions: {

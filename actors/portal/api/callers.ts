@@ -3,6 +3,15 @@ import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { KeyScope } from '../../../contracts/portal/operation.ts';
 import type { ApplicationRole } from '../../../contracts/portal/organizations.ts';
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { FolderRight } from '../../../machines/portal/folder.ts';
+
+/** By folder; null = none. */
+export type FolderRights = ReadonlyMap<string, FolderRight | null>;
+
+/** Reads the rights of a sender; undefined = everything everywhere. */
+export interface FolderRightsReader {
+  of(organization: OrganizationId, userId: string): Promise<FolderRights | undefined>;
+}
 
 /** A request with an `Idempotency-Key`. */
 export interface RepeatableRequest {
@@ -50,6 +59,11 @@ export interface Tenant {
   readonly scopes?: readonly KeyScope[];
   /** Folders whose documents its key reaches; absent = all documents of the organization. */
   readonly folders?: readonly string[];
+  /**
+   * Rights of a sender in each folder that has grants or lies in one that has; he may do everything elsewhere. Absent for
+   * all other callers, and where no folder has grants.
+   */
+  readonly rights?: FolderRights;
   /** Id of its key. Absent for users, and for sessions of the editor. */
   readonly keyId?: string;
   /** Expiry of its key. Absent for keys without one, for users, and for sessions of the editor. */

@@ -21,7 +21,7 @@ import { isRecorded } from '../../../machines/portal/document/document-trail.ts'
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
-import { type DocumentReader, documentOf } from './document-reader.ts';
+import { type DocumentReader, documentToChange } from './document-reader.ts';
 import '../../shared/document-faults.ts';
 
 type ActionRecord = Pick<DocumentMessageOf<'RECORD'>, 'action' | 'principal'> &
@@ -87,7 +87,7 @@ export async function sendToDocument(
   return durable(system.send(documentAddress(id), message), (refused) => refusalOf(refused, refusal));
 }
 
-/** Changes a document for an application. Refusals: as `sendToDocument`; `DocumentNotFound` for one of another organization. */
+/** Changes a document for its caller. Refusals: as `sendToDocument` and `documentToChange`. */
 export async function changeDocument(
   system: ActorSystem,
   documents: DocumentReader,
@@ -96,7 +96,7 @@ export async function changeDocument(
   message: DocumentRequest,
   refusal: Parameters<typeof sendToDocument>[3] = wrongStatus,
 ): Promise<void> {
-  await documentOf(documents, tenant, id);
+  await documentToChange(documents, tenant, id);
   await sendToDocument(system, id, { ...message, doneBy: applicationPrincipal(tenant) }, refusal);
 }
 

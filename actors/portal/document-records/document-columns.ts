@@ -272,6 +272,10 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
   const folder = folderOf(query);
   if (folder !== undefined) among(FOLDER, [folder]);
   if (folders !== undefined) among(FOLDER, folders);
+  if (query.exceptFolders !== undefined) {
+    const hidden = new Set(query.exceptFolders);
+    require(FOLDER, (text) => !hidden.has(text ?? NO_FOLDER));
+  }
   if (filterByDocumentType === true) among(TYPE, [documentType ?? null]);
   if (pendingSignature === true) among(SIGNS, ['true']);
   for (const { label, value } of tags?.slice(0, MAX_TAGS) ?? []) {

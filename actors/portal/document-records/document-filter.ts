@@ -52,7 +52,8 @@ export function restricts(filter: DocumentFilter): boolean {
   const { status, folderId, withoutFolder, deleted, createdFrom, createdTo } = filter;
   const isInFolder = folderId !== undefined || withoutFolder === true;
   const isDated = createdFrom !== undefined || createdTo !== undefined;
-  const questions = [...predicatesOf({ ...filter, folders: undefined }), ...participantPredicates(filter)];
+  const own = { ...filter, folders: undefined, exceptFolders: undefined };
+  const questions = [...predicatesOf(own), ...participantPredicates(filter)];
   return status !== undefined || isInFolder || isDated || deleted === true || questions.length > 0;
 }
 
@@ -159,6 +160,7 @@ export function predicatesOf(
     tags,
     externalId,
     folders,
+    exceptFolders,
     without,
   } = query;
   if (q !== undefined && q !== '') {
@@ -167,6 +169,10 @@ export function predicatesOf(
     questions.push((facts, order) => isFound(facts, order) || isPerson?.(facts, order) === true);
   }
   if (folders !== undefined) questions.push((facts) => folders.includes(facts.folder ?? NO_FOLDER));
+  if (exceptFolders !== undefined) {
+    const hidden = new Set(exceptFolders);
+    questions.push(({ folder }) => folder === null || !hidden.has(folder));
+  }
   if (without !== undefined) questions.push((_facts, order) => !without.has(order));
   if (externalId !== undefined) questions.push((facts) => facts.externalId === externalId);
   if (pendingSignature === true) questions.push(({ signs }) => signs);

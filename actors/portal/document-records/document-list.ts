@@ -13,6 +13,8 @@ import type { ActorStore, Row } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
+import type { Tenant } from '../api/callers.ts';
+import { filterFor } from '../shared/folder-access.ts';
 import type { DocumentColumns } from './document-columns.ts';
 import {
   allOf,
@@ -90,6 +92,16 @@ export async function listDocuments(
   const ids = found.slice(0, limit).map(({ id }) => id);
   const after = found[limit - 1]?.order ?? 0;
   return { ids, totalCount, ...(found.length > limit && { next: { after, totalCount } }) };
+}
+
+/** Ids of one page of the documents that a caller may read. */
+export function listReadable(
+  store: Pick<ActorStore, 'rows' | 'counters'>,
+  tenant: Tenant,
+  query: DocumentQuery,
+  columns?: Pick<DocumentColumns, 'page'>,
+): Promise<DocumentIdPage> {
+  return listDocuments(store, tenant.organization.id, { ...query, ...filterFor(tenant) }, columns);
 }
 
 interface Part {
@@ -279,7 +291,7 @@ async function select(
 ): Promise<Selection> {
   const statuses = statusesOf(query);
   const folder = folderOf(query);
-  const { folders, without, externalId } = query;
+  const { folders, exceptFolders = [], without, externalId } = query;
   const participant = exactParticipant(query);
   const found = [...predicatesOf(query), ...participantPredicates(query)];
   const isStatus = statusPredicates(query);
@@ -300,9 +312,11 @@ async function select(
   }
   const isDated = query.createdFrom !== undefined || query.createdTo !== undefined;
   // The ranges of folders hold what the conditions on folders find; counters know nothing of those that are left out.
-  const inFolders = folder === undefined ? folders : folders?.includes(folder) === false ? [] : [folder];
+  const isHidden = folder !== undefined && exceptFolders.includes(folder);
+  const inFolders =
+    folder === undefined ? folders : isHidden || folders?.includes(folder) === false ? [] : [folder];
   const more = [
-    ...predicatesOf({ ...query, folders: undefined, without: undefined }),
+    ...predicatesOf({ ...query, folders: undefined, exceptFolders: undefined, without: undefined }),
     ...participantPredicates(query),
   ];
   const isCounted = more.length === 0 && !isDated;
@@ -316,7 +330,7 @@ async function select(
     return { ranges, fits: allOf([...conditions, ...isStatus]), total };
   }
   const total = isCounted
-    ? Math.max(0, (await counted(store, `documents/${organization}`, statuses)) - (without?.size ?? 0))
+    ? Math.max(0, (await countDocuments(store, organization, statuses, exceptFolders)) - (without?.size ?? 0))
     : undefined;
   const ranges =
     statuses === undefined
@@ -335,6 +349,20 @@ async function countedIn(
     folders.map((one) => counted(store, `documents-in/${organization}/${one}`, statuses)),
   );
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Number of documents in these statuses that are in none of some folders. */
+export async function countDocuments(
+  store: Pick<ActorStore, 'counters'>,
+  organization: OrganizationId,
+  statuses: readonly ListStatus[] | undefined,
+  exceptFolders: readonly string[] = [],
+): Promise<number> {
+  const all = await counted(store, `documents/${organization}`, statuses);
+  const hidden = await Promise.all(
+    exceptFolders.map((one) => counted(store, `documents-in/${organization}/${one}`, statuses)),
+  );
+  return hidden.reduce((sum, count) => sum - count, all);
 }
 
 async function counted(

@@ -5,7 +5,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
-import { reachesFolder } from '../shared/folder-scope.ts';
+import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
 import {
   DOCUMENT,
   type DocumentActor,
@@ -56,6 +56,20 @@ export async function documentOf(
   return assertPresent(await reader.byId(id), tenant, 'DocumentNotFound');
 }
 
+/**
+ * A document of the caller's organization, which he changes. Refusals: as `documentOf`; `Forbidden` for one that he may only
+ * read.
+ */
+export async function documentToChange(
+  reader: DocumentReader,
+  tenant: Tenant,
+  id: DocumentId,
+): Promise<ReadDocument> {
+  const document = await documentOf(reader, tenant, id);
+  assertMayChange(tenant, document.context);
+  return document;
+}
+
 /** A document by its validation key, which is folded. Refusals: `DocumentInvalidKey`, `DocumentIsDeleted`. */
 export async function documentByKey(
   reader: DocumentReader,
@@ -72,7 +86,7 @@ function assertPresent(
   tenant: Tenant | undefined,
   unknown: 'DocumentNotFound' | 'DocumentInvalidKey',
 ): ReadDocument {
-  // Documents of other organizations, and of folders that the key does not reach, are answered as unknown.
+  // Documents of other organizations, and of folders that the caller does not reach, are answered as unknown.
   const isOther = (tenant: Tenant, { context }: ReadDocument) =>
     context.organization.id !== tenant.organization.id || !reachesFolder(tenant, context.folderId);
   if (found === undefined || (tenant && isOther(tenant, found))) {

@@ -20,7 +20,7 @@ import {
   wrongStatus,
 } from '../document-records/document-changes.ts';
 import type { DocumentActor } from '../document-records/document-index.ts';
-import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
+import { type DocumentDirectory, documentToChange } from '../document-records/document-reader.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import { assertSignatureType, type PlanDependencies } from './document-plans.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
@@ -137,7 +137,7 @@ export class DocumentEdits {
   }
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentOf(this.directory, tenant, id) as Promise<DocumentActor>;
+    return documentToChange(this.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   #send(

@@ -48,7 +48,7 @@ import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { type DocumentQuery, restricts } from '../document-records/document-filter.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { listDocuments } from '../document-records/document-list.ts';
-import { reachesFolder } from '../shared/folder-scope.ts';
+import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 
 const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');
 
@@ -130,10 +130,11 @@ export class DocumentOperations {
 
   /** Newest first. */
   async list(
-    { organization }: Tenant,
+    tenant: Tenant,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<Page<DocumentOperationView>> {
     const { store, system } = this.#runtime;
+    const { organization } = tenant;
     const counters = await store.counters(`document-operations/${organization.id}/`);
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const first = offset * limit;
@@ -173,10 +174,16 @@ export class DocumentOperations {
   }
 }
 
-/** True when an operation concerns nothing but folders that the key reaches. */
+/**
+ * True when an operation concerns nothing but folders that the key reaches. A sender knows those that leave out at least the
+ * folders that are unknown to him.
+ */
 function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter']): boolean {
-  const { folders } = filter as DocumentFilter;
-  return tenant.folders === undefined || folders?.every((id) => reachesFolder(tenant, id)) === true;
+  const { folders, folderId, exceptFolders } = filter as DocumentFilter;
+  if (tenant.folders !== undefined) return folders?.every((id) => reachesFolder(tenant, id)) === true;
+  if (typeof folderId === 'string') return reachesFolder(tenant, folderId);
+  const known = new Set(exceptFolders);
+  return filterFor(tenant).exceptFolders?.every((id) => known.has(id)) ?? true;
 }
 
 /** Statuses that accept the action, where the filter names none. */
@@ -189,7 +196,7 @@ const STATUS: { readonly [action in Request['action']]: DocumentFilter['status']
 /** The filter of the documents that exist now. Refusals: `BadRequest` to delete every document. */
 async function boundedFilter(
   store: ActorStore,
-  { organization: { id: organization }, folders }: Tenant,
+  tenant: Tenant,
   { action, filter }: Request,
   at: number,
 ): Promise<DocumentFilter> {
@@ -197,12 +204,14 @@ async function boundedFilter(
     const message = 'The Filter field must restrict the documents to delete.';
     throw new PortalRefusal('BadRequest', message, { errors: { Filter: [message] } });
   }
+  const organization = tenant.organization.id;
   const [newest] = await store.rows({ view: 'documents', prefix: [organization], reverse: true, limit: 1 });
   // After the clock was set back, documents may have creation times in the future.
   const last = Math.max(at, timeOfOrderNumber((newest?.key.at(-1) as number | undefined) ?? 0));
   return {
     ...filter,
-    ...(folders !== undefined && { folders }),
+    // With `Send` a sender acts on single documents of his.
+    ...filterFor(tenant, 'Manage'),
     status: filter.status ?? STATUS[action],
     createdTo: Math.min(filter.createdTo ?? last, last),
   };

@@ -23,8 +23,8 @@ import {
 import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { DocumentHistory } from '../document-records/document-history.ts';
 import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
-import { type DocumentQuery, listDocuments } from '../document-records/document-list.ts';
-import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
+import { type DocumentQuery, listReadable } from '../document-records/document-list.ts';
+import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
 import { pendingTurn } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
@@ -97,8 +97,7 @@ export class DocumentService {
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
     const { store } = this.runtime;
     const { directory } = this;
-    const asked = { ...query, folders: tenant.folders };
-    const { ids, ...page } = await listDocuments(store, tenant.organization.id, asked, this.columns);
+    const { ids, ...page } = await listReadable(store, tenant, query, this.columns);
     const found = await Promise.all(ids.map((id) => directory.byId(id)));
     const folders = new Map<string, Promise<FolderView | null>>();
     const folderOf = (document: DocumentActor): Promise<FolderView | null> => {
@@ -132,7 +131,7 @@ export class DocumentService {
   }
 
   async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
-    await this.#present(tenant, id);
+    await this.#changeable(tenant, id);
     const folderId = await this.folders.ofDocument(tenant, to);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
@@ -148,7 +147,7 @@ export class DocumentService {
       readonly requireEmailAuthentication: boolean;
     },
   ): Promise<{ readonly url: string; readonly embedUrl: string }> {
-    const { state, context } = await this.#present(tenant, id);
+    const { state, context } = await this.#changeable(tenant, id);
     const turn =
       state === 'Pending'
         ? pendingTurn(context, { ...who, identifier: withoutFormatting(who.identifier) })
@@ -158,7 +157,7 @@ export class DocumentService {
   }
 
   async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void> {
-    const { context } = await this.#present(tenant, id);
+    const { context } = await this.#changeable(tenant, id);
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
     await durableIfAccepted(
@@ -184,7 +183,7 @@ export class DocumentService {
   }
 
   async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
-    await this.#present(tenant, id);
+    await this.#changeable(tenant, id);
     await durableIfAccepted(this.runtime.system.send(documentAddress(id), { type: 'RETRY' }));
   }
 
@@ -196,6 +195,10 @@ export class DocumentService {
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
     return documentOf(this.directory, tenant, id) as Promise<DocumentActor>;
+  }
+
+  #changeable(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
+    return documentToChange(this.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   #send(

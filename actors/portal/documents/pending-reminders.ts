@@ -7,6 +7,7 @@ import type { Tenant } from '../api/callers.ts';
 import { pendingOf } from '../document-records/document-list.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import type { Mails } from '../mail/mails.ts';
+import { reachesFolder } from '../shared/folder-access.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { planEmail } from './document-plans.ts';
 
@@ -21,21 +22,22 @@ export class PendingReminders {
   ) {}
 
   /** Addresses that have nothing pending are skipped. Refusals: `InvalidFlowAction`. */
-  async notify({ organization }: Tenant, emails: readonly string[]): Promise<void> {
+  async notify(tenant: Tenant, emails: readonly string[]): Promise<void> {
     const addresses = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
     for (const email of addresses.values()) {
-      const list = await this.#listFor(organization.id, email);
-      if (list.documents.length > 0) await this.mails.create(organization.id, list);
+      const list = await this.#listFor(tenant, email);
+      if (list.documents.length > 0) await this.mails.create(tenant.organization.id, list);
     }
   }
 
-  async #listFor(organization: Tenant['organization']['id'], email: string): Promise<PendingList> {
+  async #listFor(tenant: Tenant, email: string): Promise<PendingList> {
     const { store, directory } = this;
+    const { id: organization } = tenant.organization;
     const documents: PendingList['documents'][number][] = [];
     let name: string | null = null;
     for (const id of await pendingOf(store, organization, email, MAX_LISTED)) {
       const document = await directory.byId(id);
-      if (document?.state !== 'Pending') continue;
+      if (document?.state !== 'Pending' || !reachesFolder(tenant, document.context.folderId)) continue;
       for (const action of document.context.actions) {
         if (action.status !== 'Pending') continue;
         const user = requestedUsers(action).find(

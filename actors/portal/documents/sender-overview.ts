@@ -17,12 +17,23 @@ import type { FlowAction, Participant } from '../../../machines/portal/portal-ty
 import { Changes } from '../../shared/changes.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentColumns } from '../document-records/document-columns.ts';
-import { DOCUMENT, type DocumentActor, statusOf } from '../document-records/document-index.ts';
-import type { DocumentQuery } from '../document-records/document-list.ts';
-import { expiringDocuments, listDocuments, pendingOf } from '../document-records/document-list.ts';
+import type { DocumentQuery } from '../document-records/document-filter.ts';
+import {
+  DOCUMENT,
+  type DocumentActor,
+  type ListStatus,
+  statusOf,
+} from '../document-records/document-index.ts';
+import {
+  countDocuments,
+  expiringDocuments,
+  listDocuments,
+  pendingOf,
+} from '../document-records/document-list.ts';
 import { type DocumentDirectory, hasSignature } from '../document-records/document-reader.ts';
 import { isPromised } from '../document-records/signing-turns.ts';
 import type { Folders } from '../folders/folders.ts';
+import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
 const DAY: Millis = 86_400_000;
@@ -89,29 +100,31 @@ export class SenderOverview {
     private readonly columns: DocumentColumns,
   ) {}
 
-  async counts({ organization }: Tenant, email: string): Promise<OverviewCounts> {
+  async counts(tenant: Tenant, email: string): Promise<OverviewCounts> {
     const { store, clock } = this.runtime;
-    const counters = await store.counters(`documents/${organization.id}/`);
-    const of = (status: string) => counters[`documents/${organization.id}/${status}`] ?? 0;
-    const { mine, alone } = await this.#waitingFor(organization.id, email);
-    const ended = ENDED.reduce((sum, status) => sum + of(status), 0);
-    const soon = await expiringDocuments(store, organization.id, {
-      ...{ limit: MOST_COUNTED, position: 'start' },
+    const { id: organization } = tenant.organization;
+    const visible = filterFor(tenant);
+    const of = (...statuses: readonly ListStatus[]) =>
+      countDocuments(store, organization, statuses, visible.exceptFolders);
+    const { mine, alone } = await this.#waitingFor(tenant, email);
+    const soon = await expiringDocuments(store, organization, {
+      ...{ ...visible, limit: MOST_COUNTED, position: 'start' },
       ...{ until: clock.now() + SOON, without: alone },
     });
+    const [pending, concluded, ended] = await Promise.all([of('Pending'), of('Concluded'), of(...ENDED)]);
     return {
-      all: of('Pending') + of('Concluded') + ended,
+      all: pending + concluded + ended,
       mine: mine.size,
-      others: Math.max(0, of('Pending') - alone.size),
+      others: Math.max(0, pending - alone.size),
       soon: soon.ids.length,
-      concluded: of('Concluded'),
+      concluded,
       ended,
     };
   }
 
   async list(tenant: Tenant, email: string, query: OverviewQuery) {
     const { id: organization } = tenant.organization;
-    const { ids, ...page } = await this.#ids(organization, email, query);
+    const { ids, ...page } = await this.#ids(tenant, email, { ...query, ...filterFor(tenant) });
     const found = await Promise.all(ids.map((id) => this.directory.byId(id)));
     const items = await Promise.all(
       found
@@ -140,8 +153,9 @@ export class SenderOverview {
     for (const changes of this.#changes.values()) changes.stop();
   }
 
-  async #ids(organization: OrganizationId, email: string, { kind, ...filter }: OverviewQuery) {
+  async #ids(tenant: Tenant, email: string, { kind, ...filter }: OverviewQuery) {
     const { store } = this.runtime;
+    const { id: organization } = tenant.organization;
     if (kind === 'expiring') return expiringDocuments(store, organization, filter, this.columns);
     const query: DocumentQuery = { ...filter, offset: 0 };
     const list = (more: Partial<DocumentQuery>) =>
@@ -149,17 +163,18 @@ export class SenderOverview {
     if (kind === 'concluded') return list({ statuses: ['Concluded'] });
     if (kind === 'ended') return list({ statuses: ENDED });
     if (kind === undefined) return list({});
-    const { mine, alone } = await this.#waitingFor(organization, email);
+    const { mine, alone } = await this.#waitingFor(tenant, email);
     return list({ statuses: ['Pending'], ...(kind === 'others' ? { without: alone } : { only: mine }) });
   }
 
   /** Order numbers of documents in which it is the turn of an address; `alone`: those that wait for nobody else. */
-  async #waitingFor(organization: OrganizationId, email: string) {
+  async #waitingFor(tenant: Tenant, email: string) {
+    const { id: organization } = tenant.organization;
     const mine = new Set<number>();
     const alone = new Set<number>();
     for (const id of await pendingOf(this.runtime.store, organization, email, MOST_COUNTED)) {
       const document = await this.directory.byId(id);
-      if (document?.state !== 'Pending') continue;
+      if (document?.state !== 'Pending' || !reachesFolder(tenant, document.context.folderId)) continue;
       const waiting = waitingPeople(document.context);
       const own = waiting.filter(({ email: one }) => one !== null && addressKey(one) === addressKey(email));
       if (own.length > 0) mine.add(document.context.order);

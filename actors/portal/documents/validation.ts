@@ -22,7 +22,7 @@ import {
 } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from '../renditions/described-files.ts';
 import { documentSignatures, signedFileOf, withActions } from '../renditions/document-signatures.ts';
-import { reachesFolder } from '../shared/folder-scope.ts';
+import { reachesFolder } from '../shared/folder-access.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
 /** Signatures of a file whose document is searched, newest first. */

@@ -25,8 +25,8 @@ import {
 } from '../../../machines/portal/editor-session.ts';
 import type { OrganizationContext } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { roleIn } from '../../../machines/portal/portal-user.ts';
-import { callerName, type Tenant, type Tenants } from '../api/callers.ts';
+import { roleIn, type UserRole } from '../../../machines/portal/portal-user.ts';
+import { callerName, type FolderRightsReader, type Tenant, type Tenants } from '../api/callers.ts';
 import type { MadeDocument } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
@@ -79,6 +79,7 @@ export class EditorSessionService {
     tenants: Tenants,
     drafts: Drafts,
     publicUrl: () => string,
+    private readonly folderRights: FolderRightsReader,
   ) {
     this.#records = new Records(runtime, {
       kind: EDITOR_SESSION,
@@ -175,26 +176,31 @@ export class EditorSessionService {
     const { organizationId, application, isUser = false } = session;
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined) return undefined;
-    const mayEdit = isUser
-      ? await this.#mayEdit(application.id, session)
-      : hasLiveKey(organization.context, session, clock.now());
+    const role = isUser ? await this.#roleOf(application.id, session) : undefined;
+    const mayEdit = isUser ? role !== undefined : hasLiveKey(organization.context, session, clock.now());
     if (!mayEdit) return undefined;
+    const rights = role === 'sender' ? await this.folderRights.of(organizationId, application.id) : undefined;
     const { name, identifier } = organization.context;
     return {
       organization: { id: organizationId, name, ...(identifier !== null && { identifier }) },
       application: { ...application, role: 'Normal' },
       ...(isUser && { user: application }),
+      ...(rights !== undefined && { rights }),
       editorSession: id,
     };
   }
 
-  async #mayEdit(userId: string, { organizationId, createdAt }: EditorSessionContext): Promise<boolean> {
+  /** Undefined for a user who may not edit. */
+  async #roleOf(
+    userId: string,
+    { organizationId, createdAt }: EditorSessionContext,
+  ): Promise<UserRole | undefined> {
     const user = await this.runtime.system.read({ kind: PORTAL_USER, id: userId });
     const role = user && roleIn(user.context, organizationId);
-    if (user === undefined || role === undefined || role === 'auditor') return false;
+    if (user === undefined || role === undefined || role === 'auditor') return undefined;
     // A user who is activated again does not find the sessions of before.
     const membership = user.context.memberships.find((one) => one.organizationId === organizationId);
-    return createdAt > (membership?.endedAt ?? -Infinity);
+    return createdAt > (membership?.endedAt ?? -Infinity) ? role : undefined;
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {

@@ -3,9 +3,11 @@
  *
  * Views: `folders` [organization, createdAt, id] and `folders-in` [organization, parent or `root`, createdAt, id],
  * both → FolderView; counters `folders/<organization>` and `folders-in/<organization>/<parent or root>`. The first root
- * folder of a name holds it (`folderNameKey`): requests with this `newFolderName` put their documents there.
+ * folder of a name holds it (`folderNameKey`): requests with this `newFolderName` put their documents there. View
+ * `folder-tree` [organization, id] → FolderInTree, of folders that have grants or lie in another one, until they are
+ * empty; counter `folder-grants/<organization>` of those with grants.
  *
- * Source: docs/portal-values.md §16.
+ * Source: docs/portal-values.md §16; docs/decisions/0288-rights-on-folders.md.
  */
 
 import { createHash } from 'node:crypto';
@@ -28,7 +30,13 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import { assertReachable, reachesFolder } from '../shared/folder-scope.ts';
+import {
+  assertPlace,
+  assertRight,
+  filterFor,
+  folderNotFound,
+  reachesFolder,
+} from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
 
 export const FOLDER = actorKind<typeof folderMachine>('folder');
@@ -39,27 +47,54 @@ const MAX_FOLDERS_SEARCHED = 1_000;
 /** Attempts to get the folder of a name while others make and remove folders of that name. */
 const MAX_ATTEMPTS = 5;
 /** Folders one inside the other. */
-const MAX_FOLDER_DEPTH = 64;
+export const MAX_FOLDER_DEPTH = 64;
 /**
  * Maximum wait for the content of a removed folder before the answer, milliseconds; the rest continues in the
  * background.
  */
 const DELETION_TIMEOUT_MS = 2_000;
 
+export const FOLDER_TREE_VIEW = 'folder-tree';
+
+/** Members that decide about rights. */
+export type FolderInTree = Required<Pick<FolderContext, 'parentId' | 'grants'>>;
+
+const TREE_ROW = jsonType<FolderInTree>();
+
+/** Counter of the folders with grants. */
+export function grantedFolders(organization: OrganizationId): string {
+  return `folder-grants/${organization}`;
+}
+
 function folderRows({ id, state, context }: ActorView<FolderContext>): readonly Row[] {
-  if (state !== 'Active') return [];
-  const { organizationId, parentId, name, createdAt } = context;
+  const { organizationId, parentId, name, createdAt, grants = [] } = context;
+  // A folder that is being removed protects what is still in it.
+  const inTree: readonly Row[] =
+    state === FOLDER_REMOVED || (parentId === null && grants.length === 0)
+      ? []
+      : [
+          {
+            view: FOLDER_TREE_VIEW,
+            key: [organizationId, id],
+            value: TREE_ROW.write({ parentId, grants }),
+          },
+        ];
+  if (state !== 'Active') return inTree;
   const value = { id, name, parentId };
   return [
+    ...inTree,
     { view: 'folders', key: [organizationId, createdAt, id], value },
     { view: 'folders-in', key: [organizationId, parentId ?? ROOT, createdAt, id], value },
   ];
 }
 
 function folderCounters({ state, context }: ActorView<FolderContext>): { readonly [name: string]: number } {
-  if (state !== 'Active') return {};
-  const { organizationId, parentId } = context;
+  const { organizationId, parentId, grants = [] } = context;
+  const granted =
+    grants.length === 0 || state === FOLDER_REMOVED ? {} : { [grantedFolders(organizationId)]: 1 };
+  if (state !== 'Active') return granted;
   return {
+    ...granted,
     [`folders/${organizationId}`]: 1,
     [`folders-in/${organizationId}/${parentId ?? ROOT}`]: 1,
   };
@@ -77,7 +112,18 @@ function folderNameKey(organization: OrganizationId, name: string): string {
 
 export const folderDefinition = defineActor(FOLDER, {
   machine: folderMachine,
-  version: 1,
+  version: 2,
+  migrations: {
+    // Version 1 had no grants and no rows of the tree.
+    1: {
+      migrate: (stored) => stored,
+      facts: (folder) => ({
+        rows: folderRows(folder).filter(({ view }) => view !== FOLDER_TREE_VIEW),
+        names: folderNames(folder),
+        counters: folderCounters(folder),
+      }),
+    },
+  },
   rows: folderRows,
   names: folderNames,
   counters: folderCounters,
@@ -113,10 +159,11 @@ export class Folders {
     if (address.kind === FOLDER && state === FOLDER_REMOVED) this.#waiting.get(address.id)?.();
   }
 
-  /** Refusals: `BadRequest` for the name, `FolderNotFound` for the parent. */
+  /** Refusals: `BadRequest` for the name, `FolderNotFound` and `Forbidden` for the parent. */
   async create(tenant: Tenant, name: string, parentId: string | null): Promise<FolderView> {
     const organizationId = tenant.organization.id;
     const parent = parentId === null ? null : await this.#existing(organizationId, parentId);
+    if (parent !== null) assertRight(tenant, parent.id, 'Manage');
     if (parent !== null && (await this.#depth(organizationId, parent)) >= MAX_FOLDER_DEPTH) {
       throw new PortalRefusal('LimitExceeded', `Folders lie at most ${MAX_FOLDER_DEPTH} deep.`);
     }
@@ -135,18 +182,20 @@ export class Folders {
 
   /**
    * The root folder of this name, created when missing; concurrent callers get the same one. Refusals: `BadRequest` for
-   * the name, `Forbidden` for a key that is restricted to folders, `ServiceBusy`.
+   * the name, `Forbidden` for a key that is restricted to folders and where the caller may put nothing, `ServiceBusy`.
    */
   async named(tenant: Tenant, name: string): Promise<FolderView> {
-    assertReachable(tenant, null, name);
+    assertPlace(tenant, null, name);
     const organizationId = tenant.organization.id;
     const given = { organizationId, name: cleanName(name), parentId: null };
     const { store } = this.#runtime;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const holder = await store.holder(folderNameKey(organizationId, given.name));
       const folder = holder && (await this.find(organizationId, holder.id));
-      if (folder !== undefined) return folder;
-      const made = (await this.#unheld(organizationId, given.name)) ?? (await this.#make(given, true));
+      if (folder !== undefined) return usable(tenant, folder);
+      const unheld = await this.#unheld(organizationId, given.name);
+      if (unheld !== undefined) return usable(tenant, unheld);
+      const made = await this.#make(given, true);
       if (made !== undefined) return made;
     }
     throw new PortalRefusal('ServiceBusy');
@@ -177,7 +226,7 @@ export class Folders {
   }
 
   async get(tenant: Tenant, id: FolderId): Promise<FolderView> {
-    if (!reachesFolder(tenant, id)) throw notFound(id);
+    if (!reachesFolder(tenant, id)) throw folderNotFound(id);
     return this.#existing(tenant.organization.id, id);
   }
 
@@ -186,10 +235,10 @@ export class Folders {
     tenant: Tenant,
     { folderId = null, newFolderName: newName = null }: DocumentMove,
   ): Promise<string | null> {
-    assertReachable(tenant, folderId, newName);
+    assertPlace(tenant, folderId, newName);
     if (folderId !== null) {
       const id = parsePortalId('FolderId', folderId);
-      if (id === undefined) throw new PortalRefusal('FolderNotFound');
+      if (id === undefined) throw folderNotFound(folderId);
       return (await this.get(tenant, id satisfies FolderId)).id;
     }
     const name = newName?.trim() ?? '';
@@ -207,13 +256,15 @@ export class Folders {
     const { limit, offset } = query;
     if (tenant.folders !== undefined) return this.#reachable(organization, tenant.folders, query);
     const inside = query.filterByParent === true ? (query.parentId ?? ROOT) : undefined;
+    const named = containing(query.q, (row) => viewOfRow(row).name);
+    const hidden = new Set(filterFor(tenant).exceptFolders);
     const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
       view: inside === undefined ? 'folders' : 'folders-in',
       prefix: inside === undefined ? [organization] : [organization, inside],
       newestFirst: query.order === 'Desc',
       limit,
       offset,
-      matches: containing(query.q, (row) => viewOfRow(row).name),
+      matches: hidden.size === 0 ? named : (row) => !hidden.has(viewOfRow(row).id) && (named?.(row) ?? true),
       counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
     });
     return { items: rows.map(viewOfRow), totalCount };
@@ -239,7 +290,7 @@ export class Folders {
 
   /**
    * Resolves when the folder is removed and the treatment of its content is stored; a small folder is empty by then.
-   * Refusals: `FolderNotFound`, `BadRequest` for a destination inside the folder.
+   * Refusals: `FolderNotFound`, `Forbidden`, `BadRequest` for a destination inside the folder.
    */
   async remove(
     tenant: Tenant,
@@ -248,10 +299,12 @@ export class Folders {
   ): Promise<void> {
     const organization = tenant.organization.id;
     const folder = await this.#existing(organization, id);
+    await this.#assertManagesAll(tenant, folder);
     const target =
       action === 'MoveContent' && destination != null
         ? await this.#existing(organization, destination)
         : null;
+    if (target !== null) assertRight(tenant, target.id, 'Manage');
     if (target !== null && (await this.#isInside(organization, target, folder.id))) {
       const message = 'The destination is the folder itself or lies in it.';
       throw new PortalRefusal('BadRequest', message, { errors: { DestinationFolderId: [message] } });
@@ -261,7 +314,7 @@ export class Folders {
     try {
       const event = { type: 'REMOVE', action, destination: target?.id ?? null, by } as const;
       await durable(this.#runtime.system.send({ kind: FOLDER, id: folder.id }, event), () =>
-        notFound(folder.id),
+        folderNotFound(folder.id),
       );
       await ended.soon;
     } finally {
@@ -286,7 +339,7 @@ export class Folders {
 
   async #existing(organization: OrganizationId, id: string): Promise<FolderView> {
     const folder = await this.find(organization, id);
-    if (folder === undefined) throw notFound(id);
+    if (folder === undefined) throw folderNotFound(id);
     return folder;
   }
 
@@ -310,6 +363,16 @@ export class Folders {
     return depth;
   }
 
+  /** Refusals: `FolderNotFound`, and `Forbidden` also for a folder inside. */
+  async #assertManagesAll(tenant: Tenant, folder: FolderView): Promise<void> {
+    assertRight(tenant, folder.id, 'Manage');
+    for (const id of filterFor(tenant, 'Manage').exceptFolders ?? []) {
+      const inner = await this.find(tenant.organization.id, id);
+      if (inner !== undefined && (await this.#isInside(tenant.organization.id, inner, folder.id)))
+        throw new PortalRefusal('Forbidden', 'The folder contains one that you do not manage.');
+    }
+  }
+
   async #isInside(organization: OrganizationId, folder: FolderView, outer: FolderId): Promise<boolean> {
     let at: FolderView | undefined = folder;
     for (let depth = 0; at !== undefined && depth <= MAX_FOLDER_DEPTH; depth++) {
@@ -320,13 +383,14 @@ export class Folders {
   }
 }
 
+/** Refusals: `Forbidden`: the name is taken by a folder in which the caller may create nothing. */
+function usable(tenant: Tenant, folder: FolderView): FolderView {
+  if (reachesFolder(tenant, folder.id, 'Send')) return folder;
+  throw new PortalRefusal('Forbidden', 'You may put no documents into the folder of this name.');
+}
+
 const FOLDER_ROW = jsonType<FolderView>();
 
 function viewOfRow({ value }: Row): FolderView {
   return FOLDER_ROW.read(value);
-}
-
-function notFound(id: string): PortalRefusal {
-  const shown = id.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
-  return new PortalRefusal('FolderNotFound', undefined, { details: { folderId: shown } });
 }

@@ -99,7 +99,10 @@ export function administrationOf(parts: {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));
       const links = new SigningLinks(new Tickets(portalKeys(secret).tickets), clock, () => publicUrl);
-      const signIn = new UserSignIn({ system, store, clock, ids, log: parts.log }, links, 0);
+      const signIn = new UserSignIn({ system, store, clock, ids, log: parts.log }, links, 0, {
+        // It begins no session.
+        of: () => Promise.resolve(undefined),
+      });
       return member && signIn.linkFor(member.id);
     },
   };

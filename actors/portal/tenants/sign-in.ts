@@ -27,7 +27,7 @@ import {
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FairQueue } from '../../pool/worker-group.ts';
-import type { RequestOrigin, Tenant } from '../api/callers.ts';
+import type { FolderRightsReader, RequestOrigin, Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
@@ -84,6 +84,7 @@ export class UserSignIn {
     private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
     /** Length of a session, milliseconds (`Auth:SessionHours`). */
     private readonly sessionLifetime: number,
+    private readonly folderRights: FolderRightsReader,
   ) {}
 
   /** Takes a request for a link, which is answered by mail alone: later if many wait, never if too many do. */
@@ -265,12 +266,14 @@ export class UserSignIn {
     if (role === undefined || organization === undefined) return undefined;
     const profile = user.memberships.find((one) => one.organizationId === organizationId)?.profile ?? user;
     const { name } = profile;
+    const rights = role === 'sender' ? await this.folderRights.of(organizationId, userId) : undefined;
     return {
       ...{ id: userId, name, email: user.email, role, sessionId: idOfSession({ sha256 }) },
       tenant: {
         organization,
         application: { id: userId as ApplicationId, name, role: 'Normal' },
         user: { id: userId, name },
+        ...(rights !== undefined && { rights }),
       },
       branding: await pageLookOf(this.runtime.system, organization),
       formToken: formTokenOf(secret),

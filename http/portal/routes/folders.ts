@@ -1,6 +1,7 @@
 /** Folders, and documents that are moved into folders and out of them. */
-import type { DocumentService, Folders, Tenant } from '../../../actors/portal/api.ts';
+import type { DocumentService, FolderGrants, Folders, Tenant } from '../../../actors/portal/api.ts';
 import type { Value } from '../../../contracts/operation.ts';
+import { getFolderGrants, listGrantees, setFolderGrants } from '../../../contracts/portal/folder-grants.ts';
 import {
   createFolder,
   type DocumentMove,
@@ -16,7 +17,7 @@ import { handle } from '../handle.ts';
 import { documentId, folderId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 
-export function folderRoutes(folders: Folders): readonly AnyRoute[] {
+export function folderRoutes(folders: Folders, grants: FolderGrants): readonly AnyRoute[] {
   return [
     handle(createFolder, ({ tenant, body }) => folders.create(tenant, body.name, body.parentId ?? null)),
     handle(listFolders, async ({ tenant, query }) => pageReply(await folders.list(tenant, query))),
@@ -30,6 +31,13 @@ export function folderRoutes(folders: Folders): readonly AnyRoute[] {
       return { id, name, folderAccesses: [] };
     }),
     handle(deleteFolder, ({ tenant, params, body }) => folders.remove(tenant, folderId(params.id), body)),
+    handle(getFolderGrants, ({ tenant, params }) => grants.get(tenant, folderId(params.id))),
+    handle(setFolderGrants, ({ tenant, params, body }) =>
+      grants.replace(tenant, folderId(params.id), body.grants),
+    ),
+    handle(listGrantees, async ({ tenant, params, query }) => ({
+      items: [...(await grants.grantees(tenant, folderId(params.id), query.q))],
+    })),
   ];
 }
 

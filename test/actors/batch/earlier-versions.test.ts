@@ -8,6 +8,7 @@ import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { MAIL_STATUSES } from '../../../contracts/deliveries.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
+import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { GENERATION_EXPIRED, generationMachine } from '../../../machines/portal/generation.ts';
 import { mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
@@ -62,6 +63,8 @@ const upload = {
 };
 const participant = { documentId: 'd', flowActionId: 'f', userId: 'u' };
 
+const folder = { organizationId: 'o', name: 'Sales', parentId: null, createdAt: 5 };
+
 const generation = {
   ...{ organization: { id: 'o', name: 'Acme' }, createdBy: draft.createdBy, createdAt: 5, template: null },
   ...{ data: { name: 'people.csv', blob: upload.blob }, total: 1, folderId: null, type: null, wanted: {} },
@@ -106,6 +109,17 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     { version: 1, state, context: draft, puts: [], becomes: { ...draft, calls: [] } },
     { version: 2, state, context: { ...draft, calls: [] }, puts: [] },
   ]),
+  folder: declared(folderMachine)
+    .states.filter((state) => state !== FOLDER_REMOVED)
+    .flatMap((state) => [
+      { version: 1, state, context: folder, puts: [] },
+      {
+        version: 1,
+        state,
+        context: { ...folder, parentId: 'p' },
+        puts: [['folder-tree', 'o', 'id'] as const],
+      },
+    ]),
   generation: declared(generationMachine)
     .states.filter((state) => state !== GENERATION_EXPIRED)
     .flatMap((state) => [

@@ -164,6 +164,9 @@ export const ENDPOINTS: { readonly [name: string]: string } = {
 
 /** Endpoints beyond the document, each with its source. */
 export const ADDED: { readonly [name: string]: string } = {
+  'GET /api/folders/{id}/grants': 'application', // docs/decisions/0288-rights-on-folders.md
+  'PUT /api/folders/{id}/grants': 'application',
+  'GET /api/folders/{id}/grantees': 'application',
   // §4: the path behind an upload's `location`
   'GET /api/uploads/{id}/preview': 'anonymous',
   // §13: the path behind a download ticket

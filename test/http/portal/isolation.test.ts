@@ -123,6 +123,9 @@ const REQUESTS: readonly Request[] = [
   ],
   ['GET /api/folders/{id}', ({ folder }) => `/api/folders/${folder}`],
   ['GET /api/folders/{id}/details', ({ folder }) => `/api/folders/${folder}/details`],
+  ['GET /api/folders/{id}/grants', ({ folder }) => `/api/folders/${folder}/grants`],
+  ['PUT /api/folders/{id}/grants', ({ folder }) => `/api/folders/${folder}/grants`, () => ({ grants: [] })],
+  ['GET /api/folders/{id}/grantees', ({ folder }) => `/api/folders/${folder}/grantees`],
   [
     'POST /api/folders/{id}/delete',
     ({ folder }) => `/api/folders/${folder}/delete`,

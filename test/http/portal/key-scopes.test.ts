@@ -62,11 +62,16 @@ test('requests that sign or allow signing need the scope Sign, and only requests
     ],
   );
   const ofOrganizations = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
+  const ofGrants = /^\/api\/folders\/\{id\}\/grants$/;
   for (const route of routes.filter(({ path }) => path.startsWith('/api/'))) {
     const { method, path, auth, scope = '' } = route;
     const name = `${method} ${path}`;
     if (method === 'GET') t.is(scope, 'Read', name);
-    t.is(scope === 'Administer', method !== 'GET' && ofOrganizations.test(path), name);
+    t.is(
+      scope === 'Administer',
+      method !== 'GET' && (ofOrganizations.test(path) || ofGrants.test(path)),
+      name,
+    );
     // Senders have a session, and the scopes Read and Create.
     const isSessionScoped = 'sessionScope' in route && route.sessionScope === 'Administer';
     t.is(isSessionScoped, method === 'GET' && auth === 'application' && ofOrganizations.test(path), name);

@@ -37,6 +37,8 @@ function provisioningFixture(t: ExecutionContext) {
   return { ...parts, users: new UserDirectory(parts), provisioning: new Provisioning(parts) };
 }
 
+const NO_GRANTS = { of: () => Promise.resolve(undefined) };
+
 test('people are listed by organization, and found by their known data', async (t) => {
   const { users } = usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
@@ -195,7 +197,7 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
   const { runtime, store, clock, tickets } = place;
   const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
-  const signIn = new UserSignIn(parts, links, 3_600_000);
+  const signIn = new UserSignIn(parts, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
   const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
   const link = new URL((await signIn.linkFor(zoe.id)) ?? '');
@@ -220,7 +222,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
   });
   const parts = { system: runtime.system, store, clock: place.clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, place.clock, () => 'http://localhost');
-  const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000);
+  const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
   const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
   for (let sent = 0; sent < 5000; sent += 1) signIn.requestLink(`nobody${sent}@example.org`, '192.0.2.0/24');

@@ -1,0 +1,97 @@
+/** Rights of users and groups on folders. Source: docs/decisions/0288-rights-on-folders.md. */
+import { z } from 'zod';
+import { list, members, shown, uuid, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { entityName, identity } from './entities.ts';
+import { ANA, EXAMPLE_IDS } from './examples.ts';
+import { folderParams } from './ids.ts';
+import { nameQuery } from './lists.ts';
+import { operation } from './operation.ts';
+
+/** Grants of one folder. */
+const MAX_GRANTS = 100;
+
+const GRANTEE_TYPES = ['User', 'Group'] as const;
+const RIGHTS = ['Read', 'Send', 'Manage'] as const;
+
+const TYPE = 'Whether `id` names a user of the organization or a group of its identity service.';
+const RIGHT =
+  '`Read`: see its documents. `Send`: also put documents there, and change those that one has made. `Manage`: also change all of them, the folder and its grants.';
+
+const grantee = {
+  type: z.enum(GRANTEE_TYPES).describe(TYPE),
+  id: identity,
+  name: entityName,
+  email: shown(z.string().nullable(), 'E-mail address of the user. Null: a group.', ANA.email),
+};
+
+const folderGrants = z
+  .strictObject({
+    grants: z
+      .array(
+        z.strictObject({ ...grantee, right: z.enum(RIGHTS).describe(RIGHT) }).meta({ id: 'FolderGrant' }),
+      )
+      .describe('Those of the folder itself. Empty: it has none.'),
+    inheritedFrom: identity
+      .nullable()
+      .describe('Folder around it whose grants count here. Null: its own ones do, or none.'),
+  })
+  .meta({ id: 'FolderGrants' });
+
+export const getFolderGrants = operation({
+  method: 'GET',
+  path: '/api/folders/{id}/grants',
+  group: 'Folders',
+  summary: 'Returns who has which right on a folder.',
+  description:
+    'Without grants, those of the nearest folder around it count; without any, every sender may do everything. Administrators manage and auditors read all folders. Needs `Manage`.',
+  scope: 'Read',
+  params: folderParams,
+  reply: folderGrants,
+  refusals: ['FolderNotFound'],
+});
+
+export const setFolderGrants = operation({
+  method: 'PUT',
+  path: '/api/folders/{id}/grants',
+  group: 'Folders',
+  summary: 'Replaces the grants of a folder.',
+  description:
+    'Counts from the next request on, also in folders inside that have no grants. An empty list ends the restriction. For administrators, and for senders whom a grant lets manage the folder. Keys of applications are not affected by grants.',
+  scope: 'Administer',
+  sessionScope: 'Create',
+  params: folderParams,
+  body: members({
+    grants: list(
+      members({ type: word(GRANTEE_TYPES).describe(TYPE), id: uuid, right: word(RIGHTS).describe(RIGHT) }),
+      {
+        most: MAX_GRANTS,
+        refusal: { code: 'LimitExceeded', message: `A folder has at most ${MAX_GRANTS} grants.` },
+      },
+    ).describe('All grants, each user and group once.'),
+  }).meta({ id: 'NewFolderGrants' }),
+  reply: folderGrants,
+  examples: {
+    request: { grants: [{ type: 'User', id: EXAMPLE_IDS.flowAction, right: 'Manage' }] },
+  },
+  refusals: ['FolderNotFound', 'LimitExceeded', 'UserNotFound'],
+});
+
+export const listGrantees = operation({
+  method: 'GET',
+  path: '/api/folders/{id}/grantees',
+  group: 'Folders',
+  summary: 'Finds users and groups to whom a right can be given.',
+  description: 'At most 20 of each. For those who may replace the grants of the folder.',
+  scope: 'Read',
+  params: folderParams,
+  query: members({ q: nameQuery }),
+  reply: z.strictObject({
+    items: z.array(z.strictObject(grantee).meta({ id: 'Grantee' })).describe('Users, then groups.'),
+  }),
+  refusals: ['FolderNotFound'],
+});
+
+export type FolderGrantsView = Value<typeof folderGrants>;
+export type NewFolderGrants = Value<typeof setFolderGrants.body>['grants'];
+export type GranteeView = Value<typeof listGrantees.reply>['items'][number];

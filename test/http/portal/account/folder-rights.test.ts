@@ -1,0 +1,164 @@
+/** Rights of senders on folders, over HTTP. Source: docs/decisions/0288-rights-on-folders.md. */
+import test from 'ava';
+import { type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
+import { ADMINISTRATOR, register, SENDER, signedIn, type UserBrowser } from './users.ts';
+
+const ANA = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
+const QUIET = { disablePendingActionNotifications: true };
+type Right = 'Read' | 'Send' | 'Manage';
+
+/** Calls of the scripts of the pages. */
+class Caller {
+  constructor(readonly browser: UserBrowser) {}
+
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; code: string; answer: never }> {
+    if (this.browser.token === '') await this.browser.page('/account/documents');
+    const headers = {
+      'X-Form-Token': this.browser.token,
+      Accept: 'application/json',
+      'Content-Type': 'application/json',
+    };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.browser.fetch(path, { method, headers, ...sent });
+    const text = await answer.text();
+    const read = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
+    return { status: answer.status, code: String(Object(read).code ?? ''), answer: read as never };
+  }
+
+  async total(query = ''): Promise<number> {
+    const { answer } = await this.call('GET', `/api/documents?Limit=1${query}`);
+    return (answer as { totalCount: number }).totalCount;
+  }
+
+  async ids(query = ''): Promise<readonly string[]> {
+    const { answer } = await this.call('GET', `/api/documents?Limit=100${query}`);
+    return (answer as { items: { id: string }[] }).items.map(({ id }) => id);
+  }
+}
+
+async function person(program: PortalProgram, name: string, access: object = SENDER) {
+  const email = `${name}@example.org`;
+  const id = await register(program, email, access, name);
+  return { id, caller: new Caller(await signedIn(program, email)) };
+}
+
+test('a sender sees, creates and changes in folders what the grants permit', async (t) => {
+  const program = await startProgram(t);
+  const { acme } = program;
+  const chief = await person(program, 'chief', ADMINISTRATOR);
+  const bo = await person(program, 'bo');
+  const folderOf = async (name: string, parentId: string | null = null) =>
+    (await acme.post<{ id: string }>('/api/folders', { name, parentId })).id;
+  const [open, closed] = [await folderOf('Open'), await folderOf('Closed')];
+  const inner = await folderOf('Inner', closed);
+  const loose = await acme.create(ANA, QUIET);
+  const shared = await acme.create(ANA, { ...QUIET, folderId: open });
+  const secret = await acme.create(ANA, { ...QUIET, folderId: closed });
+  const deep = await acme.create(ANA, { ...QUIET, folderId: inner });
+  const all = [loose, shared, secret, deep];
+  const grant = (id: string, right: Right, folder = closed) =>
+    chief.caller.call('PUT', `/api/folders/${folder}/grants`, { grants: [{ type: 'User', id, right }] });
+  const status = async (method: string, path: string, body?: unknown) => {
+    const { status, code } = await bo.caller.call(method, path, body);
+    return `${status} ${code}`.trim();
+  };
+  const newDocument = async (folderId: string) => {
+    const file = await acme.upload();
+    return { files: [{ ...file, displayName: 'Own' }], flowActions: ANA, folderId, ...QUIET };
+  };
+
+  t.deepEqual(await bo.caller.ids(), all);
+  t.is((await bo.caller.call('PUT', `/api/folders/${closed}/grants`, { grants: [] })).status, 403);
+  t.is((await grant(chief.id, 'Read')).status, 200);
+
+  // No right: the folder, the one inside and their documents are unknown.
+  t.deepEqual(await bo.caller.ids(), [loose, shared]);
+  t.is(await bo.caller.total(), 2);
+  t.is(await bo.caller.total('&Status=Pending'), 2);
+  t.is(await bo.caller.total('&ParticipantQ=ana@example.org&ParticipantQueryType=Email'), 2);
+  t.is(await bo.caller.total(`&FolderId=${closed}`), 0);
+  t.is(await bo.caller.total('&Q=zzz'), 0);
+  for (const id of [secret, deep]) {
+    t.is(await status('GET', `/api/documents/${id}`), '422 DocumentNotFound');
+    t.is(await status('GET', `/api/documents/${id}/content?type=Original`), '422 DocumentNotFound');
+    t.is(await status('DELETE', `/api/documents/${id}`), '422 DocumentNotFound');
+    t.is((await bo.caller.browser.fetch(`/account/documents/${id}`)).status, 404);
+  }
+  for (const id of [closed, inner]) {
+    t.is(await status('GET', `/api/folders/${id}`), '422 FolderNotFound');
+    t.is(await status('GET', `/api/folders/${id}/grants`), '422 FolderNotFound');
+    t.is(await status('POST', '/api/documents', await newDocument(id)), '422 FolderNotFound');
+    t.is(await status('POST', `/api/documents/${shared}/folder`, { folderId: id }), '422 FolderNotFound');
+  }
+  const folders = (await bo.caller.call('GET', '/api/folders')).answer as {
+    items: object[];
+    totalCount: number;
+  };
+  t.is(folders.totalCount, 1);
+  t.is(folders.items.length, 1);
+  t.is(
+    await status('POST', '/api/documents', {
+      ...(await newDocument(open)),
+      folderId: null,
+      newFolderName: 'Closed',
+    }),
+    '403 Forbidden',
+  );
+  const page = await bo.caller.browser.page('/account/documents');
+  t.notRegex(page, /Closed|Inner/);
+  t.true(page.includes(shared) && !page.includes(secret));
+
+  // Read.
+  t.is((await grant(bo.id, 'Read')).status, 200);
+  t.is(await bo.caller.total(), 4);
+  t.is(await status('GET', `/api/documents/${deep}`), '200');
+  t.is(await status('POST', `/api/documents/${secret}/cancellation`, { reason: 'x' }), '403 Forbidden');
+  t.is(await status('POST', `/api/documents/${secret}/folder`, { folderId: open }), '403 Forbidden');
+  t.is(await status('POST', '/api/documents', await newDocument(closed)), '403 Forbidden');
+
+  // Send: his own documents.
+  await grant(bo.id, 'Send');
+  const made = await bo.caller.call('POST', '/api/documents', await newDocument(inner));
+  t.is(made.status, 200);
+  const [{ documentId: own }] = made.answer as [{ documentId: string }];
+  t.is(await status('POST', `/api/documents/${secret}/cancellation`, { reason: 'x' }), '403 Forbidden');
+  t.is(await status('POST', `/api/documents/${own}/cancellation`, { reason: 'x' }), '200');
+  t.is(await status('POST', '/api/folders', { name: 'More', parentId: closed }), '403 Forbidden');
+  t.is(
+    await status('POST', `/api/folders/${inner}/delete`, { deleteAction: 'DeleteContent' }),
+    '403 Forbidden',
+  );
+  t.is(await status('PUT', `/api/folders/${closed}/grants`, { grants: [] }), '403 Forbidden');
+  const count = async () => {
+    const body = { action: 'Cancel', filter: { q: '' }, dryRun: true };
+    return (await bo.caller.call('POST', '/api/documents/operations', body)).answer as object;
+  };
+  t.like(await count(), { matchedCount: 2 });
+
+  // Manage.
+  await grant(bo.id, 'Manage');
+  t.like(await count(), { matchedCount: 4 });
+  t.is(await status('POST', `/api/documents/${secret}/cancellation`, { reason: 'x' }), '200');
+  const keep = [{ type: 'User', id: bo.id, right: 'Manage' }];
+  t.is(await status('PUT', `/api/folders/${inner}/grants`, { grants: keep }), '200');
+  const { answer: found } = await bo.caller.call('GET', `/api/folders/${inner}/grantees?q=chief`);
+  t.like(found, { items: [{ type: 'User', id: chief.id, name: 'chief' }] });
+
+  // Own grants of a folder inside end the inheritance, for both directions.
+  await grant(chief.id, 'Read');
+  t.deepEqual(await bo.caller.ids(), [loose, shared, deep, own]);
+  t.is(
+    await status('POST', `/api/folders/${closed}/delete`, { deleteAction: 'DeleteContent' }),
+    '422 FolderNotFound',
+  );
+
+  // Administrators and keys of applications are not affected.
+  t.is(await chief.caller.total(), 5);
+  t.is((await acme.get<{ totalCount: number }>('/api/documents')).totalCount, 5);
+  await chief.caller.call('PUT', `/api/folders/${closed}/grants`, { grants: [] });
+  t.is(await bo.caller.total(), 5);
+});
