@@ -134,7 +134,7 @@ export const receiveProviderAnswer = operation({
   params: providerName,
   body: z.object({
     SAMLResponse: shown(
-      z.string().default(''),
+      z.string().max(MAX_PROVIDER_FORM).default(''),
       'Answer of the provider, Base64.',
       'PHNhbWxwOlJlc3BvbnNlPg==',
     ),

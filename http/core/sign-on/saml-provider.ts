@@ -31,6 +31,8 @@ export interface SamlAnswer {
 }
 
 const MAX_METADATA = 262_144;
+/** Time after which ends of certificates are looked at anew. */
+const FRESH_MS = 60_000;
 /** Clocks may differ. */
 const SKEW_MS = 120_000;
 /** Greatest age of an assertion; shorter than the time for which used ones are known. */
@@ -55,7 +57,7 @@ const attribute = z.looseObject({
 });
 /** The signed assertion, as the library gives it: lists of elements by local name. */
 const assertionShape = z.looseObject({
-  $: z.looseObject({ ID: z.string().min(1).max(255) }),
+  $: z.looseObject({ ID: z.string().min(1).max(255), IssueInstant: z.string() }),
   Issuer: z.tuple([text]),
   Subject: z.tuple([
     z.looseObject({
@@ -100,7 +102,11 @@ export class SamlProvider {
   readonly #options: SamlOptions;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Log;
+  /** Used unsolicited answers from before are not known. */
+  readonly #since: number;
   #trouble: string | undefined;
+  /** The metadata as read from the file of these times and this size. */
+  #read: { readonly version: string; readonly until: number; readonly metadata: SamlMetadata } | undefined;
 
   constructor(
     options: SamlOptions,
@@ -109,6 +115,7 @@ export class SamlProvider {
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
+    this.#since = clock.now();
   }
 
   get name(): string {
@@ -156,6 +163,8 @@ export class SamlProvider {
     const assertion = read.data;
     if (assertion.Issuer[0]._.trim() !== issuer)
       throw refusal(`The issuer of the assertion is ${assertion.Issuer[0]._}, not ${issuer}.`);
+    if (inResponseTo === undefined && !(Date.parse(assertion.$.IssueInstant) >= this.#since))
+      throw refusal('The answer was made before this service began; sign in again.');
     const confirmed = this.#confirmation(assertion, receiver);
     if (confirmed.InResponseTo !== inResponseTo)
       throw refusal('The assertion belongs to another request than its response.');
@@ -225,14 +234,20 @@ export class SamlProvider {
     };
   }
 
-  /** The metadata; the file is small, and can change at any time. Throws `SignInFailure`. */
+  /** The metadata; the file can change at any time. Anybody can ask for it, so it is parsed again only then. Throws `SignInFailure`. */
   async #metadata(): Promise<SamlMetadata> {
     const { metadataFile: file } = this.#options;
     try {
-      const { size } = await stat(file);
+      const { size, mtimeNs, ctimeNs, ino } = await stat(file, { bigint: true });
       if (size > MAX_METADATA) throw new Error(`it has more than ${MAX_METADATA} bytes`);
-      const { readMetadata } = await import('./saml-xml.ts');
-      const metadata = readMetadata(await readFile(file, 'utf8'), this.#clock.now());
+      const now = this.#clock.now();
+      const version = `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+      if (this.#read?.version !== version || this.#read.until <= now) {
+        const { readMetadata } = await import('./saml-xml.ts');
+        const metadata = readMetadata(await readFile(file, 'utf8'), now);
+        this.#read = { version, until: now + FRESH_MS, metadata };
+      }
+      const { metadata } = this.#read;
       if (this.#trouble !== undefined)
         this.#log.info('The identity provider can be used again.', { Provider: this.name });
       this.#trouble = undefined;

@@ -30,6 +30,13 @@ const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 const STATUS = 'urn:oasis:names:tc:SAML:2.0:status:';
 /** Statuses that tell of the person, not of the configuration. */
 const DENIED = new Set(['AuthnFailed', 'RequestDenied', 'UnknownPrincipal', 'NoAuthnContext', 'NoPassive']);
+/**
+ * Limits of a response: anybody can send one, and time of the library grows with the square of these, before it has
+ * verified a signature. Real ones have about ten of each; the text between tags is not limited.
+ */
+const MAX_DEPTH = 32;
+const MAX_TAG_LENGTH = 4096;
+const MAX_PREFIXES = 64;
 /** Least length of an RSA key, bits. */
 const MIN_RSA_BITS = 2048;
 
@@ -58,7 +65,9 @@ export function checkResponse(
   encoded: string,
   { issuer, receiver }: { readonly issuer: string; readonly receiver: string },
 ): UnverifiedResponse {
-  const root = parsed(decoded(encoded), refuse);
+  const text = decoded(encoded);
+  checkShape(text);
+  const root = parsed(text, refuse);
   if (root.namespaceURI !== PROTOCOL || root.localName !== 'Response') refuse('It is not a SAML response.');
   checkStatus(root);
   if (found(root, 'EncryptedAssertion', 'EncryptedID', 'EncryptedData').length > 0)
@@ -161,6 +170,22 @@ function decoded(encoded: string): string {
   } catch {
     return refuse('The response is not UTF-8.');
   }
+}
+
+/** Refuses what would take long to read. */
+function checkShape(text: string): void {
+  // Attributes cannot hold `<`, so each one begins a tag.
+  const tags = text.match(/<(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/g) ?? [];
+  if (tags.length !== text.split('<').length - 1) refuse('It is not XML.');
+  let depth = 0;
+  for (const tag of tags) {
+    if (tag.startsWith('</')) depth -= 1;
+    else if (!tag.endsWith('/>') && !tag.startsWith('<?')) depth += 1;
+    if (tag.length > MAX_TAG_LENGTH || depth > MAX_DEPTH)
+      refuse('The response has tags that are too long, or too deep.');
+  }
+  if (new Set(text.match(/xmlns:[^\s=]*/g)).size > MAX_PREFIXES)
+    refuse('The response has too many namespace prefixes.');
 }
 
 /** Comments, too, are refused: readers differ about text that they divide. */

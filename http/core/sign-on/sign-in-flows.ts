@@ -140,7 +140,8 @@ export class SignInFlows {
     for (const [other, until] of this.#used)
       if (until <= now || this.#used.size >= MAX_USED) this.#used.delete(other);
       else break;
-    this.#used.set(id, now + FLOW_MS);
+    // Twice, as on several nodes: clocks differ, and an answer may wait in its cookie.
+    this.#used.set(id, now + 2 * FLOW_MS);
     return true;
   }
 

@@ -123,8 +123,10 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
       );
       const { idToken: _, emailVerified: __, ...kept } = person;
       const groups = person.groups && this.mappedGroups(name, person.groups);
+      // An entity id is what a file says: it must not name people of another provider.
+      const issuer = `saml:${name}:${person.issuer}`;
       const cookie = this.flows.answer(
-        { provider: name, state, id: assertion, person: { ...kept, groups } },
+        { provider: name, state, id: assertion, person: { ...kept, issuer, groups } },
         caller,
       );
       if (cookie === undefined) throw new SignInFailure('refused', 'The names of the person are too long.');

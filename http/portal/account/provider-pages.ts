@@ -154,7 +154,7 @@ export function providerRoutes(
       maxBodyBytes: MAX_PROVIDER_FORM,
       headers: ['accept-language'],
       params,
-      body: z.object({ SAMLResponse: z.string().default('') }),
+      body: z.object({ SAMLResponse: z.string().max(MAX_PROVIDER_FORM).default('') }),
       responses: PAGES,
       handle({ params: { name }, body, header, caller }) {
         providerOf(name);

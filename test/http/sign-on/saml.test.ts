@@ -256,6 +256,35 @@ test('a response counts as the provider has signed it, for this service and now 
   t.is(many.person.groups, undefined, 'there are too many for an assertion');
 });
 
+test('what takes long to read is refused before it is read', async (t) => {
+  const { request, finish } = await provider(t.context);
+  const good = signedResponse(partsFor(request), t.context.key);
+  const end = '</samlp:Response>';
+  const many = (count: number, one: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => one(index)).join('');
+  for (const [name, xml] of Object.entries({
+    'a long tag': good.replace('<samlp:Response', `$&${many(400, (n) => ` xmlns:p${n}="u"`)}`),
+    prefixes: good.replace(end, `${many(100, (n) => `<p${n}:x xmlns:p${n}="u"/>`)}$&`),
+    depth: good.replace(end, `${'<a b="/>">'.repeat(40)}${'</a>'.repeat(40)}$&`),
+  }))
+    await t.throwsAsync(finish(xml), { message: /too (?:long|deep|many)/ }, name);
+  // Tags that another reader would read otherwise.
+  const open = good.replace('<samlp:Status>', '<samlp:Status a=">');
+  await t.throwsAsync(finish(open), { message: 'It is not XML.' });
+  const groups = Array.from({ length: 1000 }, (_, index) => `group ${index} of a company with long names`);
+  const full = signedResponse(partsFor(request, { attributes: { groups } }), t.context.key);
+  t.is((await finish(full)).person.groups?.length, 1000);
+});
+
+test('an unsolicited answer from before the start of the service is refused', async (t) => {
+  const { key } = t.context;
+  const { request, finish } = await provider(t.context);
+  const unsolicited = { inResponseTo: undefined, confirmedRequest: undefined };
+  const answer = (issued: number) => signedResponse(partsFor(request, { ...unsolicited, issued }), key);
+  await t.throwsAsync(finish(answer(-60)), { message: /before this service began/ });
+  t.is((await finish(answer(1))).state, undefined);
+});
+
 test('no wrapped assertion counts', async (t) => {
   const { key } = t.context;
   const { request, finish, refusal } = await provider(t.context);
@@ -316,6 +345,13 @@ test.serial('an unsolicited answer counts once, where the settings allow it', as
   const browser = new SiteBrowser();
   t.is((await sendResponse(browser, receiver, xml)).status, 200);
   t.is(await signedInAs(t.context, browser), 'some@open.test');
+  // Two providers can call themselves, and a person, the same: they are two people.
+  const first = await signIn(t.context, { attributes: { email: ['one@example.test'], groups: ['signers'] } });
+  t.is(await signedInAs(t.context, first.browser), 'one@example.test');
+  const twin = { ...given, nameId: first.parts.nameId, attributes: { email: ['twin@open.test'] } };
+  const second = new SiteBrowser();
+  await sendResponse(second, receiver, signedResponse(partsFor(request, twin), key));
+  t.is(await signedInAs(t.context, second), 'twin@open.test');
   const again = new SiteBrowser();
   await refused(t, { answer: await sendResponse(again, receiver, xml), browser: again }, 'replay');
   // One that names a request needs it here, too.
