@@ -52,7 +52,10 @@ export async function backup(
       throw new Fatal('folder.not-empty', `${target} is not empty; nothing is overwritten.`);
     isStarted = true;
     await backupLmdbStore(layout.db, join(target, 'db'));
-    copyKeys(layout.keys, join(target, 'keys'));
+    mkdirSync(join(target, 'keys'), { mode: 0o700 });
+    // What the program changed is in the second, and counts.
+    for (const folder of new Set([settings.storage.keysPath, layout.keys]))
+      copyKeys(folder, join(target, 'keys'));
     // After the store: what it refers to was there before it was copied.
     if (isInBucket) terminal.err(IN_BUCKET);
     else copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
@@ -70,7 +73,6 @@ export async function backup(
 }
 
 function copyKeys(from: string, to: string): void {
-  mkdirSync(to, { mode: 0o700 });
   for (const name of readdirSync(from)) {
     // Files in progress have temporary names.
     if (name.startsWith('.') || !statSync(join(from, name)).isFile()) continue;

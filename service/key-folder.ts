@@ -2,7 +2,7 @@
  * Secrets that the program generates at first start and stores: the API key, the keys of sessions, the development
  * certificates. The folder is 0700, each file 0600; files are created atomically.
  */
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -234,18 +234,23 @@ export async function markKeys(
   ids: Pick<Ids, 'bytes'>,
   { hasPortal, hasApiKey }: { readonly hasPortal: boolean; readonly hasApiKey: boolean },
 ): Promise<KeyMarks> {
-  const kept = [await keepJobSecret(keys, ids), await storedHistoryKey(keys)];
+  const secret = await keepJobSecret(keys, ids);
+  const kept = [secret, await storedHistoryKey(keys)];
   if (hasPortal) kept.push(await keepPortalSecret(keys, ids));
   if (!hasApiKey) kept.push(await loadOrCreateApiKey(keys, ids));
-  return Object.fromEntries(kept.map(({ path, value }) => [basename(path), markOf(basename(path), value)]));
+  return Object.fromEntries(
+    kept.map(({ path, value }) => [basename(path), markOf(secret.value, basename(path), value)]),
+  );
 }
 
-function markOf(name: string, text: string): string {
-  return createHash('sha256').update(`sealwright ${name} ${text}`).digest('hex').slice(0, 16);
+/** With the key of the first: who reads the database cannot try weak texts of the others. */
+function markOf(key: string, name: string, text: string): string {
+  return createHmac('sha256', key).update(`sealwright ${name} ${text}`).digest('hex').slice(0, 16);
 }
 
 /**
- * Compares the keys of this node with those of the nodes that were there before it.
+ * Compares the keys of this node with those of the running nodes that were there before it. One that is silent for its
+ * lease may be gone with its disk; it would be listed until a node has run for a lease.
  * @throws {Fatal} `keys.differ`
  */
 export async function refuseOtherKeys(
@@ -255,7 +260,8 @@ export async function refuseOtherKeys(
 ): Promise<void> {
   const all = (await nodes?.list()) ?? [];
   const session = all.find(({ isThis }) => isThis)?.session ?? 0;
-  for (const node of all.filter((other) => other.session < session)) {
+  const running = all.filter(({ silentMs, leaseSeconds }) => silentMs < leaseSeconds * 1000);
+  for (const node of running.filter((other) => other.session < session)) {
     const { keys } = (node.info ?? {}) as { readonly keys?: KeyMarks };
     const name = Object.keys(own).find((key) => keys?.[key] !== undefined && keys[key] !== own[key]);
     if (name === undefined) continue;

@@ -16,7 +16,13 @@ import { type Millis, parseJobId } from '../../machines/ids.ts';
 import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
 import { move } from '../shared/files/tidy.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
-import { pathKey, pathOfUpload, type StorageLayout, uploadName } from '../shared/storage-layout.ts';
+import {
+  pathKey,
+  pathOfUpload,
+  type StorageLayout,
+  uploadName,
+  VOLUME_FOLDER,
+} from '../shared/storage-layout.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';
 import { JOB } from './job-records/kinds.ts';
@@ -144,9 +150,6 @@ async function renameIfPresent(from: string, to: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
-
-/** Created by the file system at the root of a volume, which processing/ may be; ignored. */
-const VOLUME_FOLDER = 'lost+found';
 
 /**
  * Moves working folders without a job that is queued, waits for a signer or still cleans up. A folder that cannot be

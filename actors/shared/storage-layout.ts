@@ -41,6 +41,9 @@ export function nodeFolderName(node: string): string {
   return encodeURIComponent(node).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length));
 }
 
+/** Created by the file system at the root of a volume, which a work folder may be; ignored. */
+export const VOLUME_FOLDER = 'lost+found';
+
 /** Longest stored path, in UTF-16 units. Source: docs/batch-values.md §3, `job.path-too-long`. */
 export const PATH_LIMIT = 850;
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { Service, temporaryRoot } from '../service/service.ts';
@@ -21,6 +21,23 @@ test('a backup taken while the service works is a root that another service open
   t.is((await restored.job(jobId)).fileName, 'report.txt');
   t.is(await restored.key(), await service.key());
   t.is(await restored.stop(), 0);
+});
+
+test('a backup holds keys that are mounted, and those that were changed since', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  t.is(await service.stop(), 0);
+  const mounted = join(freshFolder(), 'mounted');
+  renameSync(join(root, 'keys'), mounted);
+  mkdirSync(join(root, 'keys'), { mode: 0o700 });
+  writeFileSync(join(root, 'keys', 'session.json'), 'changed', { mode: 0o600 });
+  const target = join(freshFolder(), 'copy');
+  const words = [`--Storage:Root=${root}`, `--Storage:KeysPath=${mounted}`];
+  const { code, err } = await run(freshFolder(), ['backup', target, ...words]);
+  t.is(`${code} ${err}`, '0 ');
+  for (const name of ['job-secret', 'history-key'])
+    t.is(readFileSync(join(target, 'keys', name), 'utf8'), readFileSync(join(mounted, name), 'utf8'));
+  t.is(readFileSync(join(target, 'keys', 'session.json'), 'utf8'), 'changed');
 });
 
 test('a backup overwrites no file, and needs a store', async (t) => {

@@ -34,18 +34,19 @@ export class FolderIntake {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
     if (endedWithSameContent(rows, file)) return 'declined';
-    // The job of the path may have ended since the file was sampled, on another node: it released the path after the file.
-    if (!isOwned(rows) && (await stat(file.path).catch(() => undefined)) === undefined) return 'declined';
+    if (await isGone(rows, file)) return 'declined';
     return (await this.#create(rows, folder, file, 'watcher')) === undefined ? 'active' : 'enqueued';
   }
 
   /**
    * Accepts a file on an operator's request: it need not be stable, and its last job may be canceled or failed.
-   * Undefined when an active job owns the path. Source: docs/batch-values.md §0 (12).
+   * Undefined when an active job owns the path, or one has just removed the file. Source: docs/batch-values.md §0 (12).
    */
   async enqueueByRescan(folder: FolderOfFile, file: Candidate): Promise<JobView | undefined> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
-    const created = await this.#create(await this.#rowsOf(file), folder, file, 'rescan');
+    const rows = await this.#rowsOf(file);
+    if (await isGone(rows, file)) return undefined;
+    const created = await this.#create(rows, folder, file, 'rescan');
     await created?.durable;
     return created && jobView(created.actor);
   }
@@ -92,6 +93,14 @@ export class FolderIntake {
 /** True when an active job owns the path. */
 function isOwned(rows: readonly Row[]): boolean {
   return rows.some((row) => !isProcessedPath(row) && !PATH_ROW.read(row.value).closed);
+}
+
+/**
+ * True when the job of the path has ended since the file was seen, maybe on another node: it removed the file and then
+ * released the path.
+ */
+async function isGone(rows: readonly Row[], { path }: Candidate): Promise<boolean> {
+  return !isOwned(rows) && (await stat(path).catch(() => undefined)) === undefined;
 }
 
 /** True when the newest job of the path is Canceled or Failed and the file is unchanged since. */

@@ -1,4 +1,5 @@
 /** The fields that lists of jobs filter by, in memory. Source: docs/decisions/0251-lists-in-columns.md. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobFormat, JobSource, JobState } from '../../../machines/batch/job-context.ts';
@@ -42,6 +43,9 @@ export const NO_FOLDER = '(upload)';
 
 /** Above it nothing is built: about 40 bytes per job and its name. */
 const MAX_JOBS = 6_000_000;
+
+/** Rows between two turns of the event loop while the table is built; ranges of all profiles are used up together. */
+const ROWS_PER_TURN = 512;
 
 /** Fields that lists filter by. */
 type Facts = Pick<JobRow, 'format' | 'source' | 'folder' | 'fileName'> & {
@@ -115,7 +119,10 @@ async function* readJobs(
     ranges.map((range) => new OrderedRows(store, { ...range, newestFirst: false })),
     false,
   );
+  let taken = 0;
   for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+    taken += 1;
+    if (taken % ROWS_PER_TURN === 0) await nextTurn();
     const [profile, state, order] = row.key as [string, JobState, number];
     yield [order, { ...jobRowOf(row.value), profile, state }];
   }

@@ -16,7 +16,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
 import type { ObjectFile, ObjectStore } from '../../shared/objects/object-store.ts';
-import type { StorageLayout } from '../../shared/storage-layout.ts';
+import { type StorageLayout, VOLUME_FOLDER } from '../../shared/storage-layout.ts';
 import { OutputClaims } from './output-claims.ts';
 
 /** Folder of copies, among the working folders of a node; emptied at each start. */
@@ -184,7 +184,12 @@ export class JobObjects {
   /** Moves what this node put aside for a job from its error folder into the store. */
   async moveErrors(jobId: string): Promise<void> {
     const folder = join(this.#errors, jobId);
-    const files = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const files = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+      const { code, message } = describeFailure(error);
+      if (code === 'ENOENT') return [];
+      // What cannot be read is not removed either.
+      throw new Retryable(code, message);
+    });
     for (const file of files) {
       if (!file.isFile()) continue;
       const path = join(file.parentPath, file.name);
@@ -195,18 +200,25 @@ export class JobObjects {
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** Moves what earlier runs left in the error folder; what fails stays until the next start. */
+  /** Moves the folders that earlier runs left in the error folder; what fails stays until the next start. */
   async moveAllErrors(): Promise<void> {
-    for (const name of await readdir(this.#errors)) {
-      await this.moveErrors(name).catch((error: unknown) =>
+    for (const entry of await readdir(this.#errors, { withFileTypes: true })) {
+      const { name } = entry;
+      if (!entry.isDirectory() || name === VOLUME_FOLDER) continue;
+      try {
+        await this.moveErrors(name);
+      } catch (error) {
+        const { code, message } = describeFailure(error);
         this.runtime.log.warn(
           'The files of a failed job could not be moved into the object store; they stay.',
           {
             Folder: name,
-            Error: describeFailure(error).message,
+            Error: message,
           },
-        ),
-      );
+        );
+        // Each further one would wait as long, and the start with it.
+        if (code === 'storage.unavailable') return;
+      }
     }
   }
 
@@ -221,7 +233,8 @@ export class JobObjects {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, found.length));
       for (let at = 0; at < found.length; ) {
         const { bytesRead } = await reader.read(chunk, 0, chunk.length, at);
-        await file.write(chunk, 0, bytesRead);
+        // `write` may write a part only.
+        await file.appendFile(chunk.subarray(0, bytesRead));
         at += bytesRead;
       }
     } finally {

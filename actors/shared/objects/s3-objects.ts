@@ -57,6 +57,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** Transfers that hold a part in memory at the same time. */
 const MAX_TRANSFERS = 6;
 const PAGE_SIZE = 1000;
+/** Of a key, in UTF-8. */
+const MAX_KEY_BYTES = 1024;
 /** Connections at the same time. A download of a slow client keeps one; at the limit every other request fails. */
 const MAX_SOCKETS = 1000;
 
@@ -147,11 +149,18 @@ class S3Objects implements ObjectStore {
   }
 
   async put(key: string, file: ObjectFile, options: PutOptions = {}): Promise<'stored' | 'exists'> {
+    if (this.#isTooLong(key))
+      throw new Fatal(
+        'output.name-refused',
+        `The object store takes no key of more than ${MAX_KEY_BYTES} bytes: ${key}. Give the input or its folders shorter names.`,
+      );
     const release = await this.#transfer();
     try {
       return await this.#putFile(key, file, options);
     } catch (error) {
       if (error instanceof Fatal) throw error;
+      // Proved again before the next attempt.
+      if (statusOf(error) === 501) this.#exclusive = undefined;
       // The answer to what was stored may be lost. A server that hangs is not asked.
       const mayBeStored = options.replace !== true && (error as ClientError).name !== 'TimeoutError';
       if (mayBeStored && (await this.head(key).catch(() => undefined))?.length === file.length)
@@ -176,6 +185,7 @@ class S3Objects implements ObjectStore {
   }
 
   async head(key: string): Promise<StoredObject | undefined> {
+    if (this.#isTooLong(key)) return undefined;
     const command = new this.#sdk.HeadObjectCommand(this.#object(key));
     const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
     if (found === undefined) return undefined;
@@ -400,7 +410,8 @@ class S3Objects implements ObjectStore {
       if (statusOf(error) === 412) return 'exists';
       // Another put under the key, or its removal, was under way.
       if (statusOf(error) === 409 && !isAgain) return this.#putWhole(key, Body, options, true);
-      if (statusOf(error) !== 501 || condition.IfNoneMatch === undefined) throw error;
+      const mayBePlain = condition.IfNoneMatch !== undefined && options.owner === undefined;
+      if (statusOf(error) !== 501 || !mayBePlain) throw error;
       this.#isConditional = false;
       return this.#putWhole(key, Body, options);
     }
@@ -442,8 +453,9 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  #condition({ replace = false }: PutOptions): { readonly IfNoneMatch?: '*' } {
-    return !replace && this.#isConditional ? { IfNoneMatch: '*' } : {};
+  /** A put with an owner relies on `isExclusive`; that this server seems to know no conditions since does not count. */
+  #condition({ replace = false, owner }: PutOptions): { readonly IfNoneMatch?: '*' } {
+    return !replace && (owner !== undefined || this.#isConditional) ? { IfNoneMatch: '*' } : {};
   }
 
   #made(key: string, { owner }: PutOptions) {
@@ -458,6 +470,10 @@ class S3Objects implements ObjectStore {
   async #abort(upload: { Bucket: string; Key: string; UploadId: string | undefined }): Promise<void> {
     const command = new this.#sdk.AbortMultipartUploadCommand(upload);
     await this.#ifPresent('s3:AbortMultipartUpload', () => this.#client.send(command));
+  }
+
+  #isTooLong(key: string): boolean {
+    return Buffer.byteLength(`${this.#prefix}${key}`) > MAX_KEY_BYTES;
   }
 
   #object(key: string): { readonly Bucket: string; readonly Key: string } {

@@ -84,6 +84,14 @@ test('a node whose keys differ from those of an earlier one is refused with the 
     ),
   );
   t.deepEqual(Object.keys(one ?? {}), ['job-secret', 'history-key', 'portal-secret']);
+  const weak = await Promise.all(
+    [1, 2].map(async () => {
+      const folder = openKeyFolder(freshPath(), systemIds);
+      folder.replace('api-key', 'weak');
+      return (await markKeys(folder, systemIds, { hasPortal: false, hasApiKey: false }))['api-key'];
+    }),
+  );
+  t.not(weak[0], weak[1]);
   const common = {
     openedAt: 0,
     silentMs: 0,
@@ -99,6 +107,8 @@ test('a node whose keys differ from those of an earlier one is refused with the 
   ];
   await t.notThrowsAsync(refuseOtherKeys({ list }, one ?? {}, '/keys'));
   await t.notThrowsAsync(refuseOtherKeys(undefined, other ?? {}, '/keys'));
+  const lost = async () => (await list()).map((node) => ({ ...node, silentMs: node.isThis ? 0 : 5000 }));
+  await t.notThrowsAsync(refuseOtherKeys({ list: lost }, other ?? {}, '/keys'));
   const failure = describeFailure(await t.throwsAsync(refuseOtherKeys({ list }, other ?? {}, '/keys')));
   t.is(failure.code, 'keys.differ');
   t.regex(

@@ -4,6 +4,30 @@ import { join } from 'node:path';
 import test from 'ava';
 import { batchFixture } from '../batch-harness.ts';
 
+test('a file that its job has removed since a rescan listed it gets no second job', async (t) => {
+  let path = '';
+  const fixture = await batchFixture(t, {
+    start: false,
+    wrapStore: (store) =>
+      new Proxy(store, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== 'function') return member;
+          if (name !== 'rows') return member.bind(target);
+          return async (query: Parameters<typeof store.rows>[0]) => {
+            if (query.view === 'paths' && path !== '') await rm(path, { force: true });
+            return target.rows(query);
+          };
+        },
+      }),
+  });
+  path = join(fixture.layout.input, 'gone.txt');
+  await writeFile(path, 'gone');
+  const { totals } = await fixture.batch.folders.rescan(undefined);
+  t.is(totals.scanned, 1);
+  t.is(totals.enqueued, 0);
+});
+
 test('a file that its job has removed since it was sampled gets no second job', async (t) => {
   let removal: Promise<void> | undefined;
   let removed = () => {};

@@ -1,7 +1,8 @@
 /** Files in a bucket of a real server, which is late, refuses, breaks off and comes back. */
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { ListMultipartUploadsCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { systemClock, systemIds } from '@sealwright/runtime';
@@ -47,6 +48,35 @@ onServer('a bucket keeps the contract of an object store', async (t, server) => 
   const objects = await open(await server.bucket());
   await assertObjectContract(t, objects);
   t.true(objects.isConditional);
+});
+
+onServer('a key that no server takes is refused for good, not held for', async (t, server) => {
+  const objects = await open(await server.bucket());
+  const key = `batch/output/${'ж'.repeat(600)}`;
+  await t.throwsAsync(objects.put(key, fileOf(t, Buffer.from('a'))), { message: /more than 1024 bytes/ });
+  t.is(await objects.head(key), undefined);
+});
+
+test('an output is never put without its condition, whatever the server says meanwhile', async (t) => {
+  const conditions: unknown[] = [];
+  // Answers as a gateway that forgets the condition for a while.
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    if (request.method === 'PUT') conditions.push(request.headers['if-none-match']);
+    const status = request.method === 'PUT' ? 501 : 404;
+    request.on('end', () => response.writeHead(status).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const objects = await open({
+    ...{ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', bucket: 'bucket', prefix: '' },
+    ...{ accessKeyId: 'id', secretAccessKey: 'secret', forcePathStyle: true, serverSideEncryption: false },
+  });
+  const put = objects.put('batch/output/a', fileOf(t, Buffer.from('a')), { owner: 'job-1' });
+  await t.throwsAsync(put, { message: /s3:PutObject/ });
+  t.true(conditions.length > 0);
+  t.true(conditions.every((condition) => condition === '*'));
 });
 
 /** A server between client and store; `breaks` is told of each connection before any byte. */
