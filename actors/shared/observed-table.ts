@@ -90,7 +90,10 @@ export class ObservedTable<Facts> {
     if (this.#state !== 'ready') return undefined;
     const count = this.#source.count();
     if (count !== undefined && this.#table.size !== count) return undefined;
-    return this.#table.page(scan);
+    const table = this.#table;
+    const found = await table.page(scan);
+    // Given up meanwhile: its texts are gone.
+    return this.#table === table ? found : undefined;
   }
 
   /** Never rejects: nobody may wait for it, and where the store fails, reading the rows says so. */

@@ -120,7 +120,8 @@ export class OrderedColumns {
       const moves = this.#moves;
       const yields = attempt < MAX_ATTEMPTS;
       const found = await this.#scan(scan, yields, () => this.#moves === moves);
-      if (found !== undefined) return found;
+      // A row that was removed in a turn of the event loop is none of the page: the next one takes its place.
+      if (found?.orders.every((order) => this.#rowOf(order) !== undefined)) return found;
     }
   }
 

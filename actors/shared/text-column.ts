@@ -84,6 +84,7 @@ export class TextColumn {
     if (text === '') return NO_ENTRY;
     let segment = this.#segments[this.#filling];
     if (segment === undefined || segment.length === SEGMENT_SIZE) {
+      const full = this.#filling;
       segment?.seal();
       if (this.#segments.length - this.#keptSince > SEGMENTS_LATER || this.#free.length > SEGMENTS_LATER)
         this.#kept.clear();
@@ -91,6 +92,8 @@ export class TextColumn {
       this.#filling = free ?? this.#segments.length;
       segment = new Segment();
       this.#segments[this.#filling] = segment;
+      // Most of it may have been removed while it was filled.
+      this.#shrink(full);
     }
     return this.#filling * SEGMENT_SIZE + segment.add(order, text);
   }
@@ -105,9 +108,13 @@ export class TextColumn {
   remove(entry: number): void {
     if (entry === NO_ENTRY) return;
     const number = Math.floor(entry / SEGMENT_SIZE);
+    this.#segments[number]?.remove(entry % SEGMENT_SIZE);
+    if (number !== this.#filling) this.#shrink(number);
+  }
+
+  #shrink(number: number): void {
     const segment = this.#segments[number];
-    segment?.remove(entry % SEGMENT_SIZE);
-    if (segment === undefined || number === this.#filling || segment.left > SEGMENT_SIZE / 2) return;
+    if (segment === undefined || segment.left > SEGMENT_SIZE / 2) return;
     this.#segments[number] = undefined;
     this.#free.push(number);
     for (const [order, text] of segment.entries()) this.#moved(order, this.add(order, text));

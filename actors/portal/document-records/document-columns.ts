@@ -177,7 +177,8 @@ export class DocumentColumns {
     const page = await table.page({ ...orderBounds(query), groups, newestFirst, offset, limit, total });
     if (page === undefined) return undefined;
     const found = page.orders.map((order) => listed(order, table.textOf(order, IDS)));
-    return { found: found.filter(({ id }) => id !== ''), totalCount: page.totalCount };
+    // Gone meanwhile: a page without it would look like the last one.
+    return found.every(({ id }) => id !== '') ? { found, totalCount: page.totalCount } : undefined;
   }
 
   #table(organization: OrganizationId, isDeleted: boolean): ObservedTable<Facts> {
@@ -185,7 +186,9 @@ export class DocumentColumns {
     let table = this.#tables.get(key);
     // The one that is used last is the last one.
     this.#tables.delete(key);
-    let others = isDeleted ? 0 : this.count(organization);
+    // A table that is never built needs no memory of others.
+    const own = isDeleted ? 0 : this.count(organization);
+    let others = own > MAX_DOCUMENTS ? 0 : own;
     for (const one of this.#tables.values()) others += one.size;
     for (const [oldest, { size }] of this.#tables) {
       if (others <= MAX_DOCUMENTS) break;

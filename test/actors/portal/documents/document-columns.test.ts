@@ -63,6 +63,7 @@ function someDocument(order: number, organization: OrganizationId): DocumentActo
     status: oneOf(['Pending', 'Created', 'Completed']),
     user: { id: `u${order}-${at}`, ...oneOf(PEOPLE) },
     ruleUsers: [],
+    confirmations: [],
   }));
   const context = {
     ...{ order, actions, tags },

@@ -441,9 +441,11 @@ function LastDay({ item: { expirationDate, status } }: { readonly item: Overview
   const day = <Day at={new Date(expirationDate).toISOString()} />;
   const left = expirationDate - now;
   if (status !== 'Pending' || left > EXPIRY_WARNING_MS || left < 0) return <span class="muted">{day}</span>;
+  // Whole days: a last day ends with its last moment, and in the morning that is nearly a day more.
+  const whole = left < DAY_MS ? left : left - (left % DAY_MS);
   return (
     <>
-      <Badge tone="warn">{relativeTime(left, locale)}</Badge>
+      <Badge tone="warn">{relativeTime(whole, locale)}</Badge>
       <div class="small muted">{day}</div>
     </>
   );
