@@ -75,7 +75,7 @@ export function createOutgoing(
       notify: createMailHandler(),
       sendMail: sendMailHandler({
         ...{ mailer, caller, gateway, profileOf, links, codeFor, sender },
-        clock: runtime.clock,
+        ...{ clock: runtime.clock, store: runtime.store },
       }),
       reportMail: reportMailHandler(),
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),

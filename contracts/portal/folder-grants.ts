@@ -63,7 +63,11 @@ export const setFolderGrants = operation({
   params: folderParams,
   body: members({
     grants: list(
-      members({ type: word(GRANTEE_TYPES).describe(TYPE), id: uuid, right: word(RIGHTS).describe(RIGHT) }),
+      members({
+        type: word(GRANTEE_TYPES).describe(TYPE),
+        id: uuid.describe('Id of the user or group, from the list of grantees.'),
+        right: word(RIGHTS).describe(RIGHT),
+      }),
       {
         most: MAX_GRANTS,
         refusal: { code: 'LimitExceeded', message: `A folder has at most ${MAX_GRANTS} grants.` },

@@ -163,7 +163,7 @@ export const PORTAL_WEBHOOKS = {
   ),
   MailFailed: documentEvent(
     'MailFailed',
-    'A mail to a participant could not be delivered.',
+    'A mail, or a code by telephone, to a participant could not be delivered.',
     { mail: participantWithReason.describe('To whom, when and why not.') },
     NAMED_ONLY,
   ),

@@ -65,7 +65,11 @@ export type FolderMessage = { readonly at: Millis } & (
       /** Caller, as the journal names it. */
       readonly by: string;
     }
-  | ({ readonly type: 'REMOVE' } & FolderRemoval)
+  | ({
+      readonly type: 'REMOVE';
+      /** Those that counted here by a folder around, which is removed as well: they protect what is left. Absent = none. */
+      readonly grants?: readonly FolderGrant[];
+    } & FolderRemoval)
   | { readonly type: 'EMPTIED' }
 );
 
@@ -97,16 +101,21 @@ export const folderMachine = setup({
         },
         REMOVE: {
           target: 'Removing',
-          actions: {
-            type: 'effect',
-            params: ({ context, event: { action, destination, by } }) => ({
-              do: 'emptyFolder' as const,
-              organizationId: context.organizationId,
-              action,
-              destination,
-              by,
-            }),
-          },
+          actions: [
+            assign(({ context, event: { grants } }) =>
+              grants === undefined || (context.grants ?? []).length > 0 ? {} : { grants },
+            ),
+            {
+              type: 'effect',
+              params: ({ context, event: { action, destination, by } }) => ({
+                do: 'emptyFolder' as const,
+                organizationId: context.organizationId,
+                action,
+                destination,
+                by,
+              }),
+            },
+          ],
         },
       },
     },

@@ -125,6 +125,12 @@ function isUrgent(about: MailContent['about']): boolean {
   return about === 'code' || about === 'sign-in';
 }
 
+/** A gateway that does not answer holds up messages alone. */
+function laneOf({ content, organizationId }: MailContext): string {
+  if ('message' in content && content.message !== undefined) return 'messages';
+  return isUrgent(content.about) ? 'codes' : organizationId;
+}
+
 const machine = setup({
   types: { context: {} as MailContext, input: {} as MailInput, events: {} as MailMessage },
   actions: {
@@ -201,7 +207,7 @@ export const mailMachine = machine.createMachine({
         type: 'effect',
         params: ({ context }): SendMailEffect => ({
           do: 'sendMail',
-          lane: isUrgent(context.content.about) ? 'codes' : context.organizationId,
+          lane: laneOf(context),
         }),
       },
       on: {

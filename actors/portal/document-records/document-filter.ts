@@ -168,7 +168,10 @@ export function predicatesOf(
     const [isPerson] = query.findsPeople === true ? participantPredicates({ participantQ: q }) : [];
     questions.push((facts, order) => isFound(facts, order) || isPerson?.(facts, order) === true);
   }
-  if (folders !== undefined) questions.push((facts) => folders.includes(facts.folder ?? NO_FOLDER));
+  if (folders !== undefined) {
+    const reached = new Set(folders);
+    questions.push((facts) => reached.has(facts.folder ?? NO_FOLDER));
+  }
   if (exceptFolders !== undefined) {
     const hidden = new Set(exceptFolders);
     questions.push(({ folder }) => folder === null || !hidden.has(folder));

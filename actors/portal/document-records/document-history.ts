@@ -34,6 +34,7 @@ const RECORDED: Readonly<Record<TrailAction | 'mailed' | 'expiring', DocumentHis
   expiring: 'ExpiryWarned',
   'mail-delivered': 'MailDelivered',
   'mail-refused': 'MailRefused',
+  'message-refused': 'MailRefused',
   opened: 'Opened',
   viewed: 'Viewed',
   'code-sent': 'CodeSent',

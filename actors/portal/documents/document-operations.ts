@@ -144,7 +144,10 @@ export class DocumentOperations {
     const found = await Promise.all(
       rows.map(({ key }) => system.read({ kind: DOCUMENT_OPERATION, id: String(key.at(-1)) })),
     );
-    return { items: found.filter((actor) => actor !== undefined).map(viewOf), totalCount };
+    const known = found.filter(
+      (actor) => actor !== undefined && isWithin(tenant, actor.context.filter),
+    ) as ActorView<DocumentOperationContext>[];
+    return { items: known.map(viewOf), totalCount };
   }
 
   /** Refusals: `DocumentOperationNotFound`. */

@@ -113,6 +113,11 @@ export class DocumentService {
     return { ...page, items };
   }
 
+  /** Refusals: those of `documentToChange`. */
+  async assertChangeable(tenant: Tenant, id: DocumentId): Promise<void> {
+    await this.#changeable(tenant, id);
+  }
+
   async remove(tenant: Tenant, id: DocumentId): Promise<void> {
     await this.#send(tenant, id, { type: 'DELETE', action: 'DeletedByUserOrApplication' });
   }

@@ -38,7 +38,7 @@ import { documentAddress } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
-import { type RecordRuntime, Records } from '../shared/records.ts';
+import { folderNamed, type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -53,12 +53,17 @@ type StoredDraft = ActorView<DraftContext>;
 
 export const draftDefinition = defineActor(DRAFT, {
   machine: draftMachine,
-  version: 3,
+  version: 4,
   migrations: {
     // Version 1 did not record the calls that send a draft, and had no state Unsaved.
-    1: { migrate: ({ state, context }) => ({ state, context: { ...context, calls: [] } }) },
+    1: {
+      migrate: ({ state, context }) => ({ state, context: { ...context, calls: [] } }),
+      facts: factsBefore4,
+    },
     // Version 2 did not record which attempts are being canceled, and ended a removed draft with its effects.
-    2: { migrate: (stored) => stored },
+    2: { migrate: (stored) => stored, facts: factsBefore4 },
+    // The rows of version 3 did not name the folder.
+    3: { migrate: (stored) => stored, facts: factsBefore4 },
   },
   rows: draftRows,
   counters: draftCounters,
@@ -69,8 +74,19 @@ export const draftDefinition = defineActor(DRAFT, {
 function draftRows(draft: StoredDraft): readonly Row[] {
   if (draft.state === 'Sent' || draft.state === DRAFT_REMOVED) return [];
   const { organizationId, creationDate, createdBy } = draft.context;
-  const value = { ...itemOf(draft), createdBy: { ...createdBy } };
+  const folderId = folderNamed(draft.context.document);
+  const value = {
+    ...{ ...itemOf(draft), createdBy: { ...createdBy } },
+    ...(folderId !== null && { folderId }),
+  };
   return [{ view: 'drafts', key: [organizationId, creationDate, draft.id], value }];
+}
+
+function factsBefore4(draft: StoredDraft) {
+  const rows = draftRows(draft).map(
+    (row): Row => ({ ...row, value: itemOfRow(row.value) as object as Row['value'] }),
+  );
+  return { rows, counters: draftCounters(draft) };
 }
 
 function draftCounters({ state, context }: StoredDraft): { readonly [name: string]: number } {
@@ -99,6 +115,7 @@ export class Drafts {
         message: 'The draft is being sent, or was sent. Send it again to get its documents.',
       },
       isOver: ({ state }) => state === DRAFT_REMOVED,
+      folderOf: ({ document }) => folderNamed(document),
     });
   }
 
@@ -137,7 +154,7 @@ export class Drafts {
 
   /** Refusals: as `create`, and `InvalidDocumentStatus` once it is being sent. */
   async replace(tenant: Tenant, id: string, body: NewDraft): Promise<void> {
-    const draft = await this.#records.existing(tenant, id);
+    const draft = await this.#records.toChange(tenant, id);
     const content = await this.#content(tenant, body, draft.context.uploads);
     await this.#records.change(tenant, id, { type: 'REPLACE', content });
   }
@@ -153,6 +170,7 @@ export class Drafts {
 
   /** Refusals: `InvalidDocumentStatus` once it is being sent. */
   async remove(tenant: Tenant, id: string): Promise<void> {
+    await this.#records.toChange(tenant, id);
     await this.#records.change(tenant, id, { type: 'REMOVE' });
   }
 
@@ -293,7 +311,8 @@ function itemOf({ id, state, context }: StoredDraft): DraftItem {
 
 /** The value that `draftRows` wrote. */
 function itemOfRow(value: Row['value']): DraftItem {
-  return value as object as DraftItem;
+  const { folderId: _folder, ...item } = value as object as DraftItem & { readonly folderId?: string };
+  return item;
 }
 
 function sentOf({ context }: StoredDraft): readonly MadeDocument[] {

@@ -13,9 +13,9 @@ import {
   Retryable,
 } from '@sealwright/runtime';
 import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
-import type { EmptyFolderEffect, FolderRemoval } from '../../../machines/portal/folder.ts';
+import type { EmptyFolderEffect, FolderGrant, FolderRemoval } from '../../../machines/portal/folder.ts';
 import '../../shared/document-faults.ts';
-import { FOLDER, foldersIn } from './folders.ts';
+import { FOLDER, foldersIn, MAX_FOLDER_DEPTH } from './folders.ts';
 
 /** Documents and folders processed concurrently. */
 const BATCH_SIZE = 64;
@@ -63,7 +63,7 @@ export function emptyFolderHandler(
           list: (organization: OrganizationId, id: FolderId, limit: number) =>
             foldersIn(store, organization, id, limit),
           kind: FOLDER,
-          event: folderEvent(removal, destination),
+          event: folderEvent(removal, destination, await grantsOf(system, folder)),
         },
       ];
       for (const { list, kind, event } of content) {
@@ -97,14 +97,33 @@ async function openDestination(
   return isOpen ? destination : null;
 }
 
+/** Grants that count in a folder. */
+async function grantsOf(
+  system: Pick<ActorSystem, 'read'>,
+  folder: FolderId,
+): Promise<readonly FolderGrant[]> {
+  let at: FolderId | null = folder;
+  for (let depth = 0; at !== null && depth <= MAX_FOLDER_DEPTH; depth++) {
+    const { grants = [], parentId = null }: { grants?: readonly FolderGrant[]; parentId?: FolderId | null } =
+      (await system.read({ kind: FOLDER, id: at }))?.context ?? {};
+    if (grants.length > 0) return grants;
+    at = parentId;
+  }
+  return [];
+}
+
 function documentEvent({ action }: FolderRemoval, folderId: FolderId | null) {
   return action === 'MoveContent'
     ? { type: 'MOVE', folderId }
     : { type: 'DELETE', action: 'DeletedByFolder' };
 }
 
-function folderEvent({ action, by }: FolderRemoval, parentId: FolderId | null) {
+function folderEvent(
+  { action, by }: FolderRemoval,
+  parentId: FolderId | null,
+  grants: readonly FolderGrant[],
+) {
   return action === 'MoveContent'
     ? { type: 'REPARENT', parentId }
-    : { type: 'REMOVE', action, destination: null, by };
+    : { type: 'REMOVE', action, destination: null, by, ...(grants.length > 0 && { grants }) };
 }

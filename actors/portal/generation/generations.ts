@@ -124,7 +124,11 @@ export class Generations {
     private readonly uploads: Uploads,
     private readonly creation: DocumentCreation,
   ) {
-    this.#records = new Records(runtime, { kind: GENERATION, notFound: 'DocumentGenerationNotFound' });
+    this.#records = new Records(runtime, {
+      kind: GENERATION,
+      notFound: 'DocumentGenerationNotFound',
+      folderOf: ({ folderId }) => folderId,
+    });
   }
 
   /** Every row is checked before it resolves; the documents come later. @param seed as of `DocumentService.create` */
@@ -252,7 +256,7 @@ export class Generations {
 
   /** The documents that exist stay. Refusals: `DocumentOperationEnded`. */
   async cancel(tenant: Tenant, given: string): Promise<GenerationView> {
-    const { id } = await this.#records.existing(tenant, given);
+    const { id } = await this.#records.toChange(tenant, given);
     const canceled = await this.#records.send(id, { type: 'CANCEL' });
     if (canceled === undefined && (await this.#records.read(id))?.state !== 'Canceling')
       throw new PortalRefusal('DocumentOperationEnded');
@@ -316,12 +320,15 @@ export class Generations {
   ): Promise<readonly { readonly at: Millis; readonly generation: GenerationView }[]> {
     const prefix = [tenant.organization.id, templateId];
     const rows = await this.runtime.store.rows({ view: OF_TEMPLATE, prefix, reverse: true, limit });
-    return Promise.all(
-      rows.map(async ({ key }) => ({
-        at: key[2] as Millis,
-        generation: await this.get(tenant, String(key[3])),
-      })),
+    const found = await Promise.all(
+      rows.map(async ({ key }) => {
+        const id = String(key[3]);
+        const made = await this.#records.find(tenant.organization.id, id);
+        if (made === undefined || !this.#records.knows(tenant, made)) return undefined;
+        return { at: key[2] as Millis, generation: await this.get(tenant, id) };
+      }),
     );
+    return found.filter((one) => one !== undefined);
   }
 
   /** Refusals: `UploadNotFound`, `InvalidGenerationFile`. */

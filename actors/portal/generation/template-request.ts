@@ -68,8 +68,8 @@ export function rolesOf(actions: readonly NewFlowAction[]): readonly string[] {
 
 /** The request as it can be checked before anybody takes a role: read-only fields may still lack their values. */
 export function withStandIns(request: CreateDocuments, roles: readonly string[]): CreateDocuments {
-  // An identifier that every format takes.
-  const user = { email: 'participant@example.org' };
+  // An identifier that every format takes, and a number for actions that require a code by telephone.
+  const user = { email: 'participant@example.org', phone: '+12025550100' };
   const participants = roles.map((role) => ({ role, user }));
   const filled = withPeople(request, { participants, fieldValues: {} });
   return {

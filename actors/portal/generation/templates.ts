@@ -39,7 +39,7 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import { uploadIdsOf } from '../drafts/drafts.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
-import { type RecordRuntime, Records } from '../shared/records.ts';
+import { folderNamed, isKnown, type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
 import { requestOfDocument } from './document-template.ts';
@@ -55,20 +55,37 @@ type StoredTemplate = ActorView<TemplateContext>;
 
 export const templateDefinition = defineActor(TEMPLATE, {
   machine: templateMachine,
-  version: 1,
+  version: 2,
+  migrations: {
+    // The rows of version 1 did not name the folder.
+    1: {
+      migrate: (stored) => stored,
+      facts: (template) => ({
+        rows: templateRows(template).map(
+          (row): Row => ({ ...row, value: itemOfRow(row.value) as object as Row['value'] }),
+        ),
+        counters: templateCounters(template),
+      }),
+    },
+  },
   rows: templateRows,
-  counters: ({ context }) => ({
-    [`templates/${context.organizationId}`]: 1,
-    ...blobCounters(context.versions.flatMap(({ uploads }) => uploads.map(({ blob }) => blob))),
-  }),
+  counters: templateCounters,
   ends: ({ state }) => state === TEMPLATE_REMOVED,
 });
+
+function templateCounters({ context }: StoredTemplate): { readonly [name: string]: number } {
+  return {
+    [`templates/${context.organizationId}`]: 1,
+    ...blobCounters(context.versions.flatMap(({ uploads }) => uploads.map(({ blob }) => blob))),
+  };
+}
 
 function templateRows(template: StoredTemplate): readonly Row[] {
   const { organizationId, order, createdBy } = template.context;
   const newest = newestOf(template);
   const people = { createdBy: { ...createdBy }, updatedBy: { ...newest.createdBy } };
-  const value = { ...itemOf(template, newest), ...people };
+  const folderId = folderNamed(newest.document);
+  const value = { ...itemOf(template, newest), ...people, ...(folderId !== null && { folderId }) };
   return [{ view: 'templates', key: [organizationId, order, template.id], value }];
 }
 
@@ -95,6 +112,7 @@ export class Templates {
       kind: TEMPLATE,
       notFound: 'TemplateNotFound',
       list: { view: 'templates', most: 1_000, items: 'templates' },
+      folderOf: ({ versions }) => folderNamed(versions.at(-1)?.document),
     });
   }
 
@@ -178,6 +196,8 @@ export class Templates {
   async get(tenant: Tenant, id: string, version: number | null): Promise<TemplateView> {
     const template = await this.#records.existing(tenant, id);
     const found = versionOf(template, version);
+    const folderId = folderNamed(found.document);
+    if (!isKnown(tenant, folderId)) throw new PortalRefusal('TemplateVersionNotFound');
     return { ...itemOf(template, found), document: found.document };
   }
 
@@ -189,7 +209,7 @@ export class Templates {
 
   /** Adds a version. Refusals: as `create`. @param request the same request adds one version */
   async replace(tenant: Tenant, id: string, body: NewTemplate, request?: string): Promise<TemplateItem> {
-    const { context } = await this.#records.existing(tenant, id);
+    const { context } = await this.#records.toChange(tenant, id);
     const earlier = context.versions.flatMap(({ uploads }) => uploads);
     const template = await this.#records.change(tenant, id, {
       type: 'REPLACE',
@@ -200,6 +220,7 @@ export class Templates {
   }
 
   async remove(tenant: Tenant, id: string): Promise<void> {
+    await this.#records.toChange(tenant, id);
     await this.#records.change(tenant, id, { type: 'REMOVE' });
   }
 
@@ -331,5 +352,6 @@ function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateIte
 
 /** The value that `templateRows` wrote. */
 function itemOfRow(value: Row['value']): TemplateItem {
-  return value as object as TemplateItem;
+  const { folderId: _folder, ...item } = value as object as TemplateItem & { readonly folderId?: string };
+  return item;
 }

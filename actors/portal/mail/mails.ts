@@ -55,7 +55,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
           documentAddress(document.id),
           {
             type: 'RECORD',
-            action: actionOf(content.about, isDelivered),
+            action: actionOf(content.about, isDelivered, message !== undefined),
             principal: { by: name ?? message?.phone ?? email, userId, ipAddress: null, userAgent: null },
             detail: `${content.about}${message === undefined ? '' : ` by ${message.channel}`}: ${answer}`,
             flowActionId,
@@ -74,8 +74,12 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
   };
 }
 
-function actionOf(about: ReportMailEffect['content']['about'], isDelivered: boolean): TrailAction {
-  if (!isDelivered) return 'mail-refused';
+function actionOf(
+  about: ReportMailEffect['content']['about'],
+  isDelivered: boolean,
+  isMessage: boolean,
+): TrailAction {
+  if (!isDelivered) return isMessage ? 'message-refused' : 'mail-refused';
   return about === 'code' ? 'code-sent' : 'mail-delivered';
 }
 
@@ -162,6 +166,20 @@ export async function messagesSince(
   const prefix = [organization, phone];
   const rows = await store.rows({ view: 'messages', prefix, after: [...prefix, time], limit: most });
   return rows.map(({ key }) => Number(key[2]));
+}
+
+/** True when the message is one of the first `most` to its telephone in the day before it: calls at once may ask for more. */
+export async function isAmongFirst(
+  store: Pick<ServiceRuntime['store'], 'rows'>,
+  id: string,
+  { organizationId, createdAt }: Pick<MailContext, 'organizationId' | 'createdAt'>,
+  phone: string,
+  most: number,
+): Promise<boolean> {
+  const prefix = [organizationId, phone];
+  const after = [...prefix, createdAt - 24 * 3_600_000];
+  const rows = await store.rows({ view: 'messages', prefix, after, limit: most });
+  return rows.length < most || rows.some(({ key }) => key[3] === id);
 }
 
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */

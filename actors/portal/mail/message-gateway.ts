@@ -44,6 +44,9 @@ export async function sendMessage(
   const { gateway, organization, codeFor } = options;
   if (gateway === undefined)
     throw new MailFailure('message.gateway', 'Portal:MessageGateway:Url is not set.', false);
+  // Pauses double, and an operator or sender may ask again: a code that is over costs money and helps nobody.
+  if (options.clock.now() >= context.createdAt + CODE_DELIVERY_TIMEOUT_MS)
+    throw new MailFailure('message.gateway', 'The code is no longer valid.', true);
   const code = codeOf(request, codeFor);
   const body = JSON.stringify(bodyOf(id, code, request, context, organization));
   const { attempt, outcome } = await attemptWebhook(

@@ -1,8 +1,15 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
-import { describeFailure, type EffectHandler, Fatal, isRetryable } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  describeFailure,
+  type EffectHandler,
+  Fatal,
+  isRetryable,
+} from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
+import { MAX_MESSAGES_PER_DAY } from '../../../machines/portal/flow-action.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
@@ -10,7 +17,7 @@ import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail, testMail } from './mail-rendering.ts';
-import { MAIL, type TestMailSender } from './mails.ts';
+import { isAmongFirst, MAIL, type TestMailSender } from './mails.ts';
 import { type MessageGateway, sendMessage } from './message-gateway.ts';
 
 /** Maximum time that a person waits for the answer, milliseconds. */
@@ -67,6 +74,7 @@ export type MailProfileLookup = (id: OrganizationId) => Promise<MailProfile | un
 
 /** Sends mails through the relay, and codes for telephones through the gateway of the operator. */
 export function sendMailHandler({
+  store,
   mailer,
   caller,
   gateway,
@@ -76,6 +84,7 @@ export function sendMailHandler({
   sender,
   clock,
 }: {
+  readonly store: Pick<ActorStore, 'rows'>;
   readonly mailer: Mailer;
   readonly caller: WebhookCaller;
   /** Undefined: there is none. */
@@ -106,6 +115,8 @@ export function sendMailHandler({
         if ('message' in content && content.message !== undefined) {
           const options = { gateway, organization, codeFor, caller, clock, signal };
           const { message } = content;
+          if (!(await isAmongFirst(store, actor.id, mail.context, message.phone, MAX_MESSAGES_PER_DAY)))
+            throw new MailFailure('message.limit', 'Too many codes were sent to this number today.', true);
           const reply = await sendMessage(actor.id, { ...content, message }, mail.context, options);
           return { type: 'SENT', reply };
         }

@@ -20,6 +20,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import { derivedId } from './effect-ids.ts';
+import { assertMayChange, reachesFolder } from './folder-access.ts';
 
 export type RecordRuntime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
@@ -37,6 +38,21 @@ export interface RecordKind<Kind extends string> {
   readonly notAccepted?: { readonly code: PortalRefusalCode; readonly message: string };
   /** True for a record that counts as removed although its actor has not ended. @default never */
   readonly isOver?: (actor: ActorView<ContextOf<Kind>>, now: Millis) => boolean;
+  /** Folder that a record names, null = none; also `folderId` of its row. Who must not know it knows no such record. @default none */
+  readonly folderOf?: (context: ContextOf<Kind>) => string | null;
+}
+
+/** The folder that a kept creation request names; null = none. Names of members are in any case, and the last one counts. */
+export function folderNamed(document: unknown): string | null {
+  const named = Object.entries(Object(document) as object).filter(
+    ([name, value]) => name.toLowerCase() === 'folderid' && typeof value === 'string',
+  );
+  return String(named.at(-1)?.[1] ?? '').toLowerCase() || null;
+}
+
+/** True when a caller may know a record that names this folder. */
+export function isKnown(tenant: Tenant, folderId: string | null): boolean {
+  return folderId === null || reachesFolder(tenant, folderId);
 }
 
 /** For creations: an actor that exists already was made by the same request. */
@@ -52,7 +68,7 @@ export class Records<Kind extends string> {
 
   /** The rows of one page; by position where the query has one. @param matches further filter of rows */
   async list(
-    { organization }: Tenant,
+    tenant: Tenant,
     {
       q,
       limit,
@@ -62,11 +78,16 @@ export class Records<Kind extends string> {
     }: RecordQuery & { readonly position?: 'start' | ListPosition | undefined },
     matches?: (row: Row) => boolean,
   ): Promise<Page<Row>> {
+    const { organization } = tenant;
     const view = this.kind.list?.view ?? '';
     const named = containing(q, ({ value }) => (value as { readonly name: string }).name);
+    const isRestricted = this.kind.folderOf !== undefined && tenant.rights !== undefined;
+    const known = ({ value }: Row) =>
+      isKnown(tenant, (value as { readonly folderId?: string }).folderId ?? null);
+    const filters = [named, matches, isRestricted ? known : undefined].filter((one) => one !== undefined);
     const range = {
       ...{ view, prefix: [organization.id], newestFirst: order === 'Desc', limit },
-      matches: named && matches ? (row: Row) => named(row) && matches(row) : (named ?? matches),
+      matches: filters.length === 0 ? undefined : (row: Row) => filters.every((fits) => fits(row)),
       counter: `${view}/${organization.id}`,
     };
     const { rows, ...rest } =
@@ -141,9 +162,23 @@ export class Records<Kind extends string> {
     return (context.organizationId ?? context.organization?.id) === organization ? actor : undefined;
   }
 
-  async existing({ organization }: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
-    const actor = await this.find(organization.id, id);
-    if (actor === undefined) throw new PortalRefusal(this.kind.notFound);
+  async existing(tenant: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
+    const actor = await this.find(tenant.organization.id, id);
+    if (actor === undefined || !this.knows(tenant, actor)) throw new PortalRefusal(this.kind.notFound);
+    return actor;
+  }
+
+  /** True unless the record names a folder that the caller must not know. */
+  knows(tenant: Tenant, { context }: Pick<ActorView<ContextOf<Kind>>, 'context'>): boolean {
+    return isKnown(tenant, this.kind.folderOf?.(context) ?? null);
+  }
+
+  /** As `existing`. Refusals: also `Forbidden`, where rights on the folder of the record do not permit a change. */
+  async toChange(tenant: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
+    const actor = await this.existing(tenant, id);
+    const folderId = this.kind.folderOf?.(actor.context) ?? null;
+    const { createdBy }: { readonly createdBy?: { readonly id: string } } = actor.context ?? {};
+    if (folderId !== null && createdBy !== undefined) assertMayChange(tenant, { folderId, createdBy });
     return actor;
   }
 

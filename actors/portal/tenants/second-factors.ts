@@ -127,6 +127,7 @@ export class SecondFactors {
     const counter = bytes && verifyTotp(bytes, given.code, this.#seconds(), -1);
     if (bytes === undefined || counter === undefined) return undefined;
     const recovery = this.#recoveryCodes();
+    if (waiting === undefined) await this.#requireOwn(owner);
     const begins = waiting === undefined ? undefined : this.#whole(owner, waiting, from);
     const isAccepted = await this.#send(owner.userId, {
       type: 'ENROL_FACTOR',
@@ -158,6 +159,7 @@ export class SecondFactors {
 
   /** Removes the factor; needs a code. */
   async remove(owner: FactorOwner, code: string, from: RequestOrigin): Promise<FactorOutcome<void>> {
+    await this.#requireOwn(owner);
     const outcome = await this.#prove(owner, code, from, { removes: true });
     if (outcome.kind === 'done') await this.#record(owner, 'FactorRemoved', from);
     return outcome;
@@ -170,6 +172,7 @@ export class SecondFactors {
     from: RequestOrigin,
   ): Promise<FactorOutcome<readonly string[]>> {
     const recovery = this.#recoveryCodes();
+    await this.#requireOwn(owner);
     const outcome = await this.#prove(owner, code, from, { recovery: recovery.map(digest) });
     if (outcome.kind !== 'done') return outcome;
     await this.#record(owner, 'RecoveryCodesRenewed', from);
@@ -187,6 +190,17 @@ export class SecondFactors {
       throw new PortalRefusal('UserNotFound');
     if (user.memberships.length > 1) throw new PortalRefusal('Forbidden');
     await resetFactor(this.runtime, organizationId, userId as UserId, callerName(tenant), tenant.origin);
+  }
+
+  /**
+   * Refusals: `Forbidden` in a session that began at the provider of one of several organizations: it must not set up, or
+   * lock, what the person needs in the others.
+   */
+  async #requireOwn({ userId, sessionId }: FactorOwner): Promise<void> {
+    const { sessions = [], memberships = [] } = (await this.#read(userId)) ?? {};
+    const session = sessions.find((one) => idOfSession(one) === sessionId);
+    if (memberships.length > 1 && session?.at !== undefined)
+      throw new PortalRefusal('Forbidden', 'Sign in by a mailed link to change the second factor.');
   }
 
   async #prove(

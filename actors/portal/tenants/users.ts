@@ -57,6 +57,7 @@ const FIRST_ADMINISTRATOR: UserProfile = {
 export const portalUserDefinition = defineActor(PORTAL_USER, {
   machine: portalUserMachine,
   version: 1,
+  secrets: ['totp', 'recovery', 'sha256'],
   ends: ({ state }) => state === USER_REMOVED,
   rows: userRows,
   names: ({ context }) => {

@@ -83,7 +83,7 @@ function mailRoute(documents: DocumentService, mails: Pick<Mails, 'ofDocument' |
     body: z.object({}),
     async handle({ page, user, params }) {
       const id = documentId(params.id);
-      await documents.get(user.tenant, id);
+      await documents.assertChangeable(user.tenant, id);
       const known = await mails.ofDocument(user.tenant, id);
       if (!known.some((mail) => mail.id === params.mail)) throw new PortalRefusal('NotFound');
       await mails.sendNow(params.mail).catch((error: unknown) => {

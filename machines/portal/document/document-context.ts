@@ -200,7 +200,8 @@ export type TrailAction =
   | 'code-sent'
   | 'code-wrong'
   | 'mail-delivered'
-  | 'mail-refused';
+  | 'mail-refused'
+  | 'message-refused';
 
 /** Principal of a journal line: participant or application, with address and user agent where they are known. */
 export interface TrailPrincipal {

@@ -31,12 +31,14 @@ const SENTENCES: { readonly [Action in TrailAction]: (name: string) => string } 
   'code-wrong': (name) => `${name} entered a wrong code.`,
   'mail-delivered': (name) => `The mail server took an e-mail to ${name}.`,
   'mail-refused': (name) => `An e-mail to ${name} could not be delivered.`,
+  'message-refused': (name) => `A code could not be sent to the telephone of ${name}.`,
 };
 
 const EVENTS: { readonly [Action in TrailAction]?: EventType } = {
   opened: 'DocumentOpened',
   viewed: 'DocumentViewed',
   'mail-refused': 'MailFailed',
+  'message-refused': 'MailFailed',
 };
 
 type RecordMessage = Omit<DocumentMessageOf<'RECORD'>, 'at' | 'type'>;

@@ -108,7 +108,30 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
   draft: declared(draftMachine).states.flatMap((state) => [
     { version: 1, state, context: draft, puts: [], becomes: { ...draft, calls: [] } },
     { version: 2, state, context: { ...draft, calls: [] }, puts: [] },
+    // Sent ones have no row; those without a folder have the same one.
+    {
+      version: 3,
+      state,
+      context: { ...draft, calls: [], document: { FolderId: 'f' } },
+      puts: state === 'Sent' || state === 'Removed' ? [] : [['drafts', 'o', 5, 'id'] as const],
+    },
   ]),
+  template: [
+    {
+      version: 1,
+      state: 'Saved',
+      context: {
+        ...{ organizationId: 'o', order: 5, createdBy: draft.createdBy, creationDate: 5 },
+        versions: [
+          {
+            ...{ name: 'Lease', description: null, expirationDays: null, roles: [], uploads: [], version: 1 },
+            ...{ document: { FolderId: 'f' }, createdBy: draft.createdBy, creationDate: 5 },
+          },
+        ],
+      },
+      puts: [['templates', 'o', 5, 'id']],
+    },
+  ],
   folder: declared(folderMachine)
     .states.filter((state) => state !== FOLDER_REMOVED)
     .flatMap((state) => [

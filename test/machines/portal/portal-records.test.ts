@@ -90,6 +90,7 @@ const CASES: readonly Case[] = [
     input: { organizationId: 'o-1', name: 'F', parentId: null, createdAt: 1 },
     events: {
       REPARENT: { parentId: 'f-1' },
+      GRANT: { grants: [{ type: 'User', id: 'u-1', right: 'Read' }], by: 'user u-2' },
       REMOVE: { action: 'MoveContent', destination: null, by },
       EMPTIED: {},
     },

@@ -35,17 +35,27 @@ const events: Readonly<Record<string, object>> = {
   SIGN_OUT_AT_PROVIDER: { identity: { issuer: 'i', subject: 's' } },
   SIGN_OUT: { sha256: 'aa' },
   END_SESSIONS: { organizationId: 'o-1', sessionId: 'aa' },
+  ENROL_FACTOR: { totp: 'sealed', counter: 7, recovery: ['r-1'] },
+  PROVE_FACTOR: { proof: { counter: 8 } },
+  RESET_FACTOR: {},
   REMOVE: {},
 };
+const SECOND_FACTOR = {
+  ...{ totp: 'sealed', counter: 7, recovery: ['r-1'], since: 1 },
+  ...{ failures: 0, lockedUntil: 0 },
+};
+const withFactor = { ...input, secondFactor: SECOND_FACTOR };
+/** People of whom a message is accepted, where it is not every one. */
+const contexts: Readonly<Record<string, object>> = { PROVE_FACTOR: withFactor, RESET_FACTOR: withFactor };
 
 test('the table of people and their machine agree in every state and on every event', async (t) => {
   const table = await readTable('machines/portal/portal-user.ts');
   const { states, events: names } = declared(portalUserMachine);
   t.deepEqual([...states].sort(), ['Known', USER_REMOVED]);
   t.deepEqual([...names].sort(), Object.keys(events).sort());
-  const context = initialContext(portalUserMachine, input);
   for (const from of states) {
     for (const type of names) {
+      const context = initialContext(portalUserMachine, contexts[type] ?? input);
       const row = table.find((candidate) => candidate.from === from && candidate.event === type);
       const outcome = attempt(portalUserMachine, from, context, { type, at: 9, ...events[type] });
       t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
@@ -71,6 +81,39 @@ test('people join organizations up to the limit, and leave only their own', (t) 
 
 const say = (context: object, type: string, event: object, at = 9) =>
   attempt(portalUserMachine, 'Known', context, { type, at, ...event });
+
+test('a code of the second factor works once, and wrong ones lock those of the app for a time', (t) => {
+  const signIn = { linkId: 'l-1', session: SESSION };
+  const waiting = say(withFactor, 'SIGN_IN', signIn).context;
+  t.like(waiting, { sessions: [{ sha256: 'aa' }, { sha256: 'bb', pending: true }] });
+  const begins = { pending: 'bb', session: { ...SESSION, sha256: 'cc' } };
+  const passed = say(waiting, 'PROVE_FACTOR', { proof: { counter: 8 }, begins });
+  const { sessions } = passed.context as typeof input;
+  t.deepEqual(
+    sessions.map(({ sha256 }) => sha256),
+    ['aa', 'cc'],
+  );
+  t.false('pending' in (sessions[1] ?? {}));
+  const again = { proof: { counter: 9 }, begins };
+  t.false(say(passed.context, 'PROVE_FACTOR', again).accepted, 'no session waits any more');
+  for (const counter of [8, 7]) t.false(say(passed.context, 'PROVE_FACTOR', { proof: { counter } }).accepted);
+  t.false(
+    say(withFactor, 'PROVE_FACTOR', { proof: { counter: 8 }, begins: { ...begins, pending: 'aa' } }).accepted,
+  );
+  const recovered = say(withFactor, 'PROVE_FACTOR', { proof: { recovery: 'r-1' } });
+  t.true(recovered.accepted);
+  t.false(say(recovered.context, 'PROVE_FACTOR', { proof: { recovery: 'r-1' } }).accepted);
+
+  let locked: object = withFactor;
+  for (let count = 0; count < 5; count++) locked = say(locked, 'PROVE_FACTOR', { proof: null }).context;
+  t.false(say(locked, 'PROVE_FACTOR', { proof: { counter: 8 } }).accepted);
+  t.true(say(locked, 'PROVE_FACTOR', { proof: { recovery: 'r-1' } }).accepted, 'in spite of the lock');
+  t.true(say(locked, 'PROVE_FACTOR', { proof: { counter: 8 } }, 9 + 60_000).accepted, 'later');
+  t.false(
+    say(withFactor, 'ENROL_FACTOR', { totp: 'other', counter: 9, recovery: [] }).accepted,
+    'it is not replaced',
+  );
+});
 
 test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {
   const signIn = { linkId: 'l-1', session: SESSION };

@@ -73,7 +73,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
       sendMail: sendMailHandler({
-        mailer,
+        ...{ mailer, store },
         gateway: options.gateway,
         caller: createHttpWebhookCaller({
           // Real calls need real time.

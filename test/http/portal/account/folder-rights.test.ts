@@ -112,8 +112,24 @@ test('a sender sees, creates and changes in folders what the grants permit', asy
   t.notRegex(page, /Closed|Inner/);
   t.true(page.includes(shared) && !page.includes(secret));
 
+  // What is kept for the folder, by others and without a document yet.
+  const keptIn = async (folderId: string) =>
+    (
+      await acme.post<{ id: string }>('/api/document-drafts', {
+        name: 'Kept',
+        document: { ...(await newDocument(folderId)) },
+      })
+    ).id;
+  const [hiddenDraft, openDraft] = [await keptIn(inner), await keptIn(open)];
+  t.is(await status('GET', `/api/document-drafts/${hiddenDraft}`), '422 DocumentDraftNotFound');
+  t.is(await status('DELETE', `/api/document-drafts/${hiddenDraft}`), '422 DocumentDraftNotFound');
+  t.is(await status('GET', `/api/document-drafts/${openDraft}`), '200');
+  t.like((await bo.caller.call('GET', '/api/document-drafts')).answer, { totalCount: 1 });
+  t.is((await acme.get<{ totalCount: number }>('/api/document-drafts')).totalCount, 2);
+
   // Read.
   t.is((await grant(bo.id, 'Read')).status, 200);
+  t.is(await status('GET', `/api/document-drafts/${hiddenDraft}`), '200');
   t.is(await bo.caller.total(), 4);
   t.is(await status('GET', `/api/documents/${deep}`), '200');
   t.is(await status('POST', `/api/documents/${secret}/cancellation`, { reason: 'x' }), '403 Forbidden');

@@ -43,12 +43,16 @@ async function atSecondStep(t: ExecutionContext, program: Parameters<typeof mail
 
 test('a mailed link needs the code of the app, and each code works once', async (t) => {
   const program = await startProgram(t);
-  await register(program, 'ana@example.org');
+  const id = await register(program, 'ana@example.org');
   const first = await signedIn(program, 'ana@example.org');
   const { status, secret, recovery } = await enrol(first);
   t.is(status, 200);
   t.is(new Set(recovery).size, 10);
   t.is((await first.fetch('/account/second-factor')).status, 302, 'it is set up once');
+  // Operators see that there is one, and nothing of it.
+  const seen = await (await program.service.fetch(`/api/actors/portal-user/${id}`)).text();
+  t.regex(seen, /"since":/);
+  t.notRegex(seen, /"recovery":\[|"totp":"(?!\(hidden\))/);
 
   const browser = await atSecondStep(t, program, 'ana@example.org');
   // Nothing else is permitted before the second factor.

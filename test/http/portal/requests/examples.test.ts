@@ -189,6 +189,13 @@ async function prepare(
   if (path === '/api/documents/validate-signatures') return signed(acme);
   if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$|from-document$/.test(path))
     return document(acme);
+  if (operation === 'PUT /api/folders/{id}/grants') {
+    const { id: userId } = await acme.post<Made>(
+      '/api/organizations/users',
+      exampleOf('POST /api/organizations/users'),
+    );
+    return { ...(await made(acme, '/api/folders')), ids: { [EXAMPLE_IDS.flowAction]: userId } };
+  }
   const collection = /^(\/api\/(?:document-drafts|document-flows|templates|folders))\/\{id\}/.exec(path)?.[1];
   if (collection !== undefined) return made(acme, collection);
   if (path.includes('{applicationId}')) {
