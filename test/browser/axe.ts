@@ -14,6 +14,8 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 /** Fails the test for every violated rule of WCAG 2.2 A and AA, and of good practice. */
 export async function assertAccessible(t: ExecutionContext, page: Page | Frame, what: string): Promise<void> {
+  // Before its styles a page has other colours.
+  await page.waitForLoadState('load');
   // Evaluated by the browser's debugger, which the Content-Security-Policy does not restrict.
   await page.evaluate(SOURCE);
   const violations = (await page.evaluate(
