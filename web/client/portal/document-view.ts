@@ -32,12 +32,14 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
   const { mimeType, content, words } = data;
   const state = requireElement('#document-state');
   const type = mimeType.toLowerCase().replace(/;.*/s, '').trim();
+  let drawn = Promise.resolve();
   try {
     if (type === 'application/pdf') {
       const pages = requireElement('#pages');
       // The browser's own print command draws no pages: a sheet without one says it.
       pages.style.setProperty('--not-printed', JSON.stringify(words.notPrinted));
       const shown = await showPdf(pages, content, words);
+      drawn = shown.anyDrawn;
       state.textContent = counted(document.documentElement.lang, words.showing, shown.count);
       state.className = 'unseen';
       startPager(shown, data.page);
@@ -84,7 +86,8 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
     throw error;
   } finally {
     const letters = new URL('fonts.css', import.meta.url).href;
-    document.head.append(createElement('link', { rel: 'stylesheet', href: letters }));
+    // The letters of the page must not delay the picture of the first page.
+    void drawn.then(() => document.head.append(createElement('link', { rel: 'stylesheet', href: letters })));
   }
 }
 

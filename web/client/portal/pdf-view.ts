@@ -58,6 +58,8 @@ export interface ShownPdf {
   frame(number: number): HTMLElement | undefined;
   /** A small picture of a page. @param width CSS pixels */
   thumbnail(number: number, width: number): Promise<HTMLCanvasElement>;
+  /** Resolves when the first page is rendered, or takes long. */
+  readonly anyDrawn: Promise<void>;
   /** Renders all pages, for print. */
   drawAll(): Promise<void>;
   /** Paints a place white. */
@@ -87,8 +89,7 @@ class PdfView implements ShownPdf {
   #zoom: Zoom = 'PageWidth';
   #width = 0;
   #tellDrawn: () => void = () => {};
-  /** Resolves when the first page is rendered. */
-  readonly #anyDrawn = new Promise<void>((resolve) => {
+  readonly anyDrawn = new Promise<void>((resolve) => {
     this.#tellDrawn = resolve;
   });
   /** Factor by which fingers have enlarged the page; the layout stays. */
@@ -105,7 +106,7 @@ class PdfView implements ShownPdf {
         else this.#release(view);
       }
       // What is not on the screen must not delay what is.
-      const later = this.#pages.some(isOnScreen) ? this.#anyDrawn : undefined;
+      const later = this.#pages.some(isOnScreen) ? this.anyDrawn : undefined;
       for (const view of entered)
         if (later === undefined || isOnScreen(view)) void this.#draw(view);
         else void later.then(() => this.#draw(view));
@@ -131,7 +132,7 @@ class PdfView implements ShownPdf {
     }).observe(this.#container);
     this.#sharpenAfterPinch();
     // The text of all pages must not delay the picture of the first.
-    void this.#anyDrawn.then(() => this.#readTexts());
+    void this.anyDrawn.then(() => this.#readTexts());
     delay(MAX_TEXT_DELAY_MS, this.#tellDrawn);
   }
 
@@ -273,7 +274,7 @@ class PdfView implements ShownPdf {
 
   async #draw(view: PageView): Promise<void> {
     const page = await this.#open(view);
-    if (!view.hasText) void this.#anyDrawn.then(() => this.#readText(view));
+    if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view));
     const scale = this.scale();
     const drawnAt = scale * this.#pinch;
     if (!view.near || view.drawnAt === drawnAt) return;
