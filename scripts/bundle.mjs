@@ -123,7 +123,7 @@ export async function bundleProgram() {
  * One file per page: the scripts in the folders `pages/` of browser code, and the stylesheets. Names stay, for stacks
  * of browsers; the source maps beside the scripts are not served.
  *
- * Source: docs/decisions/0188-bundled-pages.md.
+ * Source: web/README.md.
  */
 export async function bundlePages() {
   const assets = join(ROOT, 'dist', 'web', 'assets');

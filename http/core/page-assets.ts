@@ -1,7 +1,7 @@
 /**
  * `/assets/{name}`: scripts and styles of the pages, as the build bundles them: one script for each page.
  *
- * Source: docs/decisions/0188-bundled-pages.md.
+ * Source: web/README.md.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
