@@ -19,7 +19,7 @@ export class Pipeline {
   #claimPass: Promise<void> = Promise.resolve();
   #cancelPoll: () => void = () => {};
   /** Jobs with a claim in progress: each holds a slot that the counters do not show yet. */
-  readonly #requested = new Set<string>();
+  readonly #requested = new Map<string, Promise<void>>();
   /** Jobs in flight that this node began, where several nodes share the queue. */
   readonly #own = new Set<string>();
   /** Slots reserved for work that is about to appear as a job in flight. */
@@ -57,12 +57,16 @@ export class Pipeline {
     this.wake();
   }
 
-  /** Stops claiming; resolves when the current pass is done. Jobs in flight continue. */
+  /**
+   * Stops claiming; resolves when the claims in progress are stored: what they began is in flight then, and nobody else
+   * would do it. Jobs in flight continue.
+   */
   async stop(): Promise<void> {
     this.#running = false;
     this.#cancelPoll();
     for (const answer of this.#slotWaiters.splice(0)) answer(false);
     await this.#claimPass;
+    await Promise.all(this.#requested.values());
   }
 
   /** Number of jobs in flight that hold a slot: with work in progress that does not wait for the remote portal. */
@@ -176,8 +180,7 @@ export class Pipeline {
 
   /** Claims one job without waiting, so that several claims share one commit. */
   #claim(id: string, profile: string): void {
-    this.#requested.add(id);
-    this.#sendClaim(id, profile).then(
+    const claimed = this.#sendClaim(id, profile).then(
       () => {
         this.#requested.delete(id);
         this.wake();
@@ -193,6 +196,7 @@ export class Pipeline {
         });
       },
     );
+    this.#requested.set(id, claimed);
   }
 
   async #sendClaim(id: string, profile: string): Promise<void> {

@@ -125,6 +125,32 @@ test('a refusing store is asked once per poll, and the job is claimed once the s
   await pipeline.stop();
 });
 
+test('a stop waits for claims in progress, whose jobs are in flight afterwards', async (t) => {
+  const { store, pipeline, enqueue, stateOf } = await makePipeline();
+  await enqueue('a');
+  let goOn = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const commit = store.commit.bind(store);
+  store.commit = async (step) => {
+    if (step.actor.address.kind === JOB) await held;
+    return commit(step);
+  };
+  await pipeline.start();
+  await turns(50);
+  let isStopped = false;
+  const stopped = pipeline.stop().then(() => {
+    isStopped = true;
+  });
+  await turns(50);
+  t.false(isStopped);
+  goOn();
+  await stopped;
+  t.is(await stateOf('a'), 'Processing');
+  t.is(pipeline.working(), 1);
+});
+
 test('a job that supervision stopped gives its slot to the next one, also after a restart', async (t) => {
   const first = await makePipeline();
   await first.enqueue('poison');
