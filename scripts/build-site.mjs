@@ -38,6 +38,7 @@ const sources = [
     'CONTRIBUTING.md',
     'CODE_OF_CONDUCT.md',
     'clients/README.md',
+    'clients/n8n/README.md',
     'web/README.md',
     'test/README.md',
   ],

@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** Tests that take minutes; `SEALWRIGHT_TESTS=all npm test` runs them too, as does the check of a change (`.ci/run`). */
 const LONG = [
   'browser/**/*',
+  'clients/n8n',
   'http/sign-on/foreign-provider',
   'project/readme*',
   'fuzz/*',

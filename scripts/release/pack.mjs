@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
+import { buildSync } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Of the tests stays what `sealwright bench` needs: a local authority, and the judges of its outputs. */
@@ -30,7 +31,7 @@ const MEMBERS = [
   'optionalDependencies',
 ];
 
-/** Packs into a folder, and returns the paths: the program first, then the packages in the order of the workspaces. */
+/** Packs into a folder, and returns the paths: the program first, the packages in the order of the workspaces, the client, the node for n8n. */
 export function packAll(folder) {
   const work = mkdtempSync(join(tmpdir(), 'sealwright-pack-'));
   try {
@@ -38,7 +39,8 @@ export function packAll(folder) {
     const staged = join(work, 'sealwright');
     mkdirSync(staged);
     stageProgram(staged, packages);
-    return [pack(staged, folder), ...packages, packClient(join(work, 'client'), folder)];
+    const client = packClient(join(work, 'client'), folder);
+    return [pack(staged, folder), ...packages, client, packNode(join(work, 'n8n'), folder)];
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -110,6 +112,40 @@ function packClient(staged, folder) {
       './portal': { types: './portal.d.ts' },
       './batch': { types: './batch.d.ts' },
     },
+  };
+  writeFileSync(join(staged, 'package.json'), `${JSON.stringify(members, null, 2)}\n`);
+  return pack(staged, folder);
+}
+
+/** The node for n8n, which loads CommonJS and finds a class by the name of its file. It needs no other package. */
+export function packNode(staged, folder) {
+  mkdirSync(join(staged, 'dist'), { recursive: true });
+  const source = join(ROOT, 'clients', 'n8n');
+  const classes = {
+    'Sealwright.node.js': ['Sealwright', 'node.ts'],
+    'SealwrightBatchApi.credentials.js': ['SealwrightBatchApi', 'credentials.ts'],
+    'SealwrightPortalApi.credentials.js': ['SealwrightPortalApi', 'credentials.ts'],
+  };
+  for (const [name, [exported, file]] of Object.entries(classes))
+    buildSync({
+      stdin: {
+        contents: `export { ${exported} } from './${file}';`,
+        resolveDir: source,
+      },
+      outfile: join(staged, 'dist', name),
+      ...{ bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'utf8' },
+    });
+  cpSync(join(source, 'sealwright.svg'), join(staged, 'dist', 'sealwright.svg'));
+  cpSync(join(source, 'README.md'), join(staged, 'README.md'));
+  cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
+  const { version, license, engines } = readJson(ROOT, 'package.json');
+  const [node, ...credentials] = Object.keys(classes).map((name) => `dist/${name}`);
+  const members = {
+    ...{ name: 'n8n-nodes-sealwright', version, license, engines },
+    description:
+      'Node for n8n: signs and validates files, and collects signatures of people, with sealwright.',
+    keywords: ['n8n-community-node-package'],
+    n8n: { n8nNodesApiVersion: 1, nodes: [node], credentials },
   };
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(members, null, 2)}\n`);
   return pack(staged, folder);

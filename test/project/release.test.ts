@@ -75,6 +75,7 @@ test('a build in another folder gives the same tarballs, and the release says wh
   const flags = ['--only-pack', '--out', out, '--key', join(work, 'key.pem')];
   const printed = await runIn(copy, process.execPath, 'scripts/release.mjs', ...flags);
   const names = [
+    `n8n-nodes-sealwright-${version}.tgz`,
     `sealwright-${version}.cdx.json`,
     `sealwright-${version}.intoto.json`,
     `sealwright-${version}.tgz`,
@@ -89,7 +90,7 @@ test('a build in another folder gives the same tarballs, and the release says wh
 
   for (const name of readdirSync(here)) t.is(sums.get(name), sha256(join(here, name)), name);
 
-  const { payload, payloadType, signatures } = JSON.parse(readFileSync(join(out, names[1] ?? ''), 'utf8'));
+  const { payload, payloadType, signatures } = JSON.parse(readFileSync(join(out, names[2] ?? ''), 'utf8'));
   const bytes = Buffer.from(payload, 'base64');
   const signed = Buffer.concat([
     Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${bytes.length} `),
@@ -109,7 +110,7 @@ test('a build in another folder gives the same tarballs, and the release says wh
   const [{ digest }] = predicate.buildDefinition.resolvedDependencies;
   t.is(digest.gitCommit, (await runIn('.', 'git', 'rev-parse', 'HEAD')).trim());
 
-  const { metadata, components } = JSON.parse(readFileSync(join(out, names[0] ?? ''), 'utf8'));
+  const { metadata, components } = JSON.parse(readFileSync(join(out, names[1] ?? ''), 'utf8'));
   t.is(metadata.component.name, 'sealwright');
   const purls = components.map(({ purl }: { purl: string }) => purl);
   t.true(purls.includes('pkg:npm/lmdb@3.5.6') && purls.includes(`pkg:npm/%40sealwright/runtime@${version}`));
