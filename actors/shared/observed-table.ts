@@ -60,6 +60,11 @@ export class ObservedTable<Facts> {
     return this.#table.size;
   }
 
+  /** Memory that they take. */
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
   /** True if `observe` does something. */
   get observes(): boolean {
     return this.#state === 'building' || this.#state === 'ready';
@@ -153,6 +158,10 @@ class FilterTable<Facts> {
     return this.#rows.size;
   }
 
+  get bytes(): number {
+    return this.#texts.reduce((sum, { bytes }) => sum + bytes, this.#rows.bytes);
+  }
+
   textOf(order: number, column: number): string {
     return this.#texts[column]?.text(this.#rows.entryOf(order, column)) ?? '';
   }
@@ -187,25 +196,30 @@ class FilterTable<Facts> {
     for (const column of this.#texts) column.hold();
     try {
       const tests: RowTest[][] = [];
-      for (const group of groups) {
-        const found: RowTest[] = [];
-        for (const condition of group) found.push(await this.#testOf(condition));
-        tests.push(found);
-      }
+      for (const group of groups) tests.push(await this.#testsOf(group));
       return await this.#rows.page({ ...scan, groups: tests });
     } finally {
       for (const column of this.#texts) column.release();
     }
   }
 
-  async #testOf(condition: Condition): Promise<RowTest> {
-    if ('codes' in condition) {
-      const { codes, passes } = condition;
-      return { codes, chosen: this.#codes[codes]?.select(passes) ?? new Uint8Array(0) };
+  async #testsOf(group: readonly Condition[]): Promise<RowTest[]> {
+    const tests: RowTest[] = [];
+    const searches = new Map<number, TextSearch[]>();
+    for (const condition of group)
+      if ('codes' in condition) {
+        const { codes, passes } = condition;
+        tests.push({ codes, chosen: this.#codes[codes]?.select(passes) ?? new Uint8Array(0) });
+      } else if ('without' in condition) tests.push(condition);
+      else {
+        const { texts, ...search } = condition;
+        searches.set(texts, [...(searches.get(texts) ?? []), search]);
+      }
+    for (const [texts, all] of searches) {
+      const found = await this.#texts[texts]?.search(all);
+      if (found !== undefined) tests.push({ entries: texts, found });
     }
-    if ('without' in condition) return condition;
-    const { texts, ...search } = condition;
-    return { entries: texts, found: (await this.#texts[texts]?.search(search)) ?? (() => false) };
+    return tests;
   }
 }
 

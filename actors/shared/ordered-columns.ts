@@ -3,10 +3,11 @@
  * nanoseconds per row. A row takes 9 bytes, 2 per column of codes and 4 per column of entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Found, NO_ENTRY } from './text-column.ts';
+import { ASK, type Found, NO_ENTRY } from './text-column.ts';
 
-/** Rows tested between two turns of the event loop: about a millisecond. */
-const ROWS_PER_TURN = 65_536;
+/** Rows tested together, and between two turns of the event loop: about a millisecond. */
+const ROWS_PER_BLOCK = 16_384;
+const BLOCKS_PER_TURN = 4;
 /** Removed rows are dropped when there are as many, and more than a quarter of all. */
 const MIN_DROPPED = 1024;
 /** Scans that yield before one that does not: rows that move all the time must not keep a list from ending. */
@@ -63,7 +64,9 @@ export interface OrderPage {
   readonly totalCount: number;
 }
 
-type RowPredicate = (row: number) => boolean;
+/** Rows of a block: 1 = passes. */
+const passed = new Uint8Array(ROWS_PER_BLOCK);
+const passedOne = new Uint8Array(ROWS_PER_BLOCK);
 
 export class OrderedColumns {
   #orders = new Float64Array(1024);
@@ -82,6 +85,11 @@ export class OrderedColumns {
 
   get size(): number {
     return this.#length - this.#removed;
+  }
+
+  /** Memory that it takes. */
+  get bytes(): number {
+    return this.#arrays().reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /** The entry of a row in one of the columns of entries. */
@@ -126,41 +134,82 @@ export class OrderedColumns {
   }
 
   async #scan(scan: ColumnScan, yields: boolean, isWhole: () => boolean): Promise<OrderPage | undefined> {
-    const { from = 0, below = Infinity, offset, limit, newestFirst, total } = scan;
-    const fits = scan.groups.map((tests) => anyOf(tests.map((test) => this.#predicateOf(test))));
+    const { from = 0, below = Infinity, offset, limit, newestFirst, total, groups } = scan;
     const orders: number[] = [];
     let matched = 0;
     const [first, end] = [this.#lowerBound(from), this.#lowerBound(below)];
-    const step = newestFirst ? -1 : 1;
-    let row = newestFirst ? end - 1 : first;
-    rows: for (let left = end - first, steps = 1; left > 0; left -= 1, row += step, steps += 1) {
-      if (yields && steps % ROWS_PER_TURN === 0) {
+    const blocks = Math.ceil((end - first) / ROWS_PER_BLOCK);
+    for (let block = 0; block < blocks; block += 1) {
+      if (yields && block > 0 && block % BLOCKS_PER_TURN === 0) {
         await nextTurn();
         if (!isWhole()) return undefined;
       }
-      if (this.#isRemoved[row] === 1) continue;
-      for (const passes of fits) if (!passes(row)) continue rows;
-      matched += 1;
-      if (matched <= offset || orders.length === limit) continue;
-      orders.push(this.#orders[row] ?? 0);
+      const skipped = block * ROWS_PER_BLOCK;
+      const start = newestFirst ? Math.max(first, end - skipped - ROWS_PER_BLOCK) : first + skipped;
+      const length = Math.min(ROWS_PER_BLOCK, end - first - skipped);
+      const passing = this.#test(groups, start, length);
+      if (matched + passing > offset && orders.length < limit)
+        this.#take(orders, { start, length, newestFirst, limit, skip: Math.max(0, offset - matched) });
+      matched += passing;
       if (total !== undefined && orders.length === limit) break;
     }
     return { orders, totalCount: total ?? matched };
   }
 
-  #predicateOf(test: RowTest): RowPredicate {
+  /** Sets `passed`. @returns how many rows pass */
+  #test(groups: ColumnScan['groups'], start: number, length: number): number {
+    const removed = this.#isRemoved;
+    for (let at = 0; at < length; at += 1) passed[at] = 1 - (removed[start + at] ?? 0);
+    for (const tests of groups) {
+      passedOne.fill(0);
+      for (const test of tests) this.#testOne(test, start, length);
+      for (let at = 0; at < length; at += 1) passed[at] = (passed[at] ?? 0) & (passedOne[at] ?? 0);
+    }
+    let count = 0;
+    for (let at = 0; at < length; at += 1) count += passed[at] ?? 0;
+    return count;
+  }
+
+  /** Sets `passedOne` where a row passes. */
+  #testOne(test: RowTest, start: number, length: number): void {
     if ('codes' in test) {
       const column = this.#codes[test.codes] ?? new Uint16Array(0);
       const { chosen } = test;
-      return (row) => chosen[column[row] ?? 0] === 1;
-    }
-    if ('entries' in test) {
+      for (let at = 0; at < length; at += 1)
+        passedOne[at] = (passedOne[at] ?? 0) | (chosen[column[start + at] ?? 0] ?? 0);
+    } else if ('entries' in test) {
       const column = this.#entries[test.entries] ?? new Uint32Array(0);
-      const { found } = test;
-      return (row) => found(column[row] ?? NO_ENTRY);
+      const { marks, ask } = test.found;
+      for (let at = 0; at < length; at += 1) {
+        const entry = column[start + at] ?? NO_ENTRY;
+        if (entry === NO_ENTRY) continue;
+        const mark = entry < marks.length ? marks[entry] : ASK;
+        if (mark === 1 || (mark === ASK && ask(entry))) passedOne[at] = 1;
+      }
+    } else {
+      const { without } = test;
+      for (let at = 0; at < length; at += 1)
+        if (!without.has(this.#orders[start + at] ?? 0)) passedOne[at] = 1;
     }
-    const { without } = test;
-    return (row) => !without.has(this.#orders[row] ?? 0);
+  }
+
+  /** Adds the orders of rows that pass. */
+  #take(
+    orders: number[],
+    part: Pick<ColumnScan, 'newestFirst' | 'limit'> & {
+      readonly start: number;
+      readonly length: number;
+      readonly skip: number;
+    },
+  ): void {
+    const { start, length, newestFirst, limit } = part;
+    let { skip } = part;
+    for (let step = 0; step < length && orders.length < limit; step += 1) {
+      const at = newestFirst ? length - 1 - step : step;
+      if (passed[at] !== 1) continue;
+      if (skip > 0) skip -= 1;
+      else orders.push(this.#orders[start + at] ?? 0);
+    }
   }
 
   #rowOf(order: number): number | undefined {
@@ -216,11 +265,6 @@ export class OrderedColumns {
   #arrays(): readonly (Float64Array | Uint16Array | Uint32Array | Uint8Array)[] {
     return [this.#orders, this.#isRemoved, ...this.#codes, ...this.#entries];
   }
-}
-
-function anyOf(tests: readonly RowPredicate[]): RowPredicate {
-  const [only] = tests;
-  return tests.length === 1 && only ? only : (row) => tests.some((test) => test(row));
 }
 
 function grown<Values extends Float64Array | Uint16Array | Uint32Array | Uint8Array>(

@@ -1,22 +1,30 @@
 /**
- * Texts in memory that are searched for a part: joined into long strings, which the engine searches at gigabytes per second.
+ * Texts in memory that are searched for a part: joined into long rows of bytes (`byte-search.ts`).
  *
  * A text is an entry, which never changes: a changed text is a new entry. An entry has records, and a record has fields.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { searchBytes } from './byte-search.ts';
 
-/** Entries of a segment. */
+/** Entries of a segment, and bytes: what is copied to be searched stays in the processor. */
 const SEGMENT_SIZE = 1024;
-/** Characters searched between two turns of the event loop: about a millisecond. */
-const LENGTH_PER_TURN = 1 << 20;
-const [END, FIELD, RECORD] = ['\0', '\x01', '\x02'] as const;
-const [FIELD_CODE, RECORD_CODE] = [1, 2];
-const SEPARATORS = [END, FIELD, RECORD] as const;
+const SEGMENT_LENGTH = 1 << 18;
+/** Bytes of the bits that say which segments are not searched. */
+const THREES = 4096;
+/** Bytes searched between two turns of the event loop: about a millisecond. */
+const LENGTH_PER_TURN = 1 << 22;
+/** Ends an entry. */
+const END = 0;
+/** Begins a record other than the first; the fields 1, 2 … behind it begin with the codes that follow. */
+const RECORD = 1;
+const MAX_SEPARATOR = 8;
 
 /** Results that are kept for the next page of the same list, and segments that may be filled meanwhile. */
 const RESULTS_KEPT = 4;
 const SEGMENTS_LATER = 16;
 
+/** Mark of an entry that is tested when it is asked for. */
+export const ASK = 2;
 /** No entry: the text is empty. */
 export const NO_ENTRY = 0xffff_ffff;
 
@@ -41,25 +49,43 @@ export function foldText(text: string): string {
 
 /** The text of an entry. */
 export function recordsOf(records: readonly (readonly string[])[]): string {
-  return records.map(fieldsOf).join(RECORD);
+  return records.map(fieldsOf).join(String.fromCharCode(RECORD));
 }
 
+/** The text of a record. @param fields at most 8 */
 export function fieldsOf(fields: readonly string[]): string {
-  return fields.map(withoutSeparators).join(FIELD);
+  let text = '';
+  for (const [index, field] of fields.entries())
+    text += (index === 0 ? '' : String.fromCharCode(RECORD + index)) + withoutSeparators(field);
+  return text;
 }
 
-function withoutSeparators(text: string): string {
+/** The fields of an entry of one record. */
+export function splitFields(text: string): readonly string[] {
+  return withoutSeparators(text, '\0').split('\0');
+}
+
+function withoutSeparators(text: string, instead = ' '): string {
   if (!isNowhere(text)) return text;
-  return SEPARATORS.reduce((plain, one) => plain.replaceAll(one, ' '), text);
+  return [...text].map((one) => (isSeparator(one) ? instead : one)).join('');
 }
 
 /** True for a text that no field contains. */
 export function isNowhere(text: string): boolean {
-  return SEPARATORS.some((one) => text.includes(one));
+  return isBeyondAscii(text) && [...text].some(isSeparator);
 }
 
-/** Says of an entry whether it has what was searched for. */
-export type Found = (entry: number) => boolean;
+function isSeparator(one: string): boolean {
+  return one.charCodeAt(0) <= MAX_SEPARATOR;
+}
+
+/** Result of a search. */
+export interface Found {
+  /** By entry: 0 = not found, 1 = found, `ASK`. */
+  readonly marks: Uint8Array;
+  /** Of an entry that is marked so, or of one behind the marks. */
+  readonly ask: (entry: number) => boolean;
+}
 
 export class TextColumn {
   /** Undefined: free. The last one is being filled. */
@@ -71,6 +97,8 @@ export class TextColumn {
   #inUse = 0;
   /** Results by search; as those in use. */
   readonly #kept = new Map<string, Found>();
+  /** Of segments that are full. */
+  #bytes = 0;
   /** Number of segments when the first of them was found. */
   #keptSince = 0;
 
@@ -83,9 +111,10 @@ export class TextColumn {
   add(order: number, text: string): number {
     if (text === '') return NO_ENTRY;
     let segment = this.#segments[this.#filling];
-    if (segment === undefined || segment.length === SEGMENT_SIZE) {
+    if (segment === undefined || segment.isFull) {
       const full = this.#filling;
       segment?.seal();
+      this.#bytes += segment?.bytes ?? 0;
       if (this.#segments.length - this.#keptSince > SEGMENTS_LATER || this.#free.length > SEGMENTS_LATER)
         this.#kept.clear();
       const free = this.#inUse === 0 && this.#kept.size === 0 ? this.#free.pop() : undefined;
@@ -96,6 +125,11 @@ export class TextColumn {
       this.#shrink(full);
     }
     return this.#filling * SEGMENT_SIZE + segment.add(order, text);
+  }
+
+  /** Memory that it takes. */
+  get bytes(): number {
+    return this.#bytes + (this.#segments[this.#filling]?.bytes ?? 0);
   }
 
   /** The text of an entry. */
@@ -114,8 +148,9 @@ export class TextColumn {
 
   #shrink(number: number): void {
     const segment = this.#segments[number];
-    if (segment === undefined || segment.left > SEGMENT_SIZE / 2) return;
+    if (segment === undefined || segment.left > segment.length / 2) return;
     this.#segments[number] = undefined;
+    this.#bytes -= segment.bytes;
     this.#free.push(number);
     for (const [order, text] of segment.entries()) this.#moved(order, this.add(order, text));
   }
@@ -129,58 +164,76 @@ export class TextColumn {
     this.#inUse -= 1;
   }
 
-  /** Between `hold` and `release`. Entries that are added later are tested when they are asked for. */
-  async search(search: TextSearch): Promise<Found> {
-    const key = JSON.stringify(search);
+  /** Entries that one of the searches finds, between `hold` and `release`. Later ones are tested when they are asked for. */
+  async search(searches: readonly TextSearch[]): Promise<Found> {
+    const key = JSON.stringify(searches);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const found = await this.#search(search);
+    const found = await this.#search(searches);
     for (const oldest of this.#kept.keys()) if (this.#kept.size >= RESULTS_KEPT) this.#kept.delete(oldest);
     if (this.#kept.size === 0) this.#keptSince = this.#segments.length;
     this.#kept.set(key, found);
     return found;
   }
 
-  async #search(search: TextSearch): Promise<Found> {
+  async #search(searches: readonly TextSearch[]): Promise<Found> {
+    const inBytes = searches.map((search) => ({ ...search, bytes: Buffer.from(search.pattern) }));
     const known = this.#segments.length;
-    const [last, lastLength] = [this.#filling, this.#segments[this.#filling]?.length ?? 0];
     const marks = new Uint8Array(known * SEGMENT_SIZE);
+    const filled = this.#segments[this.#filling]?.length ?? SEGMENT_SIZE;
+    // More may be added to the one that is being filled.
+    if (known > 0) marks.fill(ASK, this.#filling * SEGMENT_SIZE + filled, (this.#filling + 1) * SEGMENT_SIZE);
     let length = 0;
     for (let number = 0; number < known; number += 1) {
       const segment = this.#segments[number];
       if (segment === undefined) continue;
       const first = number * SEGMENT_SIZE;
-      length += segment.search(search, (entry) => {
+      length += segment.search(inBytes, (entry) => {
         marks[first + entry] = 1;
       });
       if (length < LENGTH_PER_TURN) continue;
       length = 0;
       await nextTurn();
     }
-    return (entry) => {
-      if (entry === NO_ENTRY) return false;
-      const number = Math.floor(entry / SEGMENT_SIZE);
-      const isLater = number >= known || (number === last && entry % SEGMENT_SIZE >= lastLength);
-      return isLater ? has(this.text(entry), search) : marks[entry] === 1;
+    const ask = (entry: number): boolean => {
+      const text = this.text(entry);
+      return searches.some((search) => has(text, search));
     };
+    return { marks, ask };
   }
+}
+
+interface SearchInBytes extends TextSearch {
+  readonly bytes: Uint8Array;
 }
 
 class Segment {
   /** Order of each entry; -1 = removed. */
   #orders = new Float64Array(SEGMENT_SIZE);
-  /** Offset of each entry in `#joined`. */
-  readonly #starts = new Uint32Array(SEGMENT_SIZE + 1);
   /** The texts until the segment is full, then none. */
   #texts: string[] = [];
-  #joined = '';
+  #textLength = 0;
+  #joined = Buffer.alloc(0);
+  /** Offset of each entry in `#joined`, and of the end. */
+  #starts = new Uint32Array(0);
+  /** Bits of three bytes in a row that are in `#joined`, and of others. */
+  #threes = new Uint8Array(0);
   length = 0;
   left = 0;
+
+  get isFull(): boolean {
+    return this.length === SEGMENT_SIZE || this.#textLength >= SEGMENT_LENGTH;
+  }
+
+  /** Memory that it takes. */
+  get bytes(): number {
+    return this.#joined.length + this.#textLength + 12 * SEGMENT_SIZE + THREES;
+  }
 
   add(order: number, text: string): number {
     this.#orders[this.length] = order;
     this.#texts.push(text);
-    this.#starts[this.length + 1] = (this.#starts[this.length] ?? 0) + text.length + 1;
+    this.#textLength += text.length;
     this.length += 1;
     this.left += 1;
     return this.length - 1;
@@ -188,14 +241,26 @@ class Segment {
 
   /** No entry is added any more. */
   seal(): void {
-    this.#joined = this.#texts.join(END) + END;
+    this.#joined = Buffer.from(`${this.#texts.join('\0')}\0`);
+    this.#starts = new Uint32Array(this.length + 1);
+    for (let entry = 0, at = 0; entry < this.length; entry += 1) {
+      at = this.#joined.indexOf(END, at) + 1;
+      this.#starts[entry + 1] = at;
+    }
     this.#texts = [];
+    this.#textLength = 0;
+    const [joined, threes] = [this.#joined, new Uint8Array(THREES)];
+    for (let at = 2; at < joined.length; at += 1) {
+      const place = placeOfThree(joined, at);
+      threes[place >> 3] = (threes[place >> 3] ?? 0) | (1 << (place & 7));
+    }
+    this.#threes = threes;
   }
 
   text(entry: number): string {
     const text = this.#texts[entry];
     if (text !== undefined) return text;
-    return this.#joined.slice(this.#starts[entry] ?? 0, (this.#starts[entry + 1] ?? 1) - 1);
+    return this.#joined.toString('utf8', this.#starts[entry] ?? 0, (this.#starts[entry + 1] ?? 1) - 1);
   }
 
   remove(entry: number): void {
@@ -211,49 +276,64 @@ class Segment {
     }
   }
 
-  /** Calls `found` for each entry. @returns the number of characters searched */
-  search(search: TextSearch, found: (entry: number) => void): number {
-    const text = this.#joined;
+  /** Calls `found` for each entry that one of the searches finds. @returns the number of bytes searched */
+  search(searches: readonly SearchInBytes[], found: (entry: number) => void): number {
+    for (const [entry, text] of this.#texts.entries())
+      if (searches.some((search) => has(text, search))) found(entry);
+    const possible = searches.filter(({ bytes }) => this.#mayHave(bytes));
+    if (this.#joined.length === 0 || possible.length === 0) return this.#textLength;
     const starts = this.#starts;
-    for (let entry = 0; entry < this.#texts.length; entry += 1)
-      if (has(this.#texts[entry] ?? '', search)) found(entry);
-    let at = 0;
-    for (let hit = text.indexOf(search.pattern); hit >= 0; ) {
-      while ((starts[at + 1] ?? Infinity) <= hit) at += 1;
-      const [start = 0, end = Infinity] = [starts[at], starts[at + 1]];
-      if (at >= this.length) break;
-      if (!fits(text, start, hit, search)) {
-        hit = text.indexOf(search.pattern, hit + 1);
-        continue;
-      }
-      found(at);
-      hit = text.indexOf(search.pattern, end);
+    const codeAt = (place: number): number => this.#joined[place] ?? END;
+    const next = searchBytes(this.#joined);
+    for (const search of possible) {
+      let at = 0;
+      next(search.bytes, (hit) => {
+        while ((starts[at + 1] ?? Infinity) <= hit) at += 1;
+        if (!fits(codeAt, starts[at] ?? 0, hit, search.bytes.length, search)) return hit + 1;
+        found(at);
+        return starts[at + 1] ?? Infinity;
+      });
     }
-    return starts[this.length] ?? 0;
+    return this.#joined.length * possible.length;
   }
+
+  #mayHave(pattern: Uint8Array): boolean {
+    for (let at = 2; at < pattern.length; at += 1) {
+      const place = placeOfThree(pattern, at);
+      if (((this.#threes[place >> 3] ?? 0) & (1 << (place & 7))) === 0) return false;
+    }
+    return true;
+  }
+}
+
+/** Bit of three bytes in a row. @param at the last one */
+function placeOfThree(bytes: Uint8Array, at: number): number {
+  return ((bytes[at - 2] ?? 0) * 961 + (bytes[at - 1] ?? 0) * 31 + (bytes[at] ?? 0)) & (THREES * 8 - 1);
 }
 
 /** True if an entry has what is searched for. */
 function has(text: string, search: TextSearch): boolean {
-  let hit = text.indexOf(search.pattern);
-  while (hit >= 0 && !fits(text, 0, hit, search)) hit = text.indexOf(search.pattern, hit + 1);
+  const { pattern } = search;
+  const codeAt = (place: number): number => text.charCodeAt(place) || END;
+  let hit = text.indexOf(pattern);
+  while (hit >= 0 && !fits(codeAt, 0, hit, pattern.length, search)) hit = text.indexOf(pattern, hit + 1);
   return hit >= 0;
 }
 
 /** True for a hit in a field in which it may be. @param start of the entry */
-function fits(text: string, start: number, hit: number, { pattern, fields, isWhole }: TextSearch): boolean {
+function fits(
+  codeAt: (place: number) => number,
+  start: number,
+  hit: number,
+  length: number,
+  { fields, isWhole }: TextSearch,
+): boolean {
   if (isWhole === true) {
-    const [before, after] = [text.charCodeAt(hit - 1), text.charCodeAt(hit + pattern.length)];
-    // Not a number: the end of the text.
-    if (hit > start && before > RECORD_CODE) return false;
-    if (after > RECORD_CODE) return false;
+    if (hit > start && codeAt(hit - 1) > MAX_SEPARATOR) return false;
+    if (codeAt(hit + length) > MAX_SEPARATOR) return false;
   }
   if (fields === undefined) return true;
-  let field = 0;
-  for (let at = hit - 1; at >= start; at -= 1) {
-    const code = text.charCodeAt(at);
-    if (code === RECORD_CODE) break;
-    if (code === FIELD_CODE) field += 1;
-  }
-  return fields.includes(field);
+  let before = hit - 1;
+  while (before >= start && codeAt(before) > MAX_SEPARATOR) before -= 1;
+  return fields.includes(before < start ? 0 : codeAt(before) - RECORD);
 }

@@ -12,7 +12,14 @@ import {
   type TableShape,
 } from '../../shared/observed-table.ts';
 import { OrderedRows } from '../../shared/ordered-rows.ts';
-import { fieldsOf, foldText, isBeyondAscii, isNowhere, recordsOf } from '../../shared/text-column.ts';
+import {
+  fieldsOf,
+  foldText,
+  isBeyondAscii,
+  isNowhere,
+  recordsOf,
+  splitFields,
+} from '../../shared/text-column.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentQuery,
@@ -220,7 +227,7 @@ function tableKey(organization: OrganizationId, isDeleted: boolean): string {
 }
 
 function listed(order: number, ids: string): ListedDocument {
-  const fields = ids.split('\x01');
+  const fields = splitFields(ids);
   return { order, id: (fields[ID] ?? '') as DocumentId, expiry: Number(fields[EXPIRY] ?? Infinity) };
 }
 
@@ -286,7 +293,7 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
     if (label === null && pattern === '') return undefined;
     if (label === null) groups.push(containingText(TAGS, pattern, { fields: [1], isWhole: true }));
     else if (isNowhere(pattern) || isNowhere(labeled)) groups.push([]);
-    else groups.push([{ texts: TAGS, pattern: `${labeled}\x01${pattern}`, fields: [0], isWhole: true }]);
+    else groups.push([{ texts: TAGS, pattern: fieldsOf([labeled, pattern]), fields: [0], isWhole: true }]);
   }
   if (externalId !== undefined) {
     if (externalId === '') return undefined;
@@ -335,7 +342,12 @@ function personSearch(
 ): readonly Condition[] {
   const columns = query.pendingSignature === true ? [WAITING] : [WAITING, OTHERS];
   const find = (pattern: string, fields: readonly number[], isWhole = false) =>
-    columns.flatMap((texts) => (pattern === '' ? [] : containingText(texts, pattern, { fields, isWhole })));
+    columns.flatMap((texts) =>
+      pattern === ''
+        ? []
+        : // Anywhere is found without a look at the fields.
+          containingText(texts, pattern, fields.length > ADDRESS ? {} : { fields, isWhole }),
+    );
   const given = query.participantQ?.trim() ?? '';
   const type = query.participantQueryType;
   const exact = exactParticipant(query);
