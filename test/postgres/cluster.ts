@@ -35,6 +35,8 @@ export interface Cluster {
   start(): Promise<void>;
   /** Ends it without a word, as the end of its machine would. */
   kill(): Promise<void>;
+  /** Stops its main process from running: connections to it are accepted and never answered. */
+  freeze(): void;
   /** Makes a standby a primary that waits for no other standby. */
   promote(): Promise<void>;
   /** Folder of its Unix socket. */
@@ -162,6 +164,9 @@ export async function startServer(
     start,
     stop,
     kill: () => end('SIGKILL'),
+    freeze: () => {
+      if (pid !== undefined) process.kill(pid, 'SIGSTOP');
+    },
     promote: async () => {
       writeFileSync(join(data, 'postgresql.auto.conf'), "synchronous_standby_names = ''\n");
       run('pg_ctl', ['promote', '-w', '-D', data]);

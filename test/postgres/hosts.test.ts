@@ -1,6 +1,15 @@
 /** Addresses of PostgreSQL: several hosts with fail-over, Unix sockets, TLS, and a pooler of transactions. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -199,6 +208,51 @@ test.serial(
     await Promise.all(stores.map((store) => store.close()));
   },
 );
+
+test.serial(
+  'a store finds the server that takes writes while another one accepts and never answers',
+  async (t) => {
+    t.timeout(60_000);
+    const frozen = await startServer();
+    if (frozen === undefined) {
+      t.pass('the engine is not installed');
+      return;
+    }
+    const taker = await startServer({ standbyOf: frozen });
+    t.teardown(async () => {
+      await frozen.kill();
+      await Promise.all([frozen.remove(), taker?.remove()]);
+    });
+    frozen.freeze();
+    // One attempt would take longer than this test may.
+    const url = `postgres://sealwright@127.0.0.1:${frozen.port},127.0.0.1:${taker?.port}/postgres?connect_timeout=300`;
+    const opened = open(t, url, 'frozen');
+    await taker?.promote();
+    const store = await opened;
+    t.true((await store.commit(stepOf(A, 0))).ok);
+    await store.close();
+    // Nothing holds a connection to the frozen server any more.
+    await reached(() => openSocketsTo(frozen.port) === 0);
+  },
+);
+
+/** Sockets of this process that are open or being opened to a port. */
+function openSocketsTo(port: number): number {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const own = new Set(
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return [/socket:\[(\d+)\]/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1]];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[2]?.endsWith(end) && own.has(fields[9])).length;
+}
 
 /** A message of the protocol: its type, its length and its fields. */
 function message(type: string, ...fields: readonly Buffer[]): Buffer {

@@ -1,13 +1,16 @@
 /**
  * A pool of connections over the hosts of a URL. `pg` connects to one host and asks it nothing; here the hosts are tried
- * in turn, a server that takes no writes is refused, and connections to earlier hosts are dropped once another one is
- * found. Also finds out that a pooler hands each transaction to another server process (`pooler.ts`).
+ * in turn, and all others at once while one does not answer; a server that takes no writes is refused, and connections to
+ * earlier hosts are dropped once another one is found. Also finds out that a pooler hands each transaction to another
+ * server process (`pooler.ts`).
  *
  * Source: docs/decisions/0271-hosts-and-poolers.md.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import type pg from 'pg';
+import { systemClock } from '../../model/clock.ts';
 import { describeFailure, Fatal } from '../../model/failures.ts';
 import { type PostgresAddress, parsePostgresUrl } from './connection-url.ts';
 import { type Backend, transactionsOf } from './pooler.ts';
@@ -15,6 +18,9 @@ import { type Backend, transactionsOf } from './pooler.ts';
 /** Limit of one attempt to connect, milliseconds: where there are other hosts, a dead one must not cost much. */
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_WITH_OTHERS_MS = 1500;
+
+/** Time after which the other hosts are asked, and asked again, while a host does not answer, milliseconds. */
+const ASK_OTHERS_MS = 250;
 
 /** SQLSTATE of a write on a server that takes none. */
 const READ_ONLY = '25006';
@@ -81,6 +87,31 @@ class Route {
     this.changes += 1;
     if (this.at === at) this.at = (at + 1) % this.address.hosts.length;
     if (this.#found === at && !isAlive) this.#found = undefined;
+  }
+
+  /** Ends of the attempts at hosts that have been left meanwhile. */
+  readonly slow = new Set<() => void>();
+  /** Indexes of hosts that are being asked. */
+  readonly #asked = new Set<number>();
+
+  /**
+   * Asks the hosts besides the one with index `at` whether they take writes, each once at a time, and leaves that one for
+   * the first that says so.
+   */
+  askOthers(at: number, takesWrites: (host: PostgresAddress['hosts'][number]) => Promise<boolean>): void {
+    for (const [index, host] of this.address.hosts.entries()) {
+      if (index === at || this.#asked.has(index)) continue;
+      this.#asked.add(index);
+      void takesWrites(host).then((does) => {
+        this.#asked.delete(index);
+        // The first one that takes writes counts.
+        if (!does || ![undefined, at].includes(this.#found)) return;
+        this.changes += 1;
+        this.at = index;
+        this.#found = index;
+        for (const tell of this.slow) tell();
+      });
+    }
   }
 
   /** Records that the host with index `at` takes writes, unless another one was tried since. */
@@ -207,29 +238,27 @@ function timeoutPerHost({ hasOtherHosts, address }: Route, { connectTimeoutMs }:
 
 function clientClass(route: Route, options: PoolOptions) {
   const { Client } = library();
-  const { address } = route;
-  const { user, password, database, parameters } = address;
+  const { parameters } = route.address;
   const timeout = timeoutPerHost(route, options);
   const { schema, statementTimeoutMs } = options;
   const search = `-c search_path=${schema}`;
   return class extends Client {
     readonly #at = route.at;
+    readonly #socket: Socket;
 
     constructor() {
-      const { host, port } = route.host;
-      const { tls } = route;
+      const socket = new Socket();
       super({
         ...parameters,
         ...options.client,
-        ...{ host, port, database, connectionTimeoutMillis: timeout },
-        ...(user !== undefined && { user }),
-        ...(password !== undefined && { password }),
-        ...(tls !== undefined && { ssl: host.startsWith('/') ? false : tls }),
+        ...placeOf(route, route.host, socket),
+        connectionTimeoutMillis: timeout,
         ...(!route.hasPooler && {
           statement_timeout: statementTimeoutMs,
           options: [parameters['options'], options.settings, search].filter(Boolean).join(' '),
         }),
       });
+      this.#socket = socket;
       // The pool listens to idle connections only. An error of any other, between two statements or right after the
       // connection is open, would end the process (https://github.com/brianc/node-postgres/issues/2439); the next
       // statement fails.
@@ -249,19 +278,82 @@ function clientClass(route: Route, options: PoolOptions) {
     override connect(
       callback?: (error: Error & null, client: pg.Client) => void,
     ): Promise<pg.Client> | undefined {
-      const connected = super.connect().catch((error) => {
-        const { code, message } = describeFailure(error);
-        if (code === PROTOCOL_VIOLATION && /startup parameter/.test(message) && !route.hasPooler)
-          route.findPooler();
-        else route.leave(this.#at, code === TOO_MANY_CONNECTIONS);
-        throw error;
-      });
+      const stopAsking = route.hasOtherHosts ? this.#askOthers() : () => {};
+      const connected = super
+        .connect()
+        .finally(stopAsking)
+        .catch((error) => {
+          const { code, message } = describeFailure(error);
+          if (code === PROTOCOL_VIOLATION && /startup parameter/.test(message) && !route.hasPooler)
+            route.findPooler();
+          else route.leave(this.#at, code === TOO_MANY_CONNECTIONS);
+          throw error;
+        });
       if (callback === undefined) return connected;
       const done = callback as (error?: Error | null) => void;
       connected.then(() => done(null), done);
       return undefined;
     }
+
+    /** Asks the other hosts while this one does not answer, and gives this one up when another takes writes. */
+    #askOthers(): () => void {
+      const leave = () => {
+        if (route.hasLeft(this.#at)) this.#socket.destroy(new Error('another host takes writes'));
+      };
+      let cancel = () => {};
+      const arm = () => {
+        cancel = systemClock.after(ASK_OTHERS_MS, () => {
+          route.askOthers(this.#at, (host) => takesWrites(route, host, timeout));
+          arm();
+        });
+      };
+      arm();
+      route.slow.add(leave);
+      return () => {
+        cancel();
+        route.slow.delete(leave);
+      };
+    }
   };
+}
+
+/** Settings of a connection to a host, besides the parameters of the URL. */
+function placeOf(route: Route, { host, port }: PostgresAddress['hosts'][number], socket: Socket) {
+  const { user, password, database } = route.address;
+  const { tls } = route;
+  return {
+    ...{ host, port, database, stream: () => socket },
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password }),
+    ...(tls !== undefined && { ssl: host.startsWith('/') ? false : tls }),
+  } satisfies pg.ClientConfig;
+}
+
+/** Never rejects. Its socket is closed after `timeout` milliseconds at the latest. */
+async function takesWrites(
+  route: Route,
+  host: PostgresAddress['hosts'][number],
+  timeout: number,
+): Promise<boolean> {
+  const socket = new Socket();
+  socket.once(
+    'close',
+    systemClock.after(timeout, () => socket.destroy(new Error('no answer'))),
+  );
+  const { Client } = library();
+  const client = new Client({ ...placeOf(route, host, socket), application_name: 'sealwright' });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ does: boolean }>(
+      "SELECT NOT (pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean) AS does",
+    );
+    return rows[0]?.does === true;
+  } catch {
+    return false;
+  } finally {
+    client.end().catch(() => {});
+  }
 }
 
 /** Refuses a server that takes no writes, and a pooler that drops the parameters of connections. */

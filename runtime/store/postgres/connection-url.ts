@@ -11,6 +11,9 @@ const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify
 
 const CODES = 'characters such as / ? # of a password are written as %2F %3F %23';
 
+/** Each may be asked at the same time. */
+const MAX_HOSTS = 16;
+
 /** Kinds of hosts that take steps; libpq knows others, for reading. */
 const WRITING = ['any', 'read-write', 'primary'];
 
@@ -41,6 +44,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   const hosts = host === undefined ? hostsOf(authority) : hostsOfParameters(host, port);
   if (hosts.length === 0 || database === '')
     throw fault(`must be like postgres://user:password@host:port/database; ${CODES}`);
+  if (hosts.length > MAX_HOSTS) throw fault(`has more than ${MAX_HOSTS} hosts`);
   if (target_session_attrs !== undefined && !WRITING.includes(target_session_attrs))
     throw fault(
       `has target_session_attrs=${target_session_attrs}, which must be one of ${WRITING.join(', ')}`,
