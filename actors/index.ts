@@ -2,6 +2,7 @@
 
 export type { ValidationReport } from '@sealwright/signatures';
 export { createHttpClient } from '@sealwright/signatures/http';
+export type { FileAccessKey, StoredAccessKey } from './batch/access/access-keys.ts';
 export type { Batch } from './batch/batch.ts';
 export type { BatchOptions } from './batch/batch-options.ts';
 export type { FolderOptions } from './batch/folders/folders.ts';

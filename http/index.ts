@@ -4,6 +4,7 @@ export { encodeJob, readJobFilter } from './batch/jobs.ts';
 export { type BatchMetrics, createBatchMetrics } from './batch/metrics.ts';
 export { type BatchServerDependencies, createBatchServer } from './batch/server.ts';
 export { readiness } from './batch/system.ts';
+export { readEndedSessions, readKeyFile } from './core/access/access-files.ts';
 export type { ForwardedTrust } from './core/access/caller.ts';
 export { createOneTimeLogins } from './core/access/one-time-logins.ts';
 export { createHealthListener } from './core/health-listener.ts';

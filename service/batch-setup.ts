@@ -1,6 +1,6 @@
 /** Maps the configuration to the batch service. Source: docs/batch-values.md §5. */
 import { availableParallelism } from 'node:os';
-import type { Clock, Ids } from '@sealwright/runtime';
+import type { Clock, Ids, Log } from '@sealwright/runtime';
 import {
   type BatchOptions,
   createRemotePortal,
@@ -9,9 +9,10 @@ import {
   type Profile,
   type StorageLayout,
 } from '../actors/index.ts';
+import { readEndedSessions, readKeyFile } from '../http/index.ts';
 import type { ProfileName } from '../machines/ids.ts';
 import type { Settings } from '../settings.ts';
-import { type KeyFolder, keepJobSecret } from './key-folder.ts';
+import { ENDED_SESSIONS_FILE, jobSecretBytes, type KeyFolder, NAMED_KEYS_FILE } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
 import { deriveEncryptionKey, type SigningSetup } from './signing-setup.ts';
 
@@ -24,12 +25,22 @@ export async function setUpBatch(
     readonly layout: StorageLayout;
     readonly clock: Clock;
     readonly ids: Ids;
+    readonly log: Log;
     readonly objects: ObjectStore | undefined;
     readonly working: (() => Promise<void>)[];
   },
 ): Promise<BatchOptions> {
   const { signing, pipeline, retention } = settings;
   const encryptionKey = await deriveEncryptionKey(settings);
+  const readFile = <Item>(name: string, read: (text: string) => readonly Item[]): readonly Item[] => {
+    const text = keys.read(name);
+    try {
+      return text === undefined ? [] : read(text);
+    } catch {
+      parts.log.error(`${name}, a file of an earlier version, cannot be read. Nothing in it counts.`);
+      return [];
+    }
+  };
   return {
     layout: parts.layout,
     objects: parts.objects,
@@ -38,7 +49,11 @@ export async function setUpBatch(
     trust,
     ...(signing.license !== undefined && { license: signing.license }),
     ...(encryptionKey && { encryptionKey }),
-    secretKey: Buffer.from((await keepJobSecret(keys, parts.ids)).value, 'base64url'),
+    secretKey: await jobSecretBytes(keys, parts.ids),
+    fromFiles: {
+      keys: readFile(NAMED_KEYS_FILE, readKeyFile),
+      ended: readFile(ENDED_SESSIONS_FILE, readEndedSessions),
+    },
     remote: remotePart(settings, parts),
     notices: portalNotices(settings).filter(({ name }) => name !== 'portal:seal'),
     maxConcurrency: pipeline.maxConcurrency,

@@ -91,12 +91,9 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>, changing: st
 
 /** Name of the file with the session keys. Source: docs/batch-values.md §10. */
 export const SESSION_FILE = 'session.json';
-/** File of sessions that were logged out and whose tokens have not expired. */
+/** Files in which earlier versions kept ended sessions, and named API keys with hashes of their secrets. */
 export const ENDED_SESSIONS_FILE = 'ended-sessions.json';
-
-/** File of the named API keys, with hashes of their secrets, and file of their last uses. */
 export const NAMED_KEYS_FILE = 'named-keys.json';
-export const NAMED_KEY_USES_FILE = 'named-key-uses.json';
 
 /** Name of the API key's file. */
 export const API_KEY_FILE = 'api-key';
@@ -106,9 +103,17 @@ export function loadOrCreateApiKey(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): 
   return folder.loadOrCreate(API_KEY_FILE, () => ids.bytes(32).toString('base64url'));
 }
 
-/** Returns the key that encrypts passwords of uploads at rest: 256 random bits, Base64url, generated once. */
+/**
+ * Returns the key that encrypts passwords of uploads at rest, and from which the nodes of a store derive the keys of
+ * sessions: 256 random bits, Base64url, generated once.
+ */
 export function keepJobSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
   return folder.loadOrCreate('job-secret', () => ids.bytes(32).toString('base64url'));
+}
+
+/** The same as bytes. */
+export async function jobSecretBytes(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<Buffer> {
+  return Buffer.from((await keepJobSecret(folder, ids)).value, 'base64url');
 }
 
 function makePrivateFolder(path: string): void {

@@ -18,13 +18,7 @@ import {
 import type { Logging } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 import type { IdentitySetup } from './identity.ts';
-import {
-  ENDED_SESSIONS_FILE,
-  type KeyFolder,
-  NAMED_KEY_USES_FILE,
-  NAMED_KEYS_FILE,
-  SESSION_FILE,
-} from './key-folder.ts';
+import { jobSecretBytes, type KeyFolder, SESSION_FILE } from './key-folder.ts';
 
 /** Service behind the listeners; `working` receives the functions that close them. */
 export interface OpenService {
@@ -54,12 +48,6 @@ export async function listenForBatch(
   const { settings, version, services, store, keys, clock, ids, log, load, metrics } = service;
   if (!settings.batch.enabled) return undefined;
   const { batch, portal } = services;
-  const isShared = settings.runtime.store === 'postgres';
-  const kept = (file: string) => ({
-    isShared,
-    load: () => keys.read(file),
-    save: (text: string) => keys.replace(file, text),
-  });
   const server = createBatchServer({
     service: batch,
     mails: portal?.mails,
@@ -80,10 +68,12 @@ export async function listenForBatch(
         host: hostMode(process.env),
       }),
     },
-    sessionKeys: kept(SESSION_FILE),
-    endedSessions: kept(ENDED_SESSIONS_FILE),
+    sessionKeys: {
+      load: () => keys.read(SESSION_FILE),
+      save: (text) => keys.replace(SESSION_FILE, text),
+    },
+    sessionSecret: settings.runtime.store === 'postgres' ? await jobSecretBytes(keys, ids) : undefined,
     tokens: settings.identity.tokens,
-    namedKeys: { keys: kept(NAMED_KEYS_FILE), uses: kept(NAMED_KEY_USES_FILE) },
   });
   const { url } = await server.listen();
   service.working.push(() => server.close());

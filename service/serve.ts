@@ -148,7 +148,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
         anchor: historyAnchor(keys),
         ...historyOptions(settings),
       },
-      batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, working, objects }),
+      batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, log, working, objects }),
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
   );

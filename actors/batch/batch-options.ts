@@ -4,6 +4,7 @@ import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/profiles.ts';
 import type { StorageLayout } from '../shared/storage-layout.ts';
 import type { TrustOptions } from '../shared/trust.ts';
+import type { FileAccessKey } from './access/access-keys.ts';
 import type { FolderOptions } from './folders/folders.ts';
 import type { RemotePollOptions } from './pipeline/remote-poll.ts';
 import type { RemotePortal } from './remote/ports.ts';
@@ -14,6 +15,11 @@ export interface BatchOptions {
   /** Holds uploads, outputs and the files of failed jobs. @default the folders of `layout` do */
   readonly objects?: ObjectStore | undefined;
   readonly folders: readonly FolderOptions[];
+  /** Named keys and ended sessions that an earlier version kept in files of this node. @default none */
+  readonly fromFiles?: {
+    readonly keys: readonly FileAccessKey[];
+    readonly ended: readonly { readonly id: string; readonly until: number }[];
+  };
   /** At least one. */
   readonly profiles: readonly Profile[];
   /** `Signing:Trust`. @default only the anchors of each profile */

@@ -16,6 +16,8 @@ import { type Profile, Profiles } from '../shared/profiles.ts';
 import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
 import { uploadName } from '../shared/storage-layout.ts';
+import { AccessKeys } from './access/access-keys.ts';
+import { EndedSessions } from './access/ended-sessions.ts';
 import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
 import { FolderService } from './folders/folder-control.ts';
@@ -186,7 +188,12 @@ export async function planBatch(
   const operations = new OperationService(runtime, jobs);
   const statistics = new StatisticsService(runtime);
   const folders = new Folders(options.folders, runtime, intake);
-  const observers = [(step: Step, _isOwn: boolean) => counts.move(step.counters)];
+  const access = { keys: new AccessKeys(service), ended: new EndedSessions(service) };
+  const observers = [
+    (step: Step, _isOwn: boolean) => counts.move(step.counters),
+    (step: Step) => access.keys.observe(step),
+    (step: Step) => access.ended.observe(step),
+  ];
   return {
     definitions,
     handlers: {
@@ -207,6 +214,8 @@ export async function planBatch(
         counts.reset(counters);
         columns.reset();
       });
+      await access.keys.open(options.fromFiles?.keys ?? []);
+      await access.ended.open(options.fromFiles?.ended ?? []);
       const recovery = await recover(runtime, layout);
       await objects?.moveAllErrors();
       if (recovery.failed + recovery.orphans > 0) await events.record(recoveryEvent(recovery, clock.now()));
@@ -233,7 +242,7 @@ export async function planBatch(
       const retention = new JobRetention(runtime, events, options.keepJobs);
       const singletons = new Singletons(runtime);
       return {
-        ...{ jobs, operations, retention, statistics, events, health, inspection, recovery },
+        ...{ access, jobs, operations, retention, statistics, events, health, inspection, recovery },
         webhooks: webhooks.deliveries,
         bulk: new BulkService(runtime, jobs, events),
         profiles: new ProfileViews(profiles),

@@ -8,6 +8,8 @@ import { CLEARED } from '../../machines/batch/job-context.ts';
 import { OPERATION_FORGOTTEN, operationMachine } from '../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../machines/batch/pipeline.ts';
 import { systemEventMachine } from '../../machines/batch/system-event.ts';
+import { accessKeyDefinition } from './access/access-keys.ts';
+import { endedSessionDefinition } from './access/ended-sessions.ts';
 import { eventCounters, eventRows, SYSTEM_EVENT } from './job-records/events.ts';
 import { type JobActor, jobIdOf, jobRowOf, jobRows, ownsPath } from './job-records/job-index.ts';
 import { INPUT_FOLDER, JOB, OPERATION, PIPELINE, uploadKeyName } from './job-records/kinds.ts';
@@ -76,6 +78,8 @@ export const definitions: readonly ActorDefinition[] = [
   processedPathDefinition,
   outputClaimDefinition,
   jobDeliveryDefinition,
+  accessKeyDefinition,
+  endedSessionDefinition,
   {
     kind: OPERATION,
     machine: operationMachine,

@@ -52,7 +52,7 @@ const key = z
     rateLimit: rateLimit.nullable(),
     createdAt: time.describe('Time at which it was made, UTC.'),
     createdBy: shown(z.string(), 'Who made it.', 'operator'),
-    lastUsedAt: time.nullable().describe('Last use, stored once a minute. Null: not used yet.'),
+    lastUsedAt: time.nullable().describe('Last use, stored once in ten minutes. Null: not used yet.'),
     secrets: z
       .array(
         z.strictObject({

@@ -41,14 +41,14 @@ export function keyRoutes(
       );
       assertKnown('folders', body.folders, folders.names);
       const by = operatorOf(identity);
-      const made = keys.create(body, by);
+      const made = await keys.create(body, by);
       const { name, scopes } = made.key;
       await record(by, `Key ${name} made, with the scopes ${scopes.join(', ')}.`);
       return made;
     }),
     handle(rotateKey, async ({ params: { name }, body: { overlapHours }, identity }) => {
       requireGivable(identity ?? {}, keys.get(name));
-      const made = keys.rotate(name, clock.now() + overlapHours * HOUR_MS);
+      const made = await keys.rotate(name, clock.now() + overlapHours * HOUR_MS);
       await record(
         operatorOf(identity),
         `Key ${name} has a new secret; the earlier one ends in ${overlapHours} hours.`,
@@ -56,7 +56,7 @@ export function keyRoutes(
       return made;
     }),
     handle(revokeKey, async ({ params: { name }, identity }) => {
-      keys.revoke(name);
+      await keys.revoke(name);
       await record(operatorOf(identity), `Key ${name} revoked.`);
       return { name, revoked: true as const };
     }),

@@ -106,8 +106,9 @@ export function providerLoginRoutes(
       try {
         const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
         // A session at the provider is one of the person; without it, all end.
-        if (session !== undefined) authenticator.endPerson(personKey(issuer, `sid ${session}`));
-        else authenticator.endPerson(personKey(issuer, `sub ${subject}`));
+        await authenticator.endPerson(
+          personKey(issuer, session === undefined ? `sub ${subject}` : `sid ${session}`),
+        );
         return { kind: 'empty', status: 200 };
       } catch (error) {
         if (!(error instanceof SignInFailure)) throw error;

@@ -15,18 +15,17 @@ import { pausePipeline, readPipeline, resumePipeline } from '../../contracts/bat
 import { listProfiles, readFailures, readSeries, readStatistics } from '../../contracts/batch/statistics.ts';
 import { createTokenCheck, rightsOf, type TokenRule } from '../core/access/access-tokens.ts';
 import { type Authenticator, createAuthenticator, type Identity } from '../core/access/auth.ts';
-import { openEndedSessions } from '../core/access/ended-sessions.ts';
-import {
-  createKeyLimits,
-  type NamedKeyStores,
-  type NamedKeys,
-  openNamedKeys,
-} from '../core/access/named-keys.ts';
+import { createKeyLimits, type NamedKeys, openNamedKeys } from '../core/access/named-keys.ts';
 import { createOneTimeLogins, type OneTimeLogins } from '../core/access/one-time-logins.ts';
 import { createOperatorCheck } from '../core/access/operator-check.ts';
 import { boundFolder } from '../core/access/permission.ts';
 import { createRateLimiter } from '../core/access/rate-limit.ts';
-import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from '../core/access/session-keys.ts';
+import {
+  deriveSessionKeyRing,
+  memorySessionKeys,
+  openSessionKeyRing,
+  type SessionKeyStore,
+} from '../core/access/session-keys.ts';
 import { createSessions } from '../core/access/sessions.ts';
 import { createWrongKeys, type WrongKeys } from '../core/access/wrong-keys.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
@@ -104,10 +103,8 @@ export interface BatchServerDependencies extends HttpProcess {
   readonly settings: HttpSettings;
   /** Storage of the session keys. @default in memory: sessions end with the process */
   readonly sessionKeys?: SessionKeyStore;
-  /** Storage of the sessions ended by logout. @default in memory */
-  readonly endedSessions?: SessionKeyStore;
-  /** Storage of the named API keys and their last uses. @default in memory */
-  readonly namedKeys?: NamedKeyStores;
+  /** The nodes of a store derive the session keys from it. @default they are in `sessionKeys` */
+  readonly sessionSecret?: Buffer | undefined;
   /** Identity providers of operators. @default none */
   readonly signOn?: SignOn | undefined;
   /** `Identity:Tokens`; those of organizations are left out. @default none */
@@ -205,8 +202,7 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
     oneTimeLogins = createOneTimeLogins(dependencies),
   } = dependencies;
   const { enabled, upload, actions } = settings.rateLimiting;
-  const { namedKeys: stores = { keys: memorySessionKeys(), uses: memorySessionKeys() } } = dependencies;
-  const namedKeys = openNamedKeys(stores, dependencies);
+  const namedKeys = openNamedKeys(dependencies.service.access.keys, dependencies);
   const authenticator = createAuthenticator(settings, openSessions(dependencies), oneTimeLogins, namedKeys);
   const wrongKeys = createWrongKeys(clock);
   const keyCheck = createAccessCheck(authenticator, settings, wrongKeys, createKeyLimits(clock));
@@ -222,17 +218,13 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
     challenge: hasTokens ? `${authenticator.challenge}, Bearer` : authenticator.challenge,
     rates: enabled ? { upload, actions } : undefined,
   };
-  const server = createServer(api, settings, {
+  return createServer(api, settings, {
     ...dependencies,
     observe: (observation) => {
       metrics?.request(observation);
       observe?.(observation);
     },
   });
-  return {
-    listen: () => server.listen(),
-    close: () => server.close().finally(() => namedKeys.close()),
-  };
 }
 
 /** Callers by their access tokens. */
@@ -253,10 +245,12 @@ function tokenIdentities(
 
 function openSessions(dependencies: BatchServerDependencies) {
   const { settings, clock, ids, log } = dependencies;
-  const { sessionKeys = memorySessionKeys(), endedSessions = memorySessionKeys() } = dependencies;
+  const { sessionKeys = memorySessionKeys(), sessionSecret, service } = dependencies;
   return createSessions({
-    ring: openSessionKeyRing(sessionKeys, { clock, ids, log }),
-    ended: openEndedSessions(endedSessions, { clock, log }),
+    ring: sessionSecret
+      ? deriveSessionKeyRing(sessionSecret, sessionKeys.load(), { clock, log })
+      : openSessionKeyRing(sessionKeys, { clock, ids, log }),
+    ended: service.access.ended,
     lifetime: settings.sessionHours * 3_600_000,
     ...(settings.personMinutes !== undefined && { personLifetime: settings.personMinutes * 60_000 }),
     apiKey: settings.apiKey,

@@ -79,7 +79,7 @@ export function sessionRoutes(
     }),
     handle(logOut, async ({ caller, header }) => {
       requireSameOrigin(header, caller);
-      const operator = authenticator.logOut(readCookie(header('cookie'), authenticator.cookieName));
+      const operator = await authenticator.logOut(readCookie(header('cookie'), authenticator.cookieName));
       if (operator !== undefined) await events.recordSession('LoggedOut', operator, caller.address);
       const cookie = clearedCookie(authenticator.cookieName, caller.https);
       const back = `${addressOf(caller)}/login`;

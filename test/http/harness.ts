@@ -1,5 +1,6 @@
 /** A running server over real sockets, and a raw client. */
 import net from 'node:net';
+import type { MemoryStore } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { systemClock } from '#runtime/model/clock.js';
@@ -86,19 +87,20 @@ export async function startServer(
       | 'portalKeys'
       | 'portalActivity'
       | 'sessionKeys'
-      | 'namedKeys'
       | 'tokens'
-      | 'endedSessions'
+      | 'sessionSecret'
       | 'oneTimeLogins'
     >
   > & {
     readonly batch?: Partial<BatchOptions>;
     readonly inspection?: Batch['inspection'];
+    /** @default a new one, which is closed with the server */
+    readonly store?: MemoryStore;
     /** Of the actors. @default the machine's */
     readonly serviceClock?: Clock;
   } = {},
 ): Promise<TestServer> {
-  const service = await openTestService(more.batch, more.serviceClock);
+  const service = await openTestService(more.batch, more.serviceClock, more.store);
   if (more.inspection !== undefined) Object.assign(service, { inspection: more.inspection });
   const lines: LogLine[] = [];
   const seen: RequestObservation[] = [];

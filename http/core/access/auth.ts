@@ -121,9 +121,9 @@ export interface Authenticator {
    */
   logInPerson(operator: string, person: SessionPerson): string;
   /** Ends sessions of a person, or of one session at the provider, that began before now. @param key as in `SessionPerson` */
-  endPerson(key: string): void;
+  endPerson(key: string): Promise<void>;
   /** Ends the session of a cookie, with every copy of its token. @returns its operator; undefined for no session */
-  logOut(session: string): string | undefined;
+  logOut(session: string): Promise<string | undefined>;
 }
 
 /** Operator of the API key. */
@@ -193,7 +193,7 @@ export function createAuthenticator(
       return sessions.issue(operator, undefined, person);
     },
     endPerson: (key) => sessions.endPerson(key),
-    logOut(session) {
+    async logOut(session) {
       return session === '' ? undefined : sessions.end(session);
     },
   };

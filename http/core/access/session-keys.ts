@@ -4,6 +4,7 @@
  * Source: docs/batch-values.md §10.
  */
 
+import { hkdfSync } from 'node:crypto';
 import type { Clock, Ids, Log } from '@sealwright/runtime';
 import { z } from 'zod';
 
@@ -11,8 +12,6 @@ import { z } from 'zod';
 export interface SessionKeyStore {
   /** The last saved value; undefined when there is none. */
   load(): string | undefined;
-  /** True: other processes save to it too, so what was read before may be old. @default false */
-  readonly isShared?: boolean;
   /** Durable when it returns; throws when it cannot be. */
   save(text: string): void;
 }
@@ -37,8 +36,6 @@ const ROTATION_MS = 90 * DAY;
 const MAX_SESSION_MS = DAY;
 /** Delay before a failed save of a rotation is retried. */
 const RETRY_MS = 3_600_000;
-/** Time in which the saves of two nodes can replace each other. */
-const RACE_MS = 60_000;
 
 const ringShape = z.strictObject({
   version: z.literal(1),
@@ -79,24 +76,6 @@ export function openSessionKeyRing(
     store.save(ringText(keys));
   }
 
-  /**
-   * Takes over what other nodes saved. A new key that is missing was replaced by a simultaneous save and is saved
-   * again; an older one was removed, which ends its sessions.
-   */
-  const merge = (): void => {
-    const stored = parseRing(store.load(), log);
-    const since = clock.now() - RACE_MS;
-    const replaced = keys.filter((key) => key.createdAt > since && !stored.some(({ id }) => id === key.id));
-    const merged = [...stored, ...replaced].sort((left, right) => right.createdAt - left.createdAt);
-    keys = merged.length === 0 ? [fresh()] : merged;
-    if (keys.every((key) => stored.includes(key))) return;
-    try {
-      store.save(ringText(keys));
-    } catch (error) {
-      log.warn('A session key could not be saved; only this node knows it.', { Error: String(error) });
-    }
-  };
-
   const rotate = (now: number): void => {
     const next = [fresh(), ...keys].filter((_, index, all) => {
       const successor = all[index - 1];
@@ -122,17 +101,42 @@ export function openSessionKeyRing(
   return {
     current() {
       const now = clock.now();
-      const isDue = () => now - newest().createdAt >= ROTATION_MS && now >= tryAgainAt;
-      if (isDue() && store.isShared) merge();
-      if (isDue()) rotate(now);
+      if (now - newest().createdAt >= ROTATION_MS && now >= tryAgainAt) rotate(now);
       return newest();
     },
+    find: (id) => keys.find((key) => key.id === id),
+  };
+}
+
+/**
+ * The ring of several nodes: all derive its keys from a secret that they have in common, so that none is sent, written
+ * or lost with a disk.
+ * @param secret 32 bytes
+ * @param stored ring of an earlier version, for the sessions of that
+ */
+export function deriveSessionKeyRing(
+  secret: Buffer,
+  stored: string | undefined,
+  { clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Log },
+): SessionKeyRing {
+  const earlier = parseRing(stored, log);
+  const derived = new Map<number, SessionKey>();
+  const keyOf = (period: number): SessionKey => {
+    const known = derived.get(period);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(hkdfSync('sha256', secret, '', `sealwright session ${period}`, 36));
+    const key = { id: bytes.toString('hex', 0, 4), secret: bytes.subarray(4) };
+    derived.clear();
+    derived.set(period, key);
+    return key;
+  };
+  return {
+    current: () => keyOf(Math.floor(clock.now() / ROTATION_MS)),
     find(id) {
-      const found = keys.find((key) => key.id === id);
-      if (found !== undefined || !store.isShared) return found;
-      // Another node may have rotated the keys.
-      merge();
-      return keys.find((key) => key.id === id);
+      const now = clock.now();
+      const periods = new Set([now, now - MAX_SESSION_MS].map((at) => Math.floor(at / ROTATION_MS)));
+      for (const period of periods) if (keyOf(period).id === id) return keyOf(period);
+      return earlier.find((key) => key.id === id);
     },
   };
 }

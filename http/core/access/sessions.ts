@@ -7,9 +7,9 @@
 import { hash } from 'node:crypto';
 import type { Clock, Ids } from '@sealwright/runtime';
 import { z } from 'zod';
+import type { Batch } from '../../../actors/index.ts';
 import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
 import { OPERATOR_ROLES } from '../../../contracts/batch/access.ts';
-import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 
 const personShape = z.strictObject({
@@ -42,15 +42,15 @@ export interface Sessions {
    * is true after half of the lifetime: the token should then be renewed.
    */
   read(token: string): OpenSession | undefined;
-  /** Ends the session of a token, with every token of it. @returns its operator; undefined for an invalid token */
-  end(token: string): string | undefined;
+  /** Ends the session of a token, with every token of it, durably. @returns its operator; undefined for an invalid token */
+  end(token: string): Promise<string | undefined>;
   /** Ends all sessions that began before now. @param key the `key` or `sessionKey` of a person */
-  endPerson(key: string): void;
+  endPerson(key: string): Promise<void>;
 }
 
 export interface SessionOptions {
   readonly ring: SessionKeyRing;
-  readonly ended: EndedSessions;
+  readonly ended: Pick<Batch['access']['ended'], 'has' | 'endOf' | 'add' | 'addPerson'>;
   /** Length of a session in milliseconds (`Auth:SessionHours`). */
   readonly lifetime: number;
   /** Milliseconds after which a person signs in again (`Identity:SessionMinutes`). @default `lifetime` */
@@ -120,16 +120,17 @@ export function createSessions({
       return encryptToken(head, JSON.stringify(payload), options);
     },
     read: open,
-    end(token) {
+    async end(token) {
       const session = open(token);
+      const now = clock.now();
       // A token issued at this time is the last of the session.
-      if (session !== undefined) ended.add(session.id, clock.now() + lifetime);
+      if (session !== undefined) await ended.add(session.id, now, now + lifetime);
       return session?.operator;
     },
-    endPerson(key) {
+    async endPerson(key) {
       const now = clock.now();
       // As above, and not after `personLifetime`: a longer one that is configured later must not bring them back.
-      ended.addPerson(key, now, now + lifetime);
+      await ended.addPerson(key, now, now + lifetime);
     },
   };
 }

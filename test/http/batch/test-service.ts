@@ -98,11 +98,12 @@ function poolOf(layout: StorageLayout): SigningPool {
 export async function openTestService(
   options: Partial<BatchOptions> = {},
   clock: Clock = systemClock,
+  given?: MemoryStore,
 ): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-http-'));
   const layout = storageLayout(folder);
   createStorageFolders(layout, []);
-  const store = new MemoryStore();
+  const store = given ?? new MemoryStore();
   const name = (text: string) => text as ProfileName;
   const system = new DeferredSystem();
   const common = { system, store, clock, ids: systemIds, log: SILENT, faults: new Faults() };
@@ -203,7 +204,7 @@ export async function openTestService(
     async remove() {
       await batch.drain(0);
       await runtime.stop(0);
-      await store.close();
+      if (given === undefined) await store.close();
       await rm(folder, { recursive: true, force: true });
     },
   });

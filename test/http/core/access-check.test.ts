@@ -3,13 +3,13 @@ import { systemIds } from '#runtime/model/ids.js';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { asksForJson, prefersHtml } from '../../../http/core/accept.ts';
 import { createAuthenticator } from '../../../http/core/access/auth.ts';
-import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
 import { createOneTimeLogins } from '../../../http/core/access/one-time-logins.ts';
 import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
 import { createAccessCheck } from '../../../http/core/request/access-check.ts';
 import { recorder } from '../harness.ts';
+import { memoryEndedSessions } from './ended-sessions.ts';
 
 const SETTINGS = {
   apiKey: 'current-key',
@@ -21,7 +21,7 @@ const SETTINGS = {
 function authenticator(settings: Partial<typeof SETTINGS> = {}) {
   const clock = new SimulatedClock();
   const ring = openSessionKeyRing(memorySessionKeys(), { clock, ids: systemIds, log: recorder([]) });
-  const ended = openEndedSessions(memorySessionKeys(), { clock, log: recorder([]) });
+  const ended = memoryEndedSessions(clock);
   const all = { ...SETTINGS, ...settings };
   return createAuthenticator(
     all,

@@ -1,6 +1,8 @@
 /** Replies to callers without a key or with a wrong one. */
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
+import { memorySessionKeys } from '../../../http/core/access/session-keys.ts';
 import { PER_ADDRESS } from '../../../http/core/access/wrong-keys.ts';
 import { ask, codeOf, FORM, logIn } from '../ask.ts';
 import { KEY, RawClient, startServer } from '../harness.ts';
@@ -73,12 +75,7 @@ test('after 3,000 wrong keys a minute from many addresses further ones are refus
 
 test('logout ends the session for every copy of its token, renewed ones included, over a restart', async (t) => {
   const clock = new SimulatedClock();
-  const kept = new Map<string, string>();
-  const store = (name: string) => ({
-    load: () => kept.get(name),
-    save: (text: string) => void kept.set(name, text),
-  });
-  const more = { sessionKeys: store('keys'), endedSessions: store('ended') };
+  const more = { sessionKeys: memorySessionKeys(), store: new MemoryStore(), serviceClock: clock };
   const { port } = await startServer(t, {}, clock, more);
   const whoami = (cookie: string, at = port) => ask(at, 'GET', '/api/whoami', { Cookie: cookie });
   const { cookie } = await logIn(port, KEY);
@@ -94,7 +91,9 @@ test('logout ends the session for every copy of its token, renewed ones included
     t.is((await whoami(newCookie, at)).status, 401);
     t.is((await whoami(other.cookie, at)).status, 200, 'another session goes on');
   }
-  t.false([...kept.values()].some((text) => text.includes(newCookie)));
+  const kept = await more.store.actors({ kind: 'ended-session', limit: 9 });
+  t.is(kept.length, 1);
+  t.false(`${JSON.stringify(kept)}${more.sessionKeys.load()}`.includes(newCookie));
 });
 
 test('pages of other sites can neither log a browser in nor out', async (t) => {

@@ -1,0 +1,36 @@
+/**
+ * A session of an operator that was ended before its tokens expire, or all sessions of a person up to a time.
+ *
+ * | from  | event            | to      | effects |                                |
+ * |-------|------------------|---------|---------|--------------------------------|
+ * | Ended | after `validFor` | Expired |         | not stored: the actor ends     |
+ *
+ * Source: docs/decisions/0009-sessions-and-callers.md.
+ */
+import { setup } from 'xstate';
+import type { Millis } from '../ids.ts';
+
+export const SESSION_EXPIRED = 'Expired';
+
+export interface EndedSession {
+  readonly endedAt: Millis;
+  /** Expiry of its tokens. */
+  readonly until: Millis;
+}
+
+export const endedSessionMachine = setup({
+  types: {
+    context: {} as EndedSession,
+    input: {} as EndedSession,
+    events: {} as { readonly type: 'NOTHING'; readonly at: Millis },
+  },
+  delays: { validFor: ({ context: { endedAt, until } }) => Math.max(0, until - endedAt) },
+}).createMachine({
+  id: 'ended-session',
+  context: ({ input }) => input,
+  initial: 'Ended',
+  states: {
+    Ended: { after: { validFor: SESSION_EXPIRED } },
+    [SESSION_EXPIRED]: {},
+  },
+});
