@@ -297,7 +297,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     validation: new Validation(runtime, directory, described, uploads),
     drafts,
     editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl, folderRights),
-    templates: new Templates(runtime, order, uploads, directory, creation, generations),
+    templates: new Templates(runtime, order, uploads, directory, creation, generations, folderRights),
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
     folderGrants: new FolderGrants(runtime, users),

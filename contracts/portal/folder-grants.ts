@@ -1,6 +1,6 @@
 /** Rights of users and groups on folders. Source: docs/decisions/0288-rights-on-folders.md. */
 import { z } from 'zod';
-import { list, members, shown, uuid, word } from '../fields.ts';
+import { list, maybeText, members, shown, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { entityName, identity } from './entities.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
@@ -35,6 +35,7 @@ const folderGrants = z
     inheritedFrom: identity
       .nullable()
       .describe('Folder around it whose grants count here. Null: its own ones do, or none.'),
+    version: shown(z.string(), 'Changes with the grants of the folder.', '4f53cda18c2b'),
   })
   .meta({ id: 'FolderGrants' });
 
@@ -73,12 +74,17 @@ export const setFolderGrants = operation({
         refusal: { code: 'LimitExceeded', message: `A folder has at most ${MAX_GRANTS} grants.` },
       },
     ).describe('All grants, each user and group once.'),
+    version: shown(
+      maybeText,
+      'The version that was read: `GrantsChanged` when somebody has changed them since. Absent: replaces any.',
+      '4f53cda18c2b',
+    ),
   }).meta({ id: 'NewFolderGrants' }),
   reply: folderGrants,
   examples: {
     request: { grants: [{ type: 'User', id: EXAMPLE_IDS.flowAction, right: 'Manage' }] },
   },
-  refusals: ['FolderNotFound', 'LimitExceeded', 'UserNotFound'],
+  refusals: ['FolderNotFound', 'GrantsChanged', 'LimitExceeded', 'UserNotFound'],
 });
 
 export const listGrantees = operation({
@@ -97,5 +103,5 @@ export const listGrantees = operation({
 });
 
 export type FolderGrantsView = Value<typeof folderGrants>;
-export type NewFolderGrants = Value<typeof setFolderGrants.body>['grants'];
+export type NewFolderGrants = Value<typeof setFolderGrants.body>;
 export type GranteeView = Value<typeof listGrantees.reply>['items'][number];

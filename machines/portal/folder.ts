@@ -62,6 +62,8 @@ export type FolderMessage = { readonly at: Millis } & (
       readonly type: 'GRANT';
       /** Empty = none of its own. */
       readonly grants: readonly FolderGrant[];
+      /** Accepted only while these are the grants. Absent = always. */
+      readonly replaced?: readonly FolderGrant[];
       /** Caller, as the journal names it. */
       readonly by: string;
     }
@@ -88,6 +90,8 @@ export const folderMachine = setup({
       on: {
         REPARENT: { actions: assign(({ event }) => ({ parentId: event.parentId })) },
         GRANT: {
+          guard: ({ context: { grants = [] }, event: { replaced } }) =>
+            replaced === undefined || JSON.stringify(replaced) === JSON.stringify(grants),
           actions: [
             assign(({ event: { grants } }) => ({ grants })),
             {

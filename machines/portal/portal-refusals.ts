@@ -84,6 +84,7 @@ export const PORTAL_REFUSALS = {
     status: 422,
     message: 'The document has a new version since this link was made. Open the link again and look at it.',
   },
+  GrantsChanged: { status: 422, message: 'Somebody else has changed the rights on the folder.' },
   AttachmentNotFound: { status: 422, message: 'The document has no attachment of this id.' },
   TimestampNotAvailable: {
     status: 422,

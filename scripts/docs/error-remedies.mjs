@@ -132,6 +132,7 @@ export const PORTAL_REMEDIES = {
   MailAlreadySent: 'No further call is necessary.',
   UserNotFound: 'Check the id.',
   VersionChanged: 'Open the link again and read the new version.',
+  GrantsChanged: 'Read the grants again, and repeat the change with their `version`.',
   TimestampNotAvailable:
     'Configure a time-stamp authority for the profile of `Portal:SealProfile` (`Timestamp:Url`), or create the document without a time-stamp.',
   KeyLimitReached:

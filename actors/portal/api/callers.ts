@@ -11,6 +11,8 @@ export type FolderRights = ReadonlyMap<string, FolderRight | null>;
 /** Reads the rights of a sender; undefined = everything everywhere. */
 export interface FolderRightsReader {
   of(organization: OrganizationId, userId: string): Promise<FolderRights | undefined>;
+  /** True for a folder that has grants or lies in one that has. */
+  isRestricted(organization: OrganizationId, folderId: string): Promise<boolean>;
 }
 
 /** A request with an `Idempotency-Key`. */

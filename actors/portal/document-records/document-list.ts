@@ -44,6 +44,8 @@ export type { DocumentQuery };
 
 const ALL: readonly ListStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'];
 
+/** Folders whose counters are read one by one rather than those of all folders at once. */
+const FEW_FOLDERS = 16;
 /** Rows that are read rather than that a table is used. */
 const FEW = 1_000;
 /** Rows of one read. */
@@ -383,6 +385,15 @@ export async function countDocuments(
   exceptFolders: readonly string[] = [],
 ): Promise<number> {
   const all = await counted(store, `documents/${organization}`, statuses);
+  if (exceptFolders.length > FEW_FOLDERS) {
+    const counters = await store.counters(`documents-in/${organization}/`);
+    const of = (folder: string, status: ListStatus) =>
+      counters[`documents-in/${organization}/${folder}/${status}`] ?? 0;
+    return exceptFolders.reduce(
+      (sum, folder) => (statuses ?? ALL).reduce((left, status) => left - of(folder, status), sum),
+      all,
+    );
+  }
   const hidden = await Promise.all(
     exceptFolders.map((one) => counted(store, `documents-in/${organization}/${one}`, statuses)),
   );

@@ -33,6 +33,7 @@ import {
   documentOperationMachine,
   type OperateDocumentsEffect,
 } from '../../../machines/portal/document-operation.ts';
+import type { FolderRight } from '../../../machines/portal/folder.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
@@ -155,9 +156,14 @@ export class DocumentOperations {
     return viewOf(await this.#find(tenant, id));
   }
 
-  /** Ends it after the batch in progress. Refusals: `DocumentOperationNotFound`, `DocumentOperationEnded`. */
+  /**
+   * Ends it after the batch in progress. Refusals: `DocumentOperationNotFound`, `DocumentOperationEnded`; `Forbidden` for one
+   * that somebody else has begun in folders that the caller does not manage.
+   */
   async cancel(tenant: Tenant, id: string): Promise<DocumentOperationView> {
-    const { id: documentId } = await this.#find(tenant, id);
+    const { id: documentId, context } = await this.#find(tenant, id);
+    if (context.createdBy.id !== tenant.user?.id && !isWithin(tenant, context.filter, 'Manage'))
+      throw new PortalRefusal('Forbidden', 'Who manages the folders of the operation can end it.');
     const address = { kind: DOCUMENT_OPERATION, id: documentId };
     const canceled = await durable(
       this.#runtime.system.send(address, { type: 'CANCEL' }),
@@ -181,12 +187,12 @@ export class DocumentOperations {
  * True when an operation concerns nothing but folders that the key reaches. A sender knows those that leave out at least the
  * folders that are unknown to him.
  */
-function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter']): boolean {
+function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter'], least?: FolderRight): boolean {
   const { folders, folderId, exceptFolders } = filter as DocumentFilter;
   if (tenant.folders !== undefined) return folders?.every((id) => reachesFolder(tenant, id)) === true;
-  if (typeof folderId === 'string') return reachesFolder(tenant, folderId);
+  if (typeof folderId === 'string') return reachesFolder(tenant, folderId, least);
   const known = new Set(exceptFolders);
-  return filterFor(tenant).exceptFolders?.every((id) => known.has(id)) ?? true;
+  return filterFor(tenant, least).exceptFolders?.every((id) => known.has(id)) ?? true;
 }
 
 /** Statuses that accept the action, where the filter names none. */

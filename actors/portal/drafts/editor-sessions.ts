@@ -79,7 +79,7 @@ export class EditorSessionService {
     tenants: Tenants,
     drafts: Drafts,
     publicUrl: () => string,
-    private readonly folderRights: FolderRightsReader,
+    private readonly folderRights: Pick<FolderRightsReader, 'of'>,
   ) {
     this.#records = new Records(runtime, {
       kind: EDITOR_SESSION,

@@ -1,4 +1,5 @@
 /** Grants of folders: who has which right there. Source: docs/decisions/0288-rights-on-folders.md. */
+import { hash } from 'node:crypto';
 import { durable } from '@sealwright/runtime';
 import type {
   FolderGrantsView,
@@ -36,8 +37,12 @@ export class FolderGrants {
     return this.#viewOf(tenant.organization.id, await this.#existing(tenant, id));
   }
 
-  /** Refusals: `FolderNotFound`, `Forbidden`, `BadRequest`, `UserNotFound`, `LimitExceeded`. */
-  async replace(tenant: Tenant, id: FolderId, given: NewFolderGrants): Promise<FolderGrantsView> {
+  /** Refusals: `FolderNotFound`, `Forbidden`, `BadRequest`, `UserNotFound`, `LimitExceeded`, `GrantsChanged`. */
+  async replace(
+    tenant: Tenant,
+    id: FolderId,
+    { grants: given, version }: NewFolderGrants,
+  ): Promise<FolderGrantsView> {
     assertMayGrant(tenant, id);
     const before = await this.#existing(tenant, id);
     const organization = tenant.organization.id;
@@ -49,9 +54,14 @@ export class FolderGrants {
       throw grant.type === 'User' ? new PortalRefusal('UserNotFound') : unusable('No group has this id.');
     }
     if (grants.length > 0 && (before.grants ?? []).length === 0) await this.#assertRoom(organization);
-    const message = { type: 'GRANT', grants, by: callerName(tenant) } as const;
+    const replaced = before.grants ?? [];
+    if (version != null && version !== versionOf(replaced)) throw new PortalRefusal('GrantsChanged');
+    const message = {
+      ...({ type: 'GRANT', grants, by: callerName(tenant) } as const),
+      ...(version != null && { replaced }),
+    };
     const changed = await durable(this.runtime.system.send({ kind: FOLDER, id }, message), () =>
-      folderNotFound(id),
+      version == null ? folderNotFound(id) : new PortalRefusal('GrantsChanged'),
     );
     return this.#viewOf(organization, changed.context);
   }
@@ -93,13 +103,14 @@ export class FolderGrants {
         return { type: grant.type, id: grant.id, name, email, right: grant.right };
       }),
     );
+    const version = versionOf(own);
     let at = own.length === 0 ? folder.parentId : null;
     for (let depth = 0; at !== null && depth < MAX_FOLDER_DEPTH; depth++) {
       const around = await this.runtime.system.read({ kind: FOLDER, id: at });
-      if ((around?.context.grants ?? []).length > 0) return { grants, inheritedFrom: at };
+      if ((around?.context.grants ?? []).length > 0) return { grants, inheritedFrom: at, version };
       at = around?.context.parentId ?? null;
     }
-    return { grants, inheritedFrom: null };
+    return { grants, inheritedFrom: null, version };
   }
 
   /** Undefined: nobody of the organization. */
@@ -128,4 +139,11 @@ export class FolderGrants {
 
 function unusable(message: string): PortalRefusal {
   return new PortalRefusal('BadRequest', message, { errors: { Grants: [message] } });
+}
+
+function versionOf(grants: readonly FolderGrant[]): string {
+  return hash('sha256', grants.map(({ type, id, right }) => `${type} ${id} ${right}`).join('\n')).slice(
+    0,
+    12,
+  );
 }

@@ -64,9 +64,7 @@ export class FolderRightsDirectory {
 
   /** Rights of a sender; undefined = everything everywhere. */
   async of(organization: OrganizationId, userId: string): Promise<FolderRights | undefined> {
-    const { nodes } = this.runtime.store;
-    // Other nodes may have changed grants.
-    if (nodes !== undefined && nodes.count > 1) await nodes.sync();
+    // The access check has read the steps of other nodes.
     const tree = await this.#tree(organization);
     if (tree === undefined) return undefined;
     const known = tree.ofUsers.get(userId);
@@ -74,6 +72,10 @@ export class FolderRightsDirectory {
     const rights = rightsOf(tree, userId);
     tree.ofUsers.set(userId, rights);
     return rights;
+  }
+
+  async isRestricted(organization: OrganizationId, folderId: string): Promise<boolean> {
+    return (await this.#tree(organization))?.governing.has(folderId) === true;
   }
 
   async #tree(organization: OrganizationId): Promise<Tree | undefined> {

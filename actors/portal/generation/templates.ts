@@ -32,7 +32,7 @@ import {
 } from '../../../machines/portal/template.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing } from '../../shared/row-pages.ts';
-import { principalOf, type Tenant } from '../api/callers.ts';
+import { type FolderRightsReader, principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
@@ -107,6 +107,7 @@ export class Templates {
     private readonly directory: DocumentDirectory,
     private readonly creation: DocumentCreation,
     private readonly generations: Generations,
+    private readonly folderRights: Pick<FolderRightsReader, 'isRestricted'>,
   ) {
     this.#records = new Records(runtime, {
       kind: TEMPLATE,
@@ -170,7 +171,12 @@ export class Templates {
     const attachments = new Map<string, string>();
     for (const attachment of given)
       attachments.set(attachment.id, (await this.#uploadOf(tenant, attachment.file)).id);
-    const sent = requestOfDocument(context, { file: file.id, attachments });
+    const { folderId } = context;
+    // Whom the folder hides the document from must not find its content in the template.
+    const isRestricted =
+      folderId !== null && (await this.folderRights.isRestricted(tenant.organization.id, folderId));
+    const uploads = { file: file.id, attachments };
+    const sent = { ...requestOfDocument(context, uploads), ...(isRestricted && { folderId }) };
     return { name: name?.trim() || context.name, ...settings, document: { read: requestOf(sent), sent } };
   }
 

@@ -84,7 +84,7 @@ export class UserSignIn {
     private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
     /** Length of a session, milliseconds (`Auth:SessionHours`). */
     private readonly sessionLifetime: number,
-    private readonly folderRights: FolderRightsReader,
+    private readonly folderRights: Pick<FolderRightsReader, 'of'>,
   ) {}
 
   /** Takes a request for a link, which is answered by mail alone: later if many wait, never if too many do. */

@@ -32,9 +32,7 @@ export function folderRoutes(folders: Folders, grants: FolderGrants): readonly A
     }),
     handle(deleteFolder, ({ tenant, params, body }) => folders.remove(tenant, folderId(params.id), body)),
     handle(getFolderGrants, ({ tenant, params }) => grants.get(tenant, folderId(params.id))),
-    handle(setFolderGrants, ({ tenant, params, body }) =>
-      grants.replace(tenant, folderId(params.id), body.grants),
-    ),
+    handle(setFolderGrants, ({ tenant, params, body }) => grants.replace(tenant, folderId(params.id), body)),
     handle(listGrantees, async ({ tenant, params, query }) => ({
       items: [...(await grants.grantees(tenant, folderId(params.id), query.q))],
     })),

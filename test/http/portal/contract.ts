@@ -67,6 +67,7 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   UserNotFound: 422,
   SigningFailed: 422,
   VersionChanged: 422,
+  GrantsChanged: 422, // ours
   TimestampNotAvailable: 422,
   AttachmentNotFound: 422,
   KeyLimitReached: 422,

@@ -1,50 +1,11 @@
 /** Rights of senders on folders, over HTTP. Source: docs/decisions/0288-rights-on-folders.md. */
 import test from 'ava';
-import { type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
-import { ADMINISTRATOR, register, SENDER, signedIn, type UserBrowser } from './users.ts';
+import { startProgram } from '../../../actors/portal/service.ts';
+import { ADMINISTRATOR, person } from './users.ts';
 
 const ANA = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
 const QUIET = { disablePendingActionNotifications: true };
 type Right = 'Read' | 'Send' | 'Manage';
-
-/** Calls of the scripts of the pages. */
-class Caller {
-  constructor(readonly browser: UserBrowser) {}
-
-  async call(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ status: number; code: string; answer: never }> {
-    if (this.browser.token === '') await this.browser.page('/account/documents');
-    const headers = {
-      'X-Form-Token': this.browser.token,
-      Accept: 'application/json',
-      'Content-Type': 'application/json',
-    };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await this.browser.fetch(path, { method, headers, ...sent });
-    const text = await answer.text();
-    const read = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
-    return { status: answer.status, code: String(Object(read).code ?? ''), answer: read as never };
-  }
-
-  async total(query = ''): Promise<number> {
-    const { answer } = await this.call('GET', `/api/documents?Limit=1${query}`);
-    return (answer as { totalCount: number }).totalCount;
-  }
-
-  async ids(query = ''): Promise<readonly string[]> {
-    const { answer } = await this.call('GET', `/api/documents?Limit=100${query}`);
-    return (answer as { items: { id: string }[] }).items.map(({ id }) => id);
-  }
-}
-
-async function person(program: PortalProgram, name: string, access: object = SENDER) {
-  const email = `${name}@example.org`;
-  const id = await register(program, email, access, name);
-  return { id, caller: new Caller(await signedIn(program, email)) };
-}
 
 test('a sender sees, creates and changes in folders what the grants permit', async (t) => {
   const program = await startProgram(t);
@@ -177,4 +138,49 @@ test('a sender sees, creates and changes in folders what the grants permit', asy
   t.is((await acme.get<{ totalCount: number }>('/api/documents')).totalCount, 5);
   await chief.caller.call('PUT', `/api/folders/${closed}/grants`, { grants: [] });
   t.is(await bo.caller.total(), 5);
+
+  // Totals of many hidden folders are read at once.
+  const many = await Promise.all(Array.from({ length: 17 }, (_, index) => folderOf(`Many ${index}`)));
+  await acme.create(ANA, { ...QUIET, folderId: many[3] });
+  for (const folder of many) await grant(chief.id, 'Read', folder);
+  t.is(await bo.caller.total(), 5);
+  t.is(await bo.caller.total('&Status=Pending'), 3);
+  t.is(await chief.caller.total(), 6);
+});
+
+test('of two changes of the rights on a folder that read the same ones, the second is refused', async (t) => {
+  const program = await startProgram(t);
+  const chief = await person(program, 'chief', ADMINISTRATOR);
+  const { id } = await program.acme.post<{ id: string }>('/api/folders', { name: 'Closed' });
+  const path = `/api/folders/${id}/grants`;
+  const read = async () =>
+    (await chief.caller.call('GET', path)).answer as { grants: object[]; version: string };
+  const { version } = await read();
+  const grants = (right: Right) => [{ type: 'User', id: chief.id, right }];
+  t.is((await chief.caller.call('PUT', path, { grants: grants('Read'), version })).status, 200);
+  const late = await chief.caller.call('PUT', path, { grants: grants('Send'), version });
+  t.is(`${late.status} ${late.code}`, '422 GrantsChanged');
+  const { grants: kept, version: current } = await read();
+  t.like(kept, [{ right: 'Read' }]);
+  t.is((await chief.caller.call('PUT', path, { grants: grants('Send'), version: current })).status, 200);
+  // Without a version, as programs sent it before.
+  t.is((await chief.caller.call('PUT', path, { grants: [] })).status, 200);
+});
+
+test('a template of a document in a restricted folder stays unknown to those who do not know the folder', async (t) => {
+  const program = await startProgram(t);
+  const { acme } = program;
+  const chief = await person(program, 'chief', ADMINISTRATOR);
+  const bo = await person(program, 'bo');
+  const { id: closed } = await acme.post<{ id: string }>('/api/folders', { name: 'Closed' });
+  const secret = await acme.create(ANA, { ...QUIET, folderId: closed });
+  await chief.caller.call('PUT', `/api/folders/${closed}/grants`, {
+    grants: [{ type: 'User', id: chief.id, right: 'Manage' }],
+  });
+  const made = await chief.caller.call('POST', '/api/templates/from-document', { documentId: secret });
+  t.is(made.status, 200);
+  const { id } = made.answer as { id: string };
+  t.is((await bo.caller.call('GET', `/api/templates/${id}`)).code, 'TemplateNotFound');
+  t.like((await bo.caller.call('GET', '/api/templates')).answer, { totalCount: 0 });
+  t.is((await chief.caller.call('GET', `/api/templates/${id}`)).status, 200);
 });

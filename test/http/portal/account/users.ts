@@ -124,3 +124,42 @@ export async function signedIn(
   if (answer.status !== 302) throw new Error(`not signed in: ${answer.status} ${await answer.text()}`);
   return browser;
 }
+
+/** Calls of the scripts of the pages. */
+export class Caller {
+  constructor(readonly browser: UserBrowser) {}
+
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; code: string; answer: never }> {
+    if (this.browser.token === '') await this.browser.page('/account/documents');
+    const headers = {
+      'X-Form-Token': this.browser.token,
+      Accept: 'application/json',
+      'Content-Type': 'application/json',
+    };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.browser.fetch(path, { method, headers, ...sent });
+    const text = await answer.text();
+    const read = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
+    return { status: answer.status, code: String(Object(read).code ?? ''), answer: read as never };
+  }
+
+  async total(query = ''): Promise<number> {
+    const { answer } = await this.call('GET', `/api/documents?Limit=1${query}`);
+    return (answer as { totalCount: number }).totalCount;
+  }
+
+  async ids(query = ''): Promise<readonly string[]> {
+    const { answer } = await this.call('GET', `/api/documents?Limit=100${query}`);
+    return (answer as { items: { id: string }[] }).items.map(({ id }) => id);
+  }
+}
+
+export async function person(program: PortalProgram, name: string, access: object = SENDER) {
+  const email = `${name}@example.org`;
+  const id = await register(program, email, access, name);
+  return { id, caller: new Caller(await signedIn(program, email)) };
+}
