@@ -257,6 +257,7 @@ export async function planBatch(
           await pipeline.start();
           await singletons.run('remote-poll', () => remotePoll.start());
           await singletons.run('retention', () => retention.start());
+          void columns.prepare();
         },
 
         /** True while the pipeline claims nothing. */
@@ -278,6 +279,7 @@ export async function planBatch(
         async drain(grace: number): Promise<void> {
           const until = clock.elapsed() + grace;
           for (const waiting of [ends, inspection.changes]) waiting.stop();
+          columns.close();
           await singletons.stop();
           const quiet = Promise.all([
             folders.stop(),

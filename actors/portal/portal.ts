@@ -326,11 +326,13 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       sweeping.startTrimming();
       await singletons.run('files', () => sweeping.start());
       await settleGroups(runtime);
+      void columns.prepare();
     },
 
     async drain(): Promise<void> {
       signIn.close();
       senderOverview.close();
+      columns.close();
       await singletons.stop();
       await sweeping.stop();
       await singletons.release();

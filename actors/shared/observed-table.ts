@@ -6,7 +6,7 @@
  */
 import type { StoreNodes } from '@sealwright/runtime';
 import { Codes, type ColumnScan, OrderedColumns, type OrderPage, type RowTest } from './ordered-columns.ts';
-import { isNowhere, TextColumn, type TextSearch } from './text-column.ts';
+import { isNowhere, NO_ENTRY, TextColumn, type TextSearch } from './text-column.ts';
 
 /** A test of a record. */
 export type Condition =
@@ -31,14 +31,19 @@ export interface TableShape<Facts> {
 }
 
 export interface TableSource<Facts> {
-  /** All stored records, ascending, in turns of the event loop; with those that are stored meanwhile or without them. */
-  readonly read: () => AsyncIterable<readonly [order: number, facts: Facts]>;
+  /** All stored records, ascending, those of one turn of the event loop together; with those that are stored meanwhile or without them. */
+  readonly read: () => AsyncIterable<readonly (readonly [order: number, facts: Facts])[]>;
   /** Number of records as of the steps observed so far; undefined: not known. */
   readonly count: () => number | undefined;
-  /** Above it nothing is kept. */
-  readonly most: number;
+  /** Estimated memory of a record. */
+  readonly bytesEach: number;
+  /** True if the table may take so much memory; otherwise nothing is kept. */
+  readonly mayTake: (bytes: number) => boolean;
   readonly nodes?: Pick<StoreNodes, 'sync'> | undefined;
 }
+
+/** Records between two checks of the memory. */
+const RECORDS_PER_CHECK = 1024;
 
 export class ObservedTable<Facts> {
   readonly #shape: TableShape<Facts>;
@@ -46,6 +51,8 @@ export class ObservedTable<Facts> {
   #table: FilterTable<Facts>;
   #state: 'none' | 'building' | 'ready' | 'too-many' = 'none';
   #building: Promise<void> | undefined;
+  /** Records stored since the memory was checked. */
+  #unchecked = 0;
   /** Records seen while building: newer than the rows. Undefined = removed. */
   #seen = new Map<number, Facts | undefined>();
 
@@ -55,12 +62,7 @@ export class ObservedTable<Facts> {
     this.#table = new FilterTable(shape);
   }
 
-  /** Records in memory. */
-  get size(): number {
-    return this.#table.size;
-  }
-
-  /** Memory that they take. */
+  /** Memory that it takes. */
   get bytes(): number {
     return this.#table.bytes;
   }
@@ -88,8 +90,7 @@ export class ObservedTable<Facts> {
 
   /** One page; undefined while the table is incomplete. */
   async page(scan: TableScan): Promise<OrderPage | undefined> {
-    if (this.#state === 'none' && (this.#source.count() ?? 0) <= this.#source.most)
-      this.#building = this.#build();
+    this.#begin();
     // A page whose total is known reads few rows: it does not wait.
     if (scan.total === undefined) await this.#building;
     if (this.#state !== 'ready') return undefined;
@@ -101,6 +102,17 @@ export class ObservedTable<Facts> {
     return this.#table === table ? found : undefined;
   }
 
+  /** Builds the table before a list needs it. */
+  async prepare(): Promise<void> {
+    this.#begin();
+    await this.#building;
+  }
+
+  #begin(): void {
+    const { count, bytesEach, mayTake } = this.#source;
+    if (this.#state === 'none' && mayTake((count() ?? 0) * bytesEach)) this.#building = this.#build();
+  }
+
   /** Never rejects: nobody may wait for it, and where the store fails, reading the rows says so. */
   async #build(): Promise<void> {
     this.#state = 'building';
@@ -108,9 +120,11 @@ export class ObservedTable<Facts> {
     // After a reset, another one may be building.
     const isWanted = (): boolean => this.#state === 'building' && this.#table === table;
     try {
-      for await (const [order, facts] of this.#source.read()) {
-        if (!isWanted()) return;
-        this.#apply(order, facts);
+      for await (const records of this.#source.read()) {
+        for (const [order, facts] of records) {
+          if (!isWanted()) return;
+          this.#apply(order, facts);
+        }
       }
       // The steps of other nodes whose rows were read.
       await this.#source.nodes?.sync();
@@ -125,8 +139,15 @@ export class ObservedTable<Facts> {
 
   #apply(order: number, facts: Facts | undefined): void {
     if (facts === undefined) this.#table.delete(order);
-    else if (this.#table.size >= this.#source.most || !this.#table.set(order, facts))
-      this.#forget('too-many');
+    else if (!this.#table.set(order, facts) || !this.#hasRoom()) this.#forget('too-many');
+  }
+
+  /** Asked from time to time. */
+  #hasRoom(): boolean {
+    this.#unchecked += 1;
+    if (this.#unchecked < RECORDS_PER_CHECK) return true;
+    this.#unchecked = 0;
+    return this.#source.mayTake(this.#table.bytes);
   }
 
   #forget(state: 'none' | 'too-many'): void {
@@ -175,14 +196,18 @@ class FilterTable<Facts> {
     } catch {
       return false;
     }
-    const texts = this.#shape.textsOf(facts);
-    const entries = this.#texts.map((column, index) => {
-      const text = texts[index] ?? '';
-      const known = this.#rows.entryOf(order, index);
-      if (column.text(known) === text) return known;
-      column.remove(known);
-      return column.add(order, text);
-    });
+    const isNew = order > this.#rows.last;
+    const entries: number[] = [];
+    for (const [index, text] of this.#shape.textsOf(facts).entries()) {
+      const column = this.#texts[index];
+      if (column === undefined) continue;
+      const known = isNew ? NO_ENTRY : this.#rows.entryOf(order, index);
+      if (known !== NO_ENTRY && column.text(known) === text) entries.push(known);
+      else {
+        column.remove(known);
+        entries.push(column.add(order, text));
+      }
+    }
     this.#rows.set(order, codes, entries);
     return true;
   }

@@ -87,6 +87,11 @@ export class OrderedColumns {
     return this.#length - this.#removed;
   }
 
+  /** The largest order number. */
+  get last(): number {
+    return this.#orders[this.#length - 1] ?? -Infinity;
+  }
+
   /** Memory that it takes. */
   get bytes(): number {
     return this.#arrays().reduce((sum, { byteLength }) => sum + byteLength, 0);

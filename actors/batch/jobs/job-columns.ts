@@ -41,11 +41,15 @@ export interface JobFilter {
 /** The filter value for jobs that came through no folder. Source: docs/batch-values.md §11. */
 export const NO_FOLDER = '(upload)';
 
-/** Above it nothing is built: about 40 bytes per job and its name. */
-const MAX_JOBS = 6_000_000;
+/** Above it nothing is kept. */
+const MAX_BYTES = 480_000_000;
+/** Estimated memory of a job. */
+const BYTES_EACH = 80;
+/** Jobs whose table is built at the start. */
+const MANY = 10_000;
 
 /** Rows between two turns of the event loop while the table is built; ranges of all profiles are used up together. */
-const ROWS_PER_TURN = 512;
+const ROWS_PER_TURN = 256;
 
 /** Fields that lists filter by. */
 type Facts = Pick<JobRow, 'format' | 'source' | 'folder' | 'fileName'> & {
@@ -77,12 +81,16 @@ const SHAPE: TableShape<Facts> = {
 
 export class JobColumns {
   readonly #table: ObservedTable<Facts>;
+  readonly #counts: JobCounts;
+  #isClosed = false;
 
   constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counts: JobCounts) {
+    this.#counts = counts;
     this.#table = new ObservedTable(SHAPE, {
       read: () => readJobs(store, counts),
       count: () => counts.count(),
-      most: MAX_JOBS,
+      bytesEach: BYTES_EACH,
+      mayTake: (bytes) => !this.#isClosed && bytes <= MAX_BYTES,
       nodes: store.nodes,
     });
   }
@@ -102,6 +110,17 @@ export class JobColumns {
     this.#table.reset();
   }
 
+  /** Builds the table before a list needs it, if there are many jobs. */
+  async prepare(many = MANY): Promise<void> {
+    if (this.#counts.count() >= many) await this.#table.prepare();
+  }
+
+  /** Ends what is being built. */
+  close(): void {
+    this.#isClosed = true;
+    this.#table.reset();
+  }
+
   /** One page, newest first; undefined while the table is incomplete. */
   page(filter: ListFilter, scan: Omit<TableScan, 'groups' | 'newestFirst'>): Promise<OrderPage | undefined> {
     return this.#table.page({ ...scan, groups: groupsOf(filter), newestFirst: true });
@@ -111,7 +130,7 @@ export class JobColumns {
 async function* readJobs(
   store: Pick<ActorStore, 'rows'>,
   counts: JobCounts,
-): AsyncGenerator<readonly [number, Facts]> {
+): AsyncGenerator<readonly (readonly [number, Facts])[]> {
   const ranges = counts
     .profiles()
     .flatMap((profile) => JOB_STATES.map((state) => ({ view: 'jobs-by', prefix: [profile, state] })));
@@ -119,13 +138,16 @@ async function* readJobs(
     ranges.map((range) => new OrderedRows(store, { ...range, newestFirst: false })),
     false,
   );
-  let taken = 0;
+  let records: (readonly [number, Facts])[] = [];
   for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
-    taken += 1;
-    if (taken % ROWS_PER_TURN === 0) await nextTurn();
     const [profile, state, order] = row.key as [string, JobState, number];
-    yield [order, { ...jobRowOf(row.value), profile, state }];
+    records.push([order, { ...jobRowOf(row.value), profile, state }]);
+    if (records.length < ROWS_PER_TURN) continue;
+    yield records;
+    records = [];
+    await nextTurn();
   }
+  yield records;
 }
 
 function groupsOf(filter: ListFilter): readonly (readonly Condition[])[] {

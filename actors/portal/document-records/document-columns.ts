@@ -11,7 +11,6 @@ import {
   ObservedTable,
   type TableShape,
 } from '../../shared/observed-table.ts';
-import { OrderedRows } from '../../shared/ordered-rows.ts';
 import {
   fieldsOf,
   foldText,
@@ -41,11 +40,15 @@ import {
   type PersonRow,
 } from './document-index.ts';
 
-/** Documents in all tables; the tables that were used least recently are given up for others. */
-const MAX_DOCUMENTS = 3_000_000;
+/** Memory of all tables; those that were used least recently are given up for others. */
+const MAX_BYTES = 2 ** 30;
+/** Estimated memory of a document. */
+const BYTES_EACH = 300;
+/** Documents of an organization whose table is built at the start: about 100 ms. */
+const MANY = 10_000;
 
-/** Rows of a read while a table is built: some milliseconds. */
-const ROWS_PER_READ = 256;
+/** Rows of a read while a table is built: less than a millisecond. */
+const ROWS_PER_READ = 64;
 
 /** Columns of codes. */
 const [STATUS, FOLDER, TYPE, CREATOR, SIGNS, EXPIRES] = [0, 1, 2, 3, 4, 5] as const;
@@ -57,15 +60,16 @@ const [KEY, ID, EXTERNAL_ID, FOLDED_EXTERNAL_ID, EXPIRY] = [0, 1, 2, 3, 4] as co
 const [BARE_IDENTIFIER, BARE_PHONE, ADDRESS] = [4, 5, 6] as const;
 
 /** Fields that lists filter by. */
-type Facts = DocumentRow & {
+interface Facts {
+  readonly row: DocumentRow;
   /** Last moment of a pending document; null: any. */
   readonly expiry: Millis | null;
-};
+}
 
 const SHAPE: TableShape<Facts> = {
   codes: 6,
   texts: 5,
-  codesOf: ({ status, folder, type, creator, signs, expiry }) => [
+  codesOf: ({ row: { status, folder, type, creator, signs }, expiry }) => [
     status,
     folder ?? NO_FOLDER,
     type,
@@ -73,14 +77,22 @@ const SHAPE: TableShape<Facts> = {
     String(signs),
     String(expiry !== null),
   ],
-  textsOf: ({ name, key, id, externalId, tags, people, expiry }) => [
+  textsOf: ({ row: { name, key, id, externalId, tags, people }, expiry }) => [
     fieldsOf([foldText(name)]),
     fieldsOf([key, foldText(id), ...lastFields(externalId, expiry)]),
-    recordsOf(tags.map(([label, value]) => [foldText(label ?? ''), foldText(value)])),
-    recordsOf(people.filter(([, isPending]) => isPending).map(([person]) => personFields(person))),
-    recordsOf(people.filter(([, isPending]) => !isPending).map(([person]) => personFields(person))),
+    tags.length === 0
+      ? ''
+      : recordsOf(tags.map(([label, value]) => [foldText(label ?? ''), foldText(value)])),
+    peopleText(people, true),
+    peopleText(people, false),
   ],
 };
+
+function peopleText(people: DocumentRow['people'], isPending: boolean): string {
+  const records: (readonly string[])[] = [];
+  for (const [person, isWaiting] of people) if (isWaiting === isPending) records.push(personFields(person));
+  return recordsOf(records);
+}
 
 function lastFields(externalId = '', expiry: Millis | null): readonly string[] {
   const folded = foldText(externalId);
@@ -99,11 +111,14 @@ function personFields([name, identifier, email, phone]: PersonRow): readonly str
   ];
   const [, itsIdentifier = '', itsEmail = '', itsPhone = ''] = fields;
   const isCoded = itsEmail.includes('xn--') || isBeyondAscii(itsEmail);
-  const other = (text: string, plain: string) => (text === plain ? '' : plain);
-  fields.push(other(itsIdentifier, bare(itsIdentifier)), other(itsPhone, bare(itsPhone)));
-  fields.push(isCoded ? other(itsEmail, foldText(addressKey(itsEmail))) : '');
+  fields.push(unlike(itsIdentifier, bare(itsIdentifier)), unlike(itsPhone, bare(itsPhone)));
+  fields.push(isCoded ? unlike(itsEmail, foldText(addressKey(itsEmail))) : '');
   while (fields.at(-1) === '') fields.pop();
   return fields;
+}
+
+function unlike(text: string, plain: string): string {
+  return text === plain ? '' : plain;
 }
 
 function bare(text: string): string {
@@ -128,6 +143,7 @@ export class DocumentColumns {
   readonly #counts = new Map<string, number>();
   /** By organization and view, the one used last at the end. */
   readonly #tables = new Map<string, ObservedTable<Facts>>();
+  #isClosed = false;
 
   /** @param counters those that begin with `documents/` */
   constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counters: { readonly [name: string]: number }) {
@@ -153,7 +169,7 @@ export class DocumentColumns {
     if (present?.observes !== true && deleted?.observes !== true) return;
     const isDeleted = actor.state === 'Deleted';
     const expiry = actor.state === 'Pending' ? context.expirationDate : null;
-    const facts = { ...documentRow({ state: actor.state, context }), expiry };
+    const facts = { row: documentRow({ state: actor.state, context }), expiry };
     present?.observe(context.order, isDeleted ? undefined : facts);
     deleted?.observe(context.order, isDeleted ? facts : undefined);
   }
@@ -188,29 +204,53 @@ export class DocumentColumns {
     return found.every(({ id }) => id !== '') ? { found, totalCount: page.totalCount } : undefined;
   }
 
+  /** Builds the tables of organizations with many documents before a list needs them, the largest first. */
+  async prepare(many = MANY): Promise<void> {
+    const large = [...this.#counts].filter(([, count]) => count >= many).sort(([, a], [, b]) => b - a);
+    let bytes = 0;
+    for (const [organization, count] of large) {
+      bytes += count * BYTES_EACH;
+      if (this.#isClosed || bytes > MAX_BYTES) return;
+      await this.#table(organization as OrganizationId, false).prepare();
+    }
+  }
+
+  /** Ends what is being built. */
+  close(): void {
+    this.#isClosed = true;
+    for (const table of this.#tables.values()) table.reset();
+  }
+
   #table(organization: OrganizationId, isDeleted: boolean): ObservedTable<Facts> {
     const key = tableKey(organization, isDeleted);
-    let table = this.#tables.get(key);
+    const table =
+      this.#tables.get(key) ??
+      new ObservedTable(SHAPE, {
+        read: () => readDocuments(this.#store, isDeleted, organization),
+        count: isDeleted ? () => undefined : () => this.count(organization),
+        bytesEach: BYTES_EACH,
+        mayTake: (bytes) => !this.#isClosed && this.#makesRoom(key, bytes),
+        nodes: this.#store.nodes,
+      });
     // The one that is used last is the last one.
     this.#tables.delete(key);
-    // A table that is never built needs no memory of others.
-    const own = isDeleted ? 0 : this.count(organization);
-    let others = own > MAX_DOCUMENTS ? 0 : own;
-    for (const one of this.#tables.values()) others += one.size;
-    for (const [oldest, { size }] of this.#tables) {
-      if (others <= MAX_DOCUMENTS) break;
-      this.#tables.get(oldest)?.reset();
-      this.#tables.delete(oldest);
-      others -= size;
-    }
-    table ??= new ObservedTable(SHAPE, {
-      read: () => readDocuments(this.#store, isDeleted, organization),
-      count: isDeleted ? () => undefined : () => this.count(organization),
-      most: MAX_DOCUMENTS,
-      nodes: this.#store.nodes,
-    });
     this.#tables.set(key, table);
     return table;
+  }
+
+  /** Gives up tables for this one. @returns false if it is too large without any other */
+  #makesRoom(key: string, bytes: number): boolean {
+    if (bytes > MAX_BYTES) return false;
+    let others = -(this.#tables.get(key)?.bytes ?? 0);
+    for (const table of this.#tables.values()) others += table.bytes;
+    for (const [oldest, table] of this.#tables) {
+      if (others + bytes <= MAX_BYTES) break;
+      if (oldest === key) continue;
+      others -= table.bytes;
+      table.reset();
+      this.#tables.delete(oldest);
+    }
+    return true;
   }
 
   #move(counters: { readonly [name: string]: number }): void {
@@ -235,20 +275,23 @@ async function* readDocuments(
   store: Pick<ActorStore, 'rows'>,
   isDeleted: boolean,
   organization: OrganizationId,
-): AsyncGenerator<readonly [number, Facts]> {
+): AsyncGenerator<readonly (readonly [number, Facts])[]> {
   const expiries = isDeleted ? new Map<number, Millis>() : await expiriesOf(store, organization);
-  const view = isDeleted ? 'documents-deleted' : 'documents';
-  const rows = new OrderedRows(store, {
-    view,
+  const range = {
+    view: isDeleted ? 'documents-deleted' : 'documents',
     prefix: [organization],
-    newestFirst: false,
-    most: ROWS_PER_READ,
-  });
-  for (await rows.fill(); rows.head !== undefined; await rows.fill())
-    for (let row = rows.next(); row !== undefined; row = rows.next()) {
-      const order = row.key.at(-1) as number;
-      yield [order, { ...documentRowOf(row.value), expiry: expiries.get(order) ?? null }];
-    }
+    limit: ROWS_PER_READ,
+  };
+  for (let after: Row['key'] | undefined; ; ) {
+    const rows: readonly Row[] = await store.rows({ ...range, ...(after && { after }) });
+    yield rows.map(({ key, value }) => {
+      const order = key.at(-1) as number;
+      return [order, { row: documentRowOf(value), expiry: expiries.get(order) ?? null }];
+    });
+    after = rows.at(-1)?.key;
+    if (rows.length < ROWS_PER_READ) return;
+    await nextTurn();
+  }
 }
 
 /** Last moments by order number. */

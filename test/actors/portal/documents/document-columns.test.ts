@@ -295,6 +295,24 @@ test('a table after a restart finds the same, and none knows documents of anothe
   t.is(theirs?.totalCount, (await scan(store, THEIRS, { ...query, q: 'key1' })).length);
 });
 
+test('tables of many documents can be built before a list needs them, and none after the end', async (t) => {
+  const { store } = await storeOf(300);
+  const columns = new DocumentColumns(store, await store.counters('documents/'));
+  const page = { offset: 0, limit: 5, total: undefined };
+  const query = { q: 'lease', limit: 5, offset: 0, newestFirst: true } as const;
+  await columns.prepare(columns.count(THEIRS) + 1);
+  const ours = (await scan(store, OURS, query)).length;
+  store.read = 0;
+  t.is((await columns.page(OURS, query, page))?.totalCount, ours);
+  t.is(store.read, 0);
+  const theirs = (await scan(store, THEIRS, query)).length;
+  store.read = 0;
+  t.is((await columns.page(THEIRS, query, page))?.totalCount, theirs);
+  t.true(store.read > 0, 'too few for a table at the start');
+  columns.close();
+  t.is(await columns.page(OURS, query, page), undefined);
+});
+
 test('totals of several folders come from counters, and documents in no folder can be among them', async (t) => {
   const { store } = await storeOf(300);
   for (const folders of [['f0', '-'], ['f1'], ['f2', 'f0', 'f9'], []])
