@@ -266,3 +266,19 @@ test('quarantine removes an output only if its publication was not committed', (
     'done again: nothing more happens',
   );
 });
+
+test('hashing many small files takes no memory outside the heap for each', (t) => {
+  const disk = filesFixture(t);
+  const path = disk.file('input/small.pdf', 'PDF');
+  const expected = fileDigest(path);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let n = 0; n < 8; n += 1) t.is(fileDigest(path), expected);
+  t.true(process.memoryUsage().arrayBuffers - before < 1 << 20);
+});
+
+test('a file longer than a read is hashed completely', (t) => {
+  const disk = filesFixture(t);
+  const content = 'sealwright'.repeat(100_000);
+  const path = disk.file('input/long.pdf', content);
+  t.is(fileDigest(path), createHash('sha256').update(content).digest('hex'));
+});
