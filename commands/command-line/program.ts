@@ -193,7 +193,7 @@ function addCommands(line: CommandLine): void {
   addDoctor(line);
   addHealth(line);
   addBackup(line);
-  addStore(line);
+  addStore(line, version);
   addActors(line);
   addBench(line);
   addKeys(line);

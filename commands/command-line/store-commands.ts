@@ -41,8 +41,22 @@ A store is the folder of an LMDB store (db below Storage:Root) or postgres://use
 of PostgreSQL in the environment variable PGPASSWORD: other users of the machine can read command lines.
 Exit codes: 0 success, 1 source and copy differ, 2 usage, 3 a store is in use, is not available or holds other data.`;
 
-export function addStore(line: CommandLine): void {
-  const store = line.program.command('store').description('copy the store of a stopped installation');
+export function addStore(line: CommandLine, version: string): void {
+  const store = line.program
+    .command('store')
+    .description('copy a store, or finish an upgrade of several nodes');
+  addConfiguredCommand(
+    store,
+    'finish-upgrade',
+    'let no node of an earlier version start any more; the nodes may run, all of this version',
+  )
+    .requiredOption('--backup <place>', 'the backup made before the upgrade: the only way back')
+    .action(
+      line.configured(async ({ settings }, { backup }: { backup: string }) => {
+        const { finishUpgradeCommand } = await import('../finish-upgrade.ts');
+        return finishUpgradeCommand(settings, { version, backup }, line.terminal);
+      }),
+    );
   store
     .command('copy')
     .description(

@@ -1,5 +1,6 @@
 /** A rolling upgrade: nodes of two versions of the program work on one database. */
 
+import { readFileSync } from 'node:fs';
 import {
   type ActorDefinition,
   type BuiltRuntime,
@@ -8,10 +9,11 @@ import {
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
-import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import { finishUpgrade, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+import { freshFolder, run } from '../commands/program.ts';
 import { startCluster } from './cluster.ts';
 
 const earlier: ActorDefinition = {
@@ -131,4 +133,38 @@ test('nodes of two versions run side by side, and the last new node migrates the
     'actors/lamp/2/Off': 1,
     'actors/lamp/2/On': 3,
   });
+});
+
+test('once an upgrade is finished, nodes of the earlier version refuse to start and name the backup', async (t) => {
+  t.timeout(120_000);
+  const cluster = await startCluster(t);
+  if (cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const start = (name: string, version: string) => startNode(t, cluster.url, name, version, earlier);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  const one = await start('one', '0.0.9');
+  await start('two', version);
+  const backup = '/mnt/backup/before';
+  await t.throwsAsync(finishUpgrade({ url: cluster.url, schema: 'upgrade', version, backup }), {
+    code: 'store.earlier-nodes',
+    message: /Nodes of another version than \S+ run: one \(0\.0\.9\)\. Replace them first/,
+  });
+  // Until then the way back is open.
+  await one.stop();
+  const again = await start('one', '0.0.9');
+  t.true((await again.runtime.system.create(LAMP('a'), { watts: 5 })).accepted);
+  await again.stop();
+
+  const finished = await run(freshFolder(), [
+    ...['store', 'finish-upgrade', `--backup=${backup}`, '--Runtime:Store=postgres'],
+    ...[`--Runtime:Postgres:Url=${cluster.url}`, '--Runtime:Postgres:Schema=upgrade'],
+  ]);
+  t.is(finished.code, 0, finished.err);
+  await t.throwsAsync(start('one', '0.0.9'), {
+    code: 'store.too-new',
+    message:
+      /is finished; this one has version 0\.0\.9.*restore the backup that was made before: \/mnt\/backup\/before\./,
+  });
+  const later = await start('one', `${version.split('.')[0]}.99.0`);
+  t.true((await later.runtime.system.send(LAMP('a'), TOGGLE)).accepted);
 });

@@ -1,6 +1,7 @@
 /** Creates the tables and upgrades them to the version of this program, one node at a time. */
 import type pg from 'pg';
 import { Fatal } from '../../model/failures.ts';
+import { assertNotFinished } from './finish-upgrade.ts';
 import { SCHEMA_UPGRADES, SCHEMA_VERSION } from './schema.ts';
 
 /** Errors of one of two nodes that create the schema at once; it tries again. */
@@ -42,21 +43,24 @@ export async function assertNotLocked(client: pg.Pool | pg.PoolClient, schema: s
 }
 
 /**
- * Throws `store.too-new` for a schema written by a newer program, `store.copy-incomplete` unless a copy opens it, and
+ * Throws `store.too-new` for a schema of a newer program or a finished upgrade, `store.copy-incomplete` unless a copy opens it, and
  * errors of PostgreSQL. A crash leaves the version
  * before or the version after an upgrade, since each is one transaction.
  */
 export async function migrateSchema(
   pool: pg.Pool,
   schema: string,
-  options: { readonly isCopy?: boolean } = {},
+  options: { readonly isCopy?: boolean; readonly version?: string } = {},
 ): Promise<void> {
   await makeVersionTable(pool, schema);
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
     // The row lock lets one node at a time through; the others find the new version.
-    const found = await client.query<{ version: number }>('SELECT version FROM schema_version FOR UPDATE');
+    const found = await client.query<{ version: number; finished?: string | null }>(
+      'SELECT * FROM schema_version FOR UPDATE',
+    );
+    assertNotFinished(found.rows[0]?.finished, schema, options.version ?? '');
     const version = found.rows[0]?.version ?? 0;
     if (version > SCHEMA_VERSION) {
       throw new Fatal(

@@ -1,6 +1,7 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
 import { Fatal, isRetryable } from '../../model/failures.ts';
 import { Faults } from '../../model/faults.ts';
+import { jsonType } from '../../model/json.ts';
 import type { ActorStore, Clock, Committed, Log, Step, StoreReader } from '../../model/ports.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
@@ -15,6 +16,8 @@ import { Session, type SessionOptions } from './session.ts';
 import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
 import { StoreClock } from './store-clock.ts';
 import { WriteProbe } from './write-probe.ts';
+
+const INFO = jsonType<{ readonly version?: string }>();
 
 /** Connection timeout of the connection for looks at late statements, milliseconds. */
 const LOOK_CONNECT_MS = 2000;
@@ -42,7 +45,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   // Looks for late statements have one too, which is opened when it is needed.
   const watch = openWatch(options, lostConnection, log);
   try {
-    await migrateSchema(pool, schemaName(options));
+    const { version: program = '' } = INFO.read(options.info ?? {});
+    await migrateSchema(pool, schemaName(options), { version: program });
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     await assertNotLocked(pool, schemaName(options));
     const storeClock = new StoreClock(clock);
