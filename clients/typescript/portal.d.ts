@@ -120,6 +120,8 @@ export type RuleUser = { readonly "id": string; readonly "name": string | null; 
 export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly ({ readonly [name: string]: unknown })[]; readonly "observers": readonly ({ readonly [name: string]: unknown })[] };
 export type SavedFlowDocuments = { readonly "files": readonly (NewFile)[]; readonly "participants"?: readonly ({ readonly "role": string; readonly "user": NewParticipant })[] | null; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: string | null; readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: string | null; readonly "folderId"?: string | null; readonly "newFolderName"?: string | null; readonly "expirationDate"?: string | null; readonly "observers"?: readonly (NewObserver)[] | null; readonly "attachments"?: readonly (NewAttachment)[] | null; readonly "notifiedEmails"?: readonly (string)[] | null; readonly "tags"?: readonly (NewTag)[] | null; readonly "additionalInfo"?: (NewAdditionalInfo) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: readonly (NewXmlNamespace)[] | null; readonly "participantsDataFile"?: (ParticipantsDataFile) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: "None" | "Simple" | "Advanced" | "Qualified" | null; readonly "type"?: "Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport" | null; readonly "externalId"?: string | null; readonly "reminders"?: (NewReminders) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: { readonly [name: string]: unknown } | null; readonly "textTags"?: boolean | null; readonly "fieldValues"?: { readonly [name: string]: ((string) | (number) | (boolean)) | (null) } | null };
 export type SavedFlowItem = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
+export type Session = { readonly "id": string; readonly "current": boolean; readonly "begunAt": string | null; readonly "lastUsedAt": string | null; readonly "expiresAt": string; readonly "ipAddress": string | null; readonly "userAgent": string | null };
+export type Sessions = { readonly "items": readonly (Session)[] };
 export type SignIn = { readonly "id": number; readonly "date": string; readonly "action": "SignedIn" | "SignedOut" | "SessionsEnded" | "FactorAdded" | "FactorRemoved" | "FactorReset" | "FactorFailed" | "RecoveryCodesRenewed" | "RecoveryCodeUsed"; readonly "userId": string; readonly "sessionId": string | null; readonly "ipAddress": string | null; readonly "userAgent": string | null; readonly "message": string; readonly "hash": string | null };
 export type SignInPage = { readonly "items": readonly (SignIn)[]; readonly "next": number | null };
 export type Signature = { readonly "subjectName": string; readonly "emailAddress": string | null; readonly "issuerName": string; readonly "identifier": string | null; readonly "companyName": string | null; readonly "companyIdentifier": string | null; readonly "isElectronic": boolean; readonly "isTimestamp": boolean; readonly "signingTime": string | null; readonly "certificateThumbprint": string; readonly "validityStart": string | null; readonly "validityEnd": string | null; readonly "signatureTimestamps": readonly (SignatureTimestamp)[]; readonly "archiveTimestamps": readonly (SignatureTimestamp)[]; readonly "attributeCertificates": readonly ({ readonly "details": string; readonly "issuer": string })[]; readonly "evidences": {  } | null; readonly "validationResults": ValidationResults };
@@ -946,6 +948,30 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: SignInPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Sends the entries of sign-ins as a CSV file, oldest first. */
+  readonly "GET /api/organizations/sign-ins/export": {
+    readonly params: {  };
+    readonly query: { readonly "after"?: string };
+    readonly body: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Lists the open sessions of a user in the organization, newest first. */
+  readonly "GET /api/sessions": {
+    readonly params: {  };
+    readonly query: { readonly "userId"?: string };
+    readonly body: undefined;
+    readonly answer: Sessions;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UserNotFound";
+  };
+  /** Ends one session of a user, or all. */
+  readonly "DELETE /api/sessions": {
+    readonly params: {  };
+    readonly query: { readonly "userId"?: string; readonly "id"?: string };
+    readonly body: undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UserNotFound";
   };
   /** Lists the people of all organizations. */
   readonly "GET /api/users": {

@@ -168,5 +168,5 @@ export const endProviderSessions = operation({
     logout_token: shown(formText.default(''), 'A signed logout token.', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'),
   }),
   replies: { 200: 'empty' },
-  refusals: ['route.not-found', 'validation.body-invalid', 'service.busy'],
+  refusals: ['route.not-found', 'rate-limited', 'validation.body-invalid', 'service.busy'],
 });

@@ -216,6 +216,16 @@ const signIn = z
   .meta({ id: 'SignIn' });
 export type SignInEntry = Value<typeof signIn>;
 
+const afterEntry = shown(
+  z
+    .string()
+    .regex(/^\d{1,9}$/, { error: 'must be a whole number of at least 0' })
+    .transform(Number)
+    .optional(),
+  'Number of the last entry that is known. Absent: from the first on.',
+  '12',
+);
+
 export const listSignIns = operation({
   method: 'GET',
   path: '/api/organizations/sign-ins',
@@ -226,15 +236,7 @@ export const listSignIns = operation({
   scope: 'Read',
   sessionScope: 'Administer',
   query: members({
-    after: shown(
-      z
-        .string()
-        .regex(/^\d{1,9}$/, { error: 'must be a whole number of at least 0' })
-        .transform(Number)
-        .optional(),
-      'Number of the last entry that is known. Absent: from the first on.',
-      '12',
-    ),
+    after: afterEntry,
     limit: paging.limit,
   }),
   reply: z
@@ -244,6 +246,66 @@ export const listSignIns = operation({
     })
     .meta({ id: 'SignInPage' }),
   refusals: [],
+});
+
+export const exportSignIns = operation({
+  method: 'GET',
+  path: '/api/organizations/sign-ins/export',
+  group: 'Organizations',
+  summary: 'Sends the entries of sign-ins as a CSV file, oldest first.',
+  description:
+    'As `GET /api/organizations/sign-ins`, at most 100,000 entries: the first column of the last one is the `after` of the next file.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  query: members({ after: afterEntry }),
+  reply: 'csv',
+  refusals: [],
+});
+
+const session = z
+  .strictObject({
+    id: shown(z.string(), 'Id of the session, as in the log of sign-ins.', '9f86d081884c7d65'),
+    current: z.boolean().describe('Whether this request belongs to the session.'),
+    begunAt: time.nullable().describe('Time of the sign-in. Null: not known.'),
+    lastUsedAt: time.nullable().describe('Last use, exact to ten minutes. Null: not known.'),
+    expiresAt: time.describe('End of the session.'),
+    ipAddress: signIn.shape.ipAddress,
+    userAgent: signIn.shape.userAgent,
+  })
+  .meta({ id: 'Session' });
+
+const ofUser = shown(
+  z.string().optional(),
+  'The person. Absent: the signed-in user. Others need `Administer`.',
+  EXAMPLE_IDS.flowAction,
+);
+
+export const listSessions = operation({
+  method: 'GET',
+  path: '/api/sessions',
+  group: 'Organizations',
+  summary: 'Lists the open sessions of a user in the organization, newest first.',
+  description: 'A session of the pages lists its own; keys and administrators name the person.',
+  scope: 'Read',
+  query: members({ userId: ofUser }),
+  reply: z.strictObject({ items: z.array(session).describe('Open sessions.') }).meta({ id: 'Sessions' }),
+  refusals: ['UserNotFound'],
+});
+
+export const endSessions = operation({
+  method: 'DELETE',
+  path: '/api/sessions',
+  group: 'Organizations',
+  summary: 'Ends one session of a user, or all.',
+  description:
+    'All includes those of the editor. It counts from the next request on, and is logged. Auditors use the page of their account.',
+  scope: 'Create',
+  query: members({
+    userId: ofUser,
+    id: shown(z.string().optional(), 'The session. Absent: all.', '9f86d081884c7d65'),
+  }),
+  reply: 'empty',
+  refusals: ['UserNotFound'],
 });
 
 export const listUsers = operation({

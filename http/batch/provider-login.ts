@@ -19,7 +19,7 @@ import { onwardPage, type ProviderTrouble, providerTroublePage } from '../../web
 import { clientNetwork } from '../core/access/addresses.ts';
 import type { Authenticator } from '../core/access/auth.ts';
 import { sessionCookie } from '../core/access/cookies.ts';
-import type { RateLimiter } from '../core/access/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../core/access/rate-limit.ts';
 import type { SessionPerson } from '../core/access/sessions.ts';
 import { type PageReply, page, redirect } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
@@ -29,16 +29,30 @@ import { handle } from './handle.ts';
 import { addressOf, localReturnUrl } from './return-address.ts';
 
 /** Answers of providers, from one client, that are taken to the provider. */
-export const PROVIDER_ANSWERS = { permits: 60, windowSeconds: 60 } as const;
+const PROVIDER_ANSWERS = { permits: 60, windowSeconds: 60 } as const;
+/** Logout tokens of one provider: each needs a check of a signature. A provider sends those of all people from one place. */
+const PROVIDER_LOGOUTS = { permits: 600, windowSeconds: 60 } as const;
+
+interface ProviderLimits {
+  readonly answers: RateLimiter;
+  /** Answers that come by a form: the browser goes on to the callback with each. */
+  readonly posts: RateLimiter;
+  readonly logouts: RateLimiter;
+}
 /** Longest name of a person in events. */
 const MAX_NAME = 100;
 /** Longer answers are refused: the parts of one have some hundred characters. */
 const MAX_ANSWER = 8192;
 
+export function providerLimits(clock: Parameters<typeof createRateLimiter>[1]): ProviderLimits {
+  const of = (window: Parameters<typeof createRateLimiter>[0]) => createRateLimiter(window, clock);
+  return { answers: of(PROVIDER_ANSWERS), posts: of(PROVIDER_ANSWERS), logouts: of(PROVIDER_LOGOUTS) };
+}
+
 export function providerLoginRoutes(
   signOn: SignOn,
   authenticator: Pick<Authenticator, 'logInPerson' | 'endPerson' | 'cookieName'>,
-  answers: RateLimiter,
+  { answers, posts, logouts }: ProviderLimits,
   { events, clock }: { readonly events: Batch['events']; readonly clock: Pick<Clock, 'now'> },
 ): readonly AnyRoute[] {
   const providerOf = (name: string): SignOnProvider => {
@@ -68,12 +82,13 @@ export function providerLoginRoutes(
         if (role === undefined) return troublePage(name, person.groups === undefined ? 'groups' : 'role');
         if (!isOfDomains(provider, person)) return troublePage(name, 'address');
         const operator = nameOf(provider, person);
-        const { issuer, subject, session } = person;
+        const { issuer, subject, session, until } = person;
         const token = authenticator.logInPerson(operator, {
           role,
           key: personKey(issuer, `sub ${subject}`),
           ...(session !== undefined && { sessionKey: personKey(issuer, `sid ${session}`) }),
           since: clock.now(),
+          ...(until !== undefined && { until }),
         });
         await events.recordSession('LoggedIn', operator, caller.address);
         return page(200, onwardPage(to || '/', 'You are logged in.'), [
@@ -87,7 +102,7 @@ export function providerLoginRoutes(
     }),
     handle(receiveProviderAnswer, async ({ params: { name }, body, caller }) => {
       providerOf(name);
-      await answers.acquire(clientNetwork(caller.address));
+      await posts.acquire(clientNetwork(caller.address));
       try {
         const cookie = await signOn.receive(name, addressOf(caller), caller, body.SAMLResponse);
         const onward = onwardPage(`/login/${name}/callback`, 'The answer of the identity provider is read.');
@@ -101,8 +116,9 @@ export function providerLoginRoutes(
       if (body === undefined) throw new Refusal('route.not-found', `${name} needs no metadata.`);
       return { kind: 'asset', status: 200, contentType: 'application/xml; charset=utf-8', body, headers: [] };
     }),
-    handle(endProviderSessions, async ({ params: { name }, body }) => {
+    handle(endProviderSessions, async ({ params: { name }, body, caller }) => {
       providerOf(name);
+      await logouts.acquire(clientNetwork(caller.address));
       try {
         const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
         // A session at the provider is one of the person; without it, all end.

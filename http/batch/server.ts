@@ -46,7 +46,7 @@ import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
 import { namedOperator, operatorOf } from './operator.ts';
 import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
-import { PROVIDER_ANSWERS, providerLoginRoutes } from './provider-login.ts';
+import { providerLimits, providerLoginRoutes } from './provider-login.ts';
 import { batchApi } from './reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
@@ -149,7 +149,7 @@ export function batchRoutes(
   const shared = new SharedAnswers(service.inspection.changes, clock);
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events, signOn),
-    ...providerLoginRoutes(signOn, authenticator, createRateLimiter(PROVIDER_ANSWERS, clock), {
+    ...providerLoginRoutes(signOn, authenticator, providerLimits(clock), {
       events: service.events,
       clock,
     }),

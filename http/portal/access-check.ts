@@ -170,6 +170,7 @@ function admitSession(
       ...user.tenant,
       scopes: USER_SCOPES[user.role],
       isAuditor: user.role === 'auditor',
+      sessionId: user.sessionId,
       origin,
     };
     return { admitted: true, identity, setCookie: undefined };

@@ -16,6 +16,7 @@
  * | Known | PROVE_FACTOR | Known |         | with an unused code; wrong ones until the lock           |
  * | Known | RESET_FACTOR | Known |         | with a second factor                                     |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
+ * | Known | USE_SESSION | Known  |         | of an existing session, every ten minutes                |
  * | Known | SIGN_OUT_AT_PROVIDER | Known | | of a known identity: its sessions, and those of the editor |
  * | Known | END_SESSIONS | Known |         | of the organization: an existing one, or all             |
  * | Known | REMOVE     | Removed |         |                                                          |
@@ -86,6 +87,9 @@ const MAX_PENDING = 3;
 /** Time for the second factor, milliseconds. */
 export const PENDING_LIFETIME_MS = 15 * 60_000;
 
+/** Time between two records of the use of a session, milliseconds. */
+const USED_EVERY_MS = 10 * 60_000;
+
 /** A link that signs in once. */
 export interface SignInLink {
   readonly id: string;
@@ -117,6 +121,8 @@ export interface SessionOrigin {
 export interface UserSession {
   /** Absent in sessions of earlier versions. */
   readonly begun?: SessionOrigin;
+  /** Of a request, at most `USED_EVERY_MS` before the last one. Absent: none since that time. */
+  readonly usedAt?: Millis;
   /** Present: the session began at a provider. */
   readonly at?: UserIdentity & { /** Id of the session there. */ readonly session?: string };
   /** Of the secret in the cookie, lower-case hex. */
@@ -145,6 +151,11 @@ export interface UserContext extends UserProfile {
 /** Names a session in lists; no secret follows from it. */
 export function idOfSession({ sha256 }: Pick<UserSession, 'sha256'>): string {
   return sha256.slice(0, 16);
+}
+
+/** True when the use of a session is to be recorded. */
+export function isUnseen({ usedAt, begun }: UserSession, now: Millis): boolean {
+  return now - (usedAt ?? begun?.at ?? 0) >= USED_EVERY_MS;
 }
 
 /** Role of an access profile; undefined for people who are only in the directory. */
@@ -205,6 +216,7 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
     }
   | { readonly type: 'RESET_FACTOR' }
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
+  | { readonly type: 'USE_SESSION'; readonly sha256: string }
   /** `sessionId`: absent = all, and those of the editor. */
   | { readonly type: 'END_SESSIONS'; readonly organizationId: OrganizationId; readonly sessionId?: string }
   /** Sessions of the editor in the organization of the provider do not tell where they began: all end. */
@@ -494,6 +506,11 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       );
       if (kept.length === sessions.length) return undefined;
       return { context: { sessions: kept }, note: `Session ${sessionId} ended.` };
+    },
+    USE_SESSION: ({ sessions = [] }, { sha256, at }) => {
+      const used = sessions.find((session) => session.sha256 === sha256);
+      if (used === undefined || !isUnseen(used, at)) return undefined;
+      return { context: { sessions: sessions.map((one) => (one === used ? { ...one, usedAt: at } : one)) } };
     },
     SIGN_OUT: (user, { sha256, at }) => {
       const sessions = unexpired(user.sessions, at);

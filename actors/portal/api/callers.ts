@@ -72,6 +72,8 @@ export interface Tenant {
   readonly keyExpiresAt?: Millis;
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
+  /** Id of the session of the user, in lists. Absent for API keys. */
+  readonly sessionId?: string;
   /** True: the user reads everything, as a key with `Read` does. Absent: no auditor. */
   readonly isAuditor?: boolean;
   /**

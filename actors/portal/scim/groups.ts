@@ -18,6 +18,7 @@ import {
   userGroupMachine,
 } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { recordingEnds } from '../tenants/session-log.ts';
 import { PORTAL_USER } from '../tenants/users.ts';
 
 export const USER_GROUP = actorKind<typeof userGroupMachine>('user-group');
@@ -49,10 +50,10 @@ export const userGroupDefinition = defineActor(USER_GROUP, {
   counters: ({ context }) => ({ [groupCounter(context.organizationId)]: 1 }),
 });
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store'>;
+type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
 
 /** Gives the users whose role a change of the group affects their role. A crash in between leaves the rest to the next start. */
-export async function settleGroup({ system, store }: Runtime, id: string): Promise<void> {
+export async function settleGroup({ system, store, clock }: Runtime, id: string): Promise<void> {
   const group = await system.read({ kind: USER_GROUP, id });
   if (group === undefined) return;
   const { organizationId, unsettled, revision } = group.context;
@@ -65,7 +66,11 @@ export async function settleGroup({ system, store }: Runtime, id: string): Promi
           const role = givers.find(({ members }) => members.has(userId))?.role;
           const accessProfile = accessOf(role);
           const grant = { type: 'GRANT', organizationId, accessProfile } as const;
-          return durableIfAccepted(system.send({ kind: PORTAL_USER, id: userId }, grant));
+          const user = { kind: PORTAL_USER, id: userId } as const;
+          const read = async () => (await system.read(user))?.context;
+          return recordingEnds({ system, clock }, userId, { read, by: 'the identity service' }, () =>
+            durableIfAccepted(system.send(user, grant)),
+          );
         }),
       );
     // What a group gave that has changed meanwhile may have been granted after what it gives now.
@@ -85,7 +90,10 @@ export async function settleGroups(runtime: Runtime): Promise<void> {
 }
 
 /** In the order of the roles. */
-async function groupsWithRoles({ system, store }: Runtime, organization: OrganizationId) {
+async function groupsWithRoles(
+  { system, store }: Pick<Runtime, 'system' | 'store'>,
+  organization: OrganizationId,
+) {
   const found = await Promise.all(
     GROUP_ROLES.map(async ({ group, role }) => {
       const holder = await store.holder(groupName(organization, group));

@@ -21,9 +21,9 @@ import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import type { Administration } from './administration.ts';
+import { recordSession, sessionOrigin } from './session-log.ts';
 import { SECRET_BYTES } from './session-tokens.ts';
 import type { UserSignIn } from './sign-in.ts';
-import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, identityName, PORTAL_USER, type UserDirectory } from './users.ts';
 
 /** A provider of an organization. */
@@ -43,6 +43,8 @@ export interface PersonAtProvider {
   readonly issuer: string;
   readonly subject: string;
   readonly session?: string | undefined;
+  /** End of the session there; undefined = it names none. */
+  readonly until?: number | undefined;
   readonly email?: string | undefined;
   /** Undefined: the provider does not say. */
   readonly emailVerified?: boolean | undefined;
@@ -108,7 +110,9 @@ export class ProviderSignIn {
   /** Signs in with the mailed link that confirms a new identity. Refusals: `InvalidTicket`. */
   async confirm(
     provider: PortalProvider,
-    person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'groups'> & { readonly linkId: string },
+    person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'until' | 'groups'> & {
+      readonly linkId: string;
+    },
     ticket: string,
     from?: RequestOrigin,
   ): Promise<ProviderOutcome> {
@@ -181,7 +185,7 @@ export class ProviderSignIn {
     given: {
       readonly organizationId: OrganizationId;
       readonly access: AccessProfile | undefined;
-      readonly person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session'>;
+      readonly person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'until'>;
       readonly linkId?: string;
       readonly from: RequestOrigin | undefined;
     },
@@ -197,7 +201,7 @@ export class ProviderSignIn {
     const session = {
       ...{ sha256, begun },
       organizationId,
-      expiresAt: clock.now() + this.parts.sessionLifetime,
+      expiresAt: Math.min(clock.now() + this.parts.sessionLifetime, person.until ?? Number.POSITIVE_INFINITY),
       at: { ...identity, ...(person.session !== undefined && { session: person.session }) },
     };
     const isAccepted = await durableIfAccepted(

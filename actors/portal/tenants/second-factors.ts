@@ -22,8 +22,8 @@ import type { SecretBox } from '../../shared/secret-box.ts';
 import { callerName, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import { base32, otpauthUri, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { recordSession, sessionOrigin } from './session-log.ts';
 import { formTokenOf, isSame, parseToken, SECRET_BYTES } from './session-tokens.ts';
-import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { PORTAL_USER } from './users.ts';
 
 /** Bytes of a recovery code: 16 characters of Base32, too many to guess. */

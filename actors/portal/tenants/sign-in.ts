@@ -17,6 +17,7 @@ import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   idOfSession,
+  isUnseen,
   PENDING_LIFETIME_MS,
   roleIn,
   roleOf,
@@ -24,6 +25,7 @@ import {
   type SignInLink,
   type UserContext,
   type UserRole,
+  type UserSession,
 } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FairQueue } from '../../pool/worker-group.ts';
@@ -32,8 +34,8 @@ import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { recordSession, sessionOrigin } from './session-log.ts';
 import { formTokenOf, isSame, parseToken, SECRET_BYTES } from './session-tokens.ts';
-import { recordSession, sessionOrigin } from './user-sessions.ts';
 import { emailName, PORTAL_USER } from './users.ts';
 
 /** Requests for links are looked up, and mailed, at this pace: so many at once, then one in each interval. */
@@ -256,14 +258,21 @@ export class UserSignIn {
     const { userId, secret, sha256 } = parseToken(token);
     const user = await this.#read(userId);
     const now = this.runtime.clock.now();
-    let organizationId: OrganizationId | undefined;
+    let found: UserSession | undefined;
     for (const session of user?.sessions ?? [])
       if (isSame(session.sha256, sha256) && session.expiresAt > now && session.pending !== true)
-        organizationId = session.organizationId;
+        found = session;
+    const organizationId = found?.organizationId;
     if (user === undefined || organizationId === undefined) return undefined;
     const role = roleIn(user, organizationId);
     const organization = role && (await this.#organization(organizationId));
     if (role === undefined || organization === undefined) return undefined;
+    if (found !== undefined && isUnseen(found, now))
+      durableIfAccepted(
+        this.runtime.system.send({ kind: PORTAL_USER, id: userId }, { type: 'USE_SESSION', sha256 }),
+      ).catch((error: unknown) => {
+        this.runtime.log.debug('The use of a session was not recorded.', { Error: String(error) });
+      });
     const profile = user.memberships.find((one) => one.organizationId === organizationId)?.profile ?? user;
     const { name } = profile;
     const rights = role === 'sender' ? await this.folderRights.of(organizationId, userId) : undefined;

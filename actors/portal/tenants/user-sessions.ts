@@ -4,17 +4,17 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md, docs/decisions/0053-tamper-evident-history.md.
  */
-import { durable, durableIfAccepted, type JournalLine } from '@sealwright/runtime';
+import { durable } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
-import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { type Millis, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { idOfSession, type SessionOrigin, type UserSession } from '../../../machines/portal/portal-user.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { callerName, type RequestOrigin, type Tenant } from '../api/callers.ts';
+import { callerName, type Tenant } from '../api/callers.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { entryOf, recordSession, sessionOrigin } from './session-log.ts';
 import { PORTAL_USER } from './users.ts';
 
-const MAX_USER_AGENT = 200;
 /** Lines of the history read at a time, and reads of one answer. */
 const BATCH_SIZE = 512;
 const MAX_READS = 20;
@@ -24,55 +24,12 @@ export interface SessionView {
   readonly id: string;
   /** Undefined for a session of an earlier version. */
   readonly begun: SessionOrigin | undefined;
+  /** Of its last request, in steps of some minutes. */
+  readonly usedAt: Millis | undefined;
+  readonly expiresAt: Millis;
 }
 
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
-type Action = SignInEntry['action'];
-
-/** Stored form of the origin of a request. */
-export function sessionOrigin(at: number, origin: RequestOrigin | undefined): SessionOrigin {
-  return {
-    at,
-    ipAddress: origin?.ipAddress || null,
-    userAgent: origin?.userAgent.slice(0, MAX_USER_AGENT) || null,
-  };
-}
-
-/** Writes a line of the log. @param by who ended sessions, if not the user */
-export async function recordSession(
-  { system }: Pick<Runtime, 'system'>,
-  organizationId: OrganizationId,
-  entry: {
-    readonly action: Action;
-    readonly userId: string;
-    /** Null: all sessions. */
-    readonly sessionId: string | null;
-    readonly origin?: SessionOrigin | undefined;
-    readonly by?: string | undefined;
-  },
-): Promise<void> {
-  const { action, userId, sessionId, origin, by } = entry;
-  const data = {
-    ...{ action, userId, sessionId },
-    ...{ ipAddress: origin?.ipAddress ?? null, userAgent: origin?.userAgent ?? null },
-  };
-  const note = `${NOTES[action]} User ${userId}.`;
-  await durableIfAccepted(
-    system.send({ kind: ORGANIZATION, id: organizationId }, { type: 'RECORD', note, data, by }),
-  );
-}
-
-const NOTES: Readonly<Record<Action, string>> = {
-  SignedIn: 'Signed in.',
-  SignedOut: 'Signed out.',
-  SessionsEnded: 'Sessions ended.',
-  FactorAdded: 'Second factor set up.',
-  FactorRemoved: 'Second factor removed.',
-  FactorReset: 'Second factor reset.',
-  FactorFailed: 'Wrong code of the second factor.',
-  RecoveryCodesRenewed: 'Recovery codes renewed.',
-  RecoveryCodeUsed: 'Recovery code used.',
-};
 
 export class UserSessions {
   constructor(private readonly runtime: Runtime) {}
@@ -88,7 +45,10 @@ export class UserSessions {
       organizationId === organization && expiresAt > clock.now() && pending !== true;
     return (user.context.sessions ?? [])
       .filter(isOpen)
-      .map((session) => ({ id: idOfSession(session), begun: session.begun }))
+      .map((session) => ({
+        ...{ id: idOfSession(session), begun: session.begun },
+        ...{ usedAt: session.usedAt ?? session.begun?.at, expiresAt: session.expiresAt },
+      }))
       .reverse();
   }
 
@@ -132,15 +92,4 @@ export class UserSessions {
     }
     return { items, next: last };
   }
-}
-
-function entryOf({ id, at, data, hash, message }: JournalLine): SignInEntry | undefined {
-  const action = Object.keys(NOTES).find((one) => one === data?.['action']);
-  if (data === undefined || action === undefined) return undefined;
-  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null);
-  return {
-    ...{ id, date: at, action: action as Action, message, hash: hash ?? null },
-    ...{ userId: text('userId') ?? '', sessionId: text('sessionId') },
-    ...{ ipAddress: text('ipAddress'), userAgent: text('userAgent') },
-  };
 }

@@ -40,6 +40,7 @@ import {
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
+import { recordingEnds } from './session-log.ts';
 
 export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
@@ -178,13 +179,15 @@ export class UserDirectory {
     const existing = await this.#ownerOfName(emailName(profile.email));
     const user = existing ?? (await this.#create(profile, null, [membership]));
     if (existing !== undefined) {
-      await durable(this.#send(existing.id, { type: 'JOIN', membership, by }), () =>
-        isDeactivated(existing, organization)
-          ? new PortalRefusal(
-              'Forbidden',
-              'The identity service of the organization has deactivated this user.',
-            )
-          : new PortalRefusal('LimitExceeded'),
+      await this.#ending(existing.id, by, () =>
+        durable(this.#send(existing.id, { type: 'JOIN', membership, by }), () =>
+          isDeactivated(existing, organization)
+            ? new PortalRefusal(
+                'Forbidden',
+                'The identity service of the organization has deactivated this user.',
+              )
+            : new PortalRefusal('LimitExceeded'),
+        ),
       );
     }
     return viewOf(user.id, profile, accessProfile);
@@ -202,13 +205,10 @@ export class UserDirectory {
     if (user === undefined || memberOf(user, organization) === undefined) throw unknown();
     // A person without an organization and without an identifier in another system is removed.
     const isLast = user.memberships.length === 1 && user.subject === null;
-    await durable(
-      this.#send(
-        user.id,
-        isLast ? { type: 'REMOVE', by } : { type: 'LEAVE', organizationId: organization, by },
-      ),
-      unknown,
-    );
+    const message = isLast
+      ? ({ type: 'REMOVE', by } as const)
+      : ({ type: 'LEAVE', organizationId: organization, by } as const);
+    await this.#ending(user.id, by, () => durable(this.#send(user.id, message), unknown));
   }
 
   /** The first administrator; makes one with an address of this machine if there is none. */
@@ -233,9 +233,11 @@ export class UserDirectory {
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
     if (existing === undefined) return userOf(await this.#create(profile, subject, []));
     if (existing.subject !== null && existing.subject !== subject) throw new PortalRefusal('NameTaken');
-    await durable(
-      this.#send(existing.id, { type: 'DESCRIBE', subject, profile }),
-      ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
+    await this.#ending(existing.id, undefined, () =>
+      durable(
+        this.#send(existing.id, { type: 'DESCRIBE', subject, profile }),
+        ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
+      ),
     );
     return userOf({ ...existing, ...profile, subject });
   }
@@ -270,6 +272,11 @@ export class UserDirectory {
     // Refused: somebody else made the same person just now.
     await durable(system.create({ kind: PORTAL_USER, id }, context), () => new PortalRefusal('NameTaken'));
     return { ...context, id };
+  }
+
+  /** Runs a change, and logs the sessions that it has ended. */
+  #ending<Result>(id: string, by: string | undefined, change: () => Promise<Result>): Promise<Result> {
+    return recordingEnds(this.#runtime, id, { read: () => this.#read(id), by }, change);
   }
 
   #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {

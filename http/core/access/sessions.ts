@@ -20,6 +20,8 @@ const personShape = z.strictObject({
   sessionKey: z.string().max(64).optional(),
   /** Time of the sign-in, milliseconds since the epoch. Renewed tokens keep it. */
   since: z.int(),
+  /** End of the session at the provider; absent = it names none. */
+  until: z.int().optional(),
 });
 
 /** A person whom an identity provider has signed in. */
@@ -100,7 +102,10 @@ export function createSessions({
     const left = Math.min(payload.expires, payload.issued + lifetime) - now;
     const id = payload.session ?? hash('sha256', token).slice(0, 32);
     if (left <= 0 || ended.has(id)) return undefined;
-    if (person !== undefined && (person.since + personLifetime <= now || wasEnded(person))) return undefined;
+    if (person !== undefined) {
+      const end = Math.min(person.since + personLifetime, person.until ?? Number.POSITIVE_INFINITY);
+      if (end <= now || wasEnded(person)) return undefined;
+    }
     return { operator, worn: left < lifetime / 2, id, person };
   };
   return {

@@ -15,6 +15,8 @@ export interface ProviderPerson {
   readonly subject: string;
   /** Id of the session at the provider; undefined = it names none. */
   readonly session: string | undefined;
+  /** Time at which the provider ends the session, milliseconds since the epoch; absent = it names none. */
+  readonly until?: number | undefined;
   readonly email: string | undefined;
   /** Undefined: the provider does not say. */
   readonly emailVerified: boolean | undefined;

@@ -90,7 +90,14 @@ const assertionShape = z.looseObject({
     }),
   ]),
   AuthnStatement: z
-    .array(z.looseObject({ $: z.looseObject({ SessionIndex: z.string() }).partial().optional() }))
+    .array(
+      z.looseObject({
+        $: z
+          .looseObject({ SessionIndex: z.string(), SessionNotOnOrAfter: z.iso.datetime({ offset: true }) })
+          .partial()
+          .optional(),
+      }),
+    )
     .min(1),
   AttributeStatement: z
     .array(z.union([z.string(), z.looseObject({ Attribute: z.array(attribute).optional() })]))
@@ -225,8 +232,13 @@ export class SamlProvider {
     const groups = said.get(this.#options.groupsClaim) ?? [];
     // A provider with many groups sends a link to them in their place.
     const isElsewhere = groups.length === 0 && [...said.keys()].some((one) => one.endsWith('/groups.link'));
+    // Of several statements, the session ends with the first.
+    const ends = assertion.AuthnStatement.flatMap(({ $ }) => Date.parse($?.SessionNotOnOrAfter ?? '') || []);
+    const until = ends.length === 0 ? undefined : Math.min(...ends);
+    if (until !== undefined && until <= this.#clock.now())
+      throw refusal('The session at the provider is over (SessionNotOnOrAfter).');
     return {
-      ...{ issuer, subject, idToken: '', emailVerified: undefined },
+      ...{ issuer, subject, idToken: '', emailVerified: undefined, until },
       session: shortText.safeParse(assertion.AuthnStatement[0]?.$?.SessionIndex).data,
       email: first(EMAIL) ?? (format === EMAIL_FORMAT ? subject : undefined),
       name: first(NAME),

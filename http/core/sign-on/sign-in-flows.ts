@@ -42,6 +42,7 @@ const confirmationShape = z.strictObject({
   issuer: z.string(),
   subject: z.string(),
   session: z.union([z.string(), z.undefined()]).optional(),
+  sessionEnds: z.union([z.int(), z.undefined()]).optional(),
   groups: z.array(z.string()),
   until: z.int(),
 });
@@ -58,6 +59,7 @@ const answerShape = z.strictObject({
     issuer: z.string(),
     subject: z.string(),
     session: z.string().optional(),
+    until: z.int().optional(),
     email: z.string().optional(),
     name: z.string().optional(),
     groups: z.array(z.string()).optional(),

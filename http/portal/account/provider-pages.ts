@@ -36,6 +36,8 @@ export interface UserProviders {
 
 /** Answers of providers, from one client, that are taken to the provider. */
 const ANSWERS = { permits: 60, windowSeconds: 60 } as const;
+/** Logout tokens: each needs a check of a signature. A provider sends those of all people from one place. */
+const LOGOUTS = { permits: 600, windowSeconds: 60 } as const;
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
 const FAILURES = { 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
@@ -55,6 +57,9 @@ export function providerRoutes(
   nodes: OtherNodes | undefined,
 ): readonly AnyRoute[] {
   const answers = limiterOf(nodes, 'sign-in-answers', ANSWERS, clock);
+  // The browser goes on to the callback with each.
+  const posts = limiterOf(nodes, 'sign-in-posts', ANSWERS, clock);
+  const logouts = limiterOf(nodes, 'sign-in-logouts', LOGOUTS, clock);
   const providerOf = (name: string) => {
     const found = signOn.find(name);
     if (found === undefined) throw new PortalRefusal('NotFound');
@@ -130,10 +135,13 @@ export function providerRoutes(
               provider: name,
               idToken: person.idToken,
             });
-          const { issuer, subject, session, groups = [] } = person;
+          const { issuer, subject, session, until: sessionEnds, groups = [] } = person;
           const mapped = signOn.mappedGroups(name, groups);
           const kept = signOn.flows.confirmation(
-            { provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
+            {
+              ...{ provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
+              ...(sessionEnds !== undefined && { sessionEnds }),
+            },
             caller,
           );
           return withHeaders(accountReply(200, confirmPage(shown, name)), [
@@ -160,7 +168,7 @@ export function providerRoutes(
         providerOf(name);
         const shown = accountPageOf(SIGN_IN_PATH, {}, header('accept-language'));
         return attempt(shown, name, undefined, async () => {
-          await answers.acquire(clientNetwork(caller.address));
+          await posts.acquire(clientNetwork(caller.address));
           const cookie = await signOn.receive(name, publicUrl(), caller, body.SAMLResponse);
           const html = onwardPage(shown, { to: 'callback', text: shown.texts.signIn.signedInText });
           return withHeaders(accountReply(200, html), [['Set-Cookie', cookie]]);
@@ -197,8 +205,9 @@ export function providerRoutes(
       params,
       body: z.object({ logout_token: formText }),
       responses: { ...PAGES, 200: 'empty' },
-      async handle({ params: { name }, body }) {
+      async handle({ params: { name }, body, caller }) {
         const provider = providerOf(name);
+        await logouts.acquire(clientNetwork(caller.address));
         try {
           const { issuer, subject, session } = await signOn.loggedOut(name, body.logout_token);
           if (subject === undefined) throw new PortalRefusal('BadRequest', 'The token names no subject.');

@@ -159,7 +159,12 @@ export function signInRoutes(
           const from = { ipAddress: caller.address, userAgent: header('user-agent') };
           let token: string;
           if (body.organization === '' && confirming !== undefined && provider !== undefined) {
-            const outcome = await providerSignIn.confirm(provider, confirming, body.ticket, from);
+            const outcome = await providerSignIn.confirm(
+              provider,
+              { ...confirming, until: confirming.sessionEnds },
+              body.ticket,
+              from,
+            );
             if (outcome.kind !== 'session') {
               const why = outcome.kind === 'refused' ? outcome.why : 'role';
               return accountReply(403, providerFailurePage(shown, { provider: provider.name, why }));

@@ -71,14 +71,14 @@ const COLUMNS = [
 ] as const;
 
 /** Tells spreadsheet programs that the file is UTF-8. */
-const BYTE_ORDER_MARK = '\ufeff';
+export const BYTE_ORDER_MARK = '\ufeff';
 
 async function* csvOf(
   first: readonly DocumentListItem[],
   rest: AsyncGenerator<readonly DocumentListItem[]>,
 ): AsyncGenerator<Buffer> {
   try {
-    yield Buffer.from(`${BYTE_ORDER_MARK}${lineOf(COLUMNS)}${first.map(documentLine).join('')}`);
+    yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(COLUMNS)}${first.map(documentLine).join('')}`);
     for await (const items of rest) yield Buffer.from(items.map(documentLine).join(''));
   } finally {
     await rest.return(undefined);
@@ -88,13 +88,13 @@ async function* csvOf(
 function documentLine(item: DocumentListItem): string {
   const { id, externalId, name, status, type, folder, tags, creationDate, updateDate } = item;
   const labels = tags.map(({ label, value }) => (label === null ? value : `${label}|${value}`)).join(', ');
-  return lineOf([
+  return csvLine([
     ...[id, externalId ?? '', name, status, type ?? '', folder?.name ?? '', labels],
     ...[isoTime(creationDate), isoTime(updateDate)],
   ]);
 }
 
-function lineOf(cells: readonly string[]): string {
+export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 

@@ -6,10 +6,14 @@ import {
   type UserDirectory,
   type UserSessions,
 } from '../../../actors/portal/api.ts';
+import type { KeyAccess } from '../../../contracts/portal/operation.ts';
 import {
   addOwnUser,
   addUserTo,
+  endSessions,
+  exportSignIns,
   listOwnUsers,
+  listSessions,
   listSignIns,
   listUsers,
   listUsersOf,
@@ -17,17 +21,23 @@ import {
   putUser,
   removeOwnUser,
   removeUserFrom,
+  type SignInEntry,
 } from '../../../contracts/portal/users.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
+import { contentDisposition } from '../../core/file-reply.ts';
+import type { StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
 import { handle } from '../handle.ts';
 import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
-import { requireGivable } from '../key-scopes.ts';
+import { requireGivable, requireScope } from '../key-scopes.ts';
 import { USER_SCOPES } from '../user-rights.ts';
+import { BYTE_ORDER_MARK, csvLine } from './document-list.ts';
 
 export function userRoutes(
   users: UserDirectory,
@@ -58,6 +68,38 @@ export function userRoutes(
     handle(listSignIns, ({ tenant, query: { after = 0, limit } }) =>
       sessions.log(tenant.organization.id, { after, limit }),
     ),
+    handle(exportSignIns, ({ tenant, query: { after = 0 } }): StreamReply => {
+      const next = async (from: number) =>
+        sessions.log(tenant.organization.id, { after: from, limit: CSV_PAGE });
+      return {
+        kind: 'stream',
+        status: 200,
+        headers: [
+          ['Content-Type', 'text/csv; charset=utf-8'],
+          ['Content-Disposition', contentDisposition('sign-ins.csv')],
+        ],
+        chunks: signInLines(after, next),
+      };
+    }),
+    handle(listSessions, async ({ tenant, query }) => {
+      const userId = personOf(tenant, query.userId, { scope: 'Read', sessionScope: 'Administer' });
+      const open = await sessions.list(tenant.organization.id, userId);
+      return {
+        items: open.map(({ id, begun, usedAt = null, expiresAt }) => ({
+          ...{
+            id,
+            current: id === tenant.sessionId,
+            begunAt: begun?.at ?? null,
+            lastUsedAt: usedAt,
+            expiresAt,
+          },
+          ...{ ipAddress: begun?.ipAddress ?? null, userAgent: begun?.userAgent ?? null },
+        })),
+      };
+    }),
+    handle(endSessions, ({ tenant, query }) =>
+      sessions.end(tenant, personOf(tenant, query.userId, { scope: 'Administer' }), query.id),
+    ),
     handle(listUsers, async ({ query }) => pageReply(await users.find(query))),
     handle(putUser, ({ tenant, params, body }) => {
       // Whoever changes the address of an administrator gets the sign-in link.
@@ -72,4 +114,58 @@ export function userRoutes(
       users.remove(await existing(params.id), params.userId, callerName(tenant)),
     ),
   ];
+}
+
+/** The user of the session, or the one that an administrator names. Refusals: `Forbidden`, `BadRequest`. */
+function personOf(tenant: Tenant, named: string | undefined, access: KeyAccess): string {
+  if (named !== undefined && named !== tenant.user?.id) requireScope(tenant, access);
+  const id = named ?? tenant.user?.id;
+  if (id === undefined)
+    throw new PortalRefusal('BadRequest', undefined, {
+      errors: { UserId: ['The UserId field is required.'] },
+    });
+  return id;
+}
+
+const CSV_PAGE = 500;
+const MAX_CSV_ENTRIES = 100_000;
+const CSV_COLUMNS = [
+  'id',
+  'date',
+  'action',
+  'userId',
+  'sessionId',
+  'ipAddress',
+  'userAgent',
+  'message',
+  'hash',
+];
+
+async function* signInLines(
+  after: number,
+  read: (after: number) => ReturnType<UserSessions['log']>,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(CSV_COLUMNS)}`);
+  let from: number | null = after;
+  for (let sent = 0; from !== null && sent < MAX_CSV_ENTRIES; ) {
+    const { items, next }: Awaited<ReturnType<UserSessions['log']>> = await read(from);
+    yield Buffer.from(items.map(signInLine).join(''));
+    sent += items.length;
+    from = next;
+  }
+}
+
+function signInLine({
+  id,
+  date,
+  action,
+  userId,
+  sessionId,
+  ipAddress,
+  userAgent,
+  message,
+  hash,
+}: SignInEntry) {
+  const cells = [String(id), isoTime(date), action, userId, sessionId, ipAddress, userAgent, message, hash];
+  return csvLine(cells.map((cell) => cell ?? ''));
 }

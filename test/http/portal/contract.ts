@@ -169,6 +169,9 @@ export const ADDED: { readonly [name: string]: string } = {
   'PUT /api/folders/{id}/grants': 'application',
   'GET /api/folders/{id}/grantees': 'application',
   // §4: the path behind an upload's `location`
+  'GET /api/sessions': 'application',
+  'DELETE /api/sessions': 'application',
+  'GET /api/organizations/sign-ins/export': 'application',
   'GET /api/uploads/{id}/preview': 'anonymous',
   // §13: the path behind a download ticket
   'GET /api/documents/{id}/download': 'anonymous',

@@ -201,6 +201,7 @@ test('a response counts as the provider has signed it, for this service and now 
     'an expired confirmation': { confirmationEnds: -300 },
     'an old assertion': { issued: -3600 },
     'without an authentication': { statement: false },
+    'a session that is over': { sessionEnds: -1 },
     'another request in the assertion': { confirmedRequest: '_other' },
     'no request in the assertion': { confirmedRequest: undefined },
     'a request in the assertion alone': { inResponseTo: undefined },
@@ -251,6 +252,9 @@ test('a response counts as the provider has signed it, for this service and now 
   t.like(await finish(good), { state: 's1', person: { issuer: 'urn:idp', subject: parts.nameId } });
   await finish(signedResponse({ ...parts, responseIssuer: undefined, destination: undefined }, key));
   t.is((await finish(signedXml(good, responseId, key))).assertion, parts.assertionId);
+  const short = await finish(signedResponse({ ...parts, sessionEnds: 120 }, key));
+  t.true(Math.abs((short.person.until ?? 0) - Date.now() - 120_000) < 60_000, 'the end of the session there');
+  t.is((await finish(good)).person.until, undefined);
   const links = { 'http://claims.example/claims/groups.link': ['https://idp.example/groups'] };
   const many = await finish(signedResponse({ ...parts, attributes: links }, key));
   t.is(many.person.groups, undefined, 'there are too many for an assertion');
@@ -416,5 +420,25 @@ test.serial(
       t.is((await signIn(t.context)).answer.status, 200, name);
       await seen('Healthy');
     }
+  },
+);
+
+test.serial(
+  'answers by a form have a limit of their own, and a session ends as the provider says',
+  async (t) => {
+    const { portal, key } = t.context;
+    const browser = new SiteBrowser();
+    const request = await beginSaml(browser, startOf(t.context));
+    const xml = signedResponse(partsFor(request, { sessionEnds: 3600 }), key);
+    t.is((await sendResponse(browser, request.receiver, xml)).status, 200);
+    t.truthy(await signedInAs(t.context, browser));
+    const callback = request.receiver.replace(/acs$/, 'callback');
+    let status = 0;
+    for (let sent = 0; sent < 61 && status !== 429; sent++)
+      status = (
+        await fetch(request.receiver, { method: 'POST', body: new URLSearchParams({ SAMLResponse: 'x' }) })
+      ).status;
+    t.is(status, 429);
+    t.is((await fetch(callback)).status, 403, `${portal}: the callback has not been limited`);
   },
 );

@@ -21,7 +21,7 @@ export function SessionTable({
     <Card title={texts.title} aside={<Badge>{sessions.length}</Badge>}>
       <Table
         caption={texts.title}
-        heads={[texts.device, texts.address, texts.begun, texts.actions]}
+        heads={[texts.device, texts.address, texts.begun, texts.used, texts.actions]}
         rows={sessions.map((session) => sessionRow(of, action, session))}
         empty={texts.none}
         cards
@@ -36,9 +36,8 @@ export function SessionTable({
   );
 }
 
-function sessionRow(of: Viewed, action: string, { id, begun }: SessionView) {
+function sessionRow(of: Viewed, action: string, { id, begun, usedAt }: SessionView) {
   const { sessions: texts } = of.page.texts;
-  const at = begun && new Date(begun.at).toISOString();
   return {
     key: id,
     cells: [
@@ -47,17 +46,20 @@ function sessionRow(of: Viewed, action: string, { id, begun }: SessionView) {
         {id === of.user.sessionId && <Badge>{texts.current}</Badge>}
       </>,
       <bdi>{begun?.ipAddress ?? texts.unknown}</bdi>,
-      at === undefined ? (
-        texts.unknown
-      ) : (
-        <time dateTime={at}>{`${at.slice(0, 16).replace('T', ' ')} UTC`}</time>
-      ),
+      timeOf(begun?.at) ?? texts.unknown,
+      timeOf(usedAt) ?? texts.unknown,
       <AccountForm of={of} action={action}>
         <input type="hidden" name="session" value={id} />
         <Button type="submit">{texts.end}</Button>
       </AccountForm>,
     ],
   };
+}
+
+function timeOf(at: number | undefined) {
+  if (at === undefined) return undefined;
+  const text = new Date(at).toISOString();
+  return <time dateTime={text}>{`${text.slice(0, 16).replace('T', ' ')} UTC`}</time>;
 }
 
 export function userSessionsPage(

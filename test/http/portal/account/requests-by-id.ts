@@ -214,6 +214,8 @@ export const REQUESTS: readonly Request[] = [
     () => ({ from: '2020-01-01', to: '2030-01-01' }),
   ],
   ['DELETE /api/organizations/users/{userId}', ({ member }) => `/api/organizations/users/${member}`],
+  ['GET /api/sessions', ({ member }) => `/api/sessions?userId=${member}`],
+  ['DELETE /api/sessions', ({ member }) => `/api/sessions?userId=${member}`],
   ['GET /api/documents/generation/{id}', ({ generation }) => `/api/documents/generation/${generation}`],
   // Ids in bodies and queries.
   [
@@ -278,6 +280,7 @@ export const OF_NOBODY = new Set([
   'POST /api/document-flows',
   'GET /api/organizations/users',
   'GET /api/organizations/sign-ins',
+  'GET /api/organizations/sign-ins/export',
   'POST /api/organizations/users',
 ]);
 

@@ -30,6 +30,9 @@ type Person = Awaited<ReturnType<typeof person>>;
 type Verdict = 'permitted' | 'forbidden' | 'unknown';
 
 const DECISIONS: { readonly [route: string]: Decision } = {
+  'GET /api/sessions': 'scope',
+  'DELETE /api/sessions': 'scope',
+  'GET /api/organizations/sign-ins/export': 'scope',
   'GET /api/document-drafts': 'scope',
   'POST /api/document-drafts': 'scope',
   'DELETE /api/document-drafts/{id}': 'Manage',

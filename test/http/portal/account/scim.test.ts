@@ -2,7 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Client, type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
 import { ONE_REQUEST_PER_CONNECTION } from '../../../postgres/test-store.ts';
-import { ADMINISTRATOR, register, SENDER, signedIn } from './users.ts';
+import { ADMINISTRATOR, Caller, register, SENDER, signedIn } from './users.ts';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -663,6 +663,33 @@ test('sessions show device and place, end one by one or all at once, and the log
     t.is((await browser.fetch('/account')).headers.get('location'), '/sign-in');
   t.true((await administrator.page(path)).includes('There is no open session'));
 
+  // A script of the pages lists and ends its own sessions; programs and administrators those of others.
+  interface Sessions {
+    readonly items: readonly { id: string; current: boolean; lastUsedAt: string; userAgent: string }[];
+  }
+  const fourth = new Caller(await signedIn(program, email, { 'User-Agent': 'Tablet/1.0' }));
+  const own = (await fourth.call('GET', '/api/sessions')).answer as Sessions;
+  t.like(own.items, [{ current: true, userAgent: 'Tablet/1.0' }]);
+  t.regex(own.items[0]?.lastUsedAt ?? '', /Z$/);
+  const boss = new Caller(administrator);
+  const { userId: bossId = '' } = {
+    userId: (
+      (await boss.call('GET', '/api/organizations/users?q=Boss')).answer as { items: { id: string }[] }
+    ).items[0]?.id,
+  };
+  t.is((await fourth.call('GET', `/api/sessions?userId=${bossId}`)).status, 403);
+  t.is((await fourth.call('DELETE', `/api/sessions?userId=${bossId}`)).status, 403);
+  t.deepEqual(
+    ((await boss.call('GET', `/api/sessions?userId=${id}`)).answer as Sessions).items.map(
+      ({ current }) => current,
+    ),
+    [false],
+  );
+  t.is((await program.acme.fetch('/api/sessions')).status, 400, 'a key has no sessions');
+  await register(program, email, ADMINISTRATOR, 'Sessa');
+  t.is((await fourth.call('GET', '/api/sessions')).status, 401, 'the role has changed');
+  const fifth = new Caller(await signedIn(program, email));
+  await fifth.call('GET', '/api/sessions');
   await program.acme.send(`/api/organizations/users/${id}`, undefined, 'DELETE');
   interface Log {
     readonly items: readonly {
@@ -683,8 +710,24 @@ test('sessions show device and place, end one by one or all at once, and the log
   }
   t.deepEqual(
     log.map(({ action }) => action),
-    ['SignedIn', 'SignedIn', 'SessionsEnded', 'SignedIn', 'SessionsEnded'],
+    [
+      'SignedIn',
+      'SignedIn',
+      'SessionsEnded',
+      'SignedIn',
+      'SessionsEnded',
+      'SignedIn',
+      'SessionsEnded',
+      'SignedIn',
+      'SessionsEnded',
+    ],
   );
+  t.regex(log[6]?.message ?? '', /By application /, 'the change of the role');
+  t.regex(log[8]?.message ?? '', /By application /, 'the removal');
+  const csv = await (await program.acme.fetch('/api/organizations/sign-ins/export')).text();
+  const lines = csv.split('\r\n').filter((line) => line.includes(id));
+  t.is(lines.length, log.length);
+  t.true(lines[0]?.includes('"SignedIn"') && lines[0].includes('Phone/1.0'));
   t.like(log[0], { userAgent: 'Phone/1.0', sessionId: ids[1] });
   t.is(log[4]?.sessionId, null);
   t.true(log.every(({ hash }) => hash !== null));

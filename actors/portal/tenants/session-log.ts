@@ -1,0 +1,100 @@
+/**
+ * The log of sessions of users, a part of the history of the organization.
+ *
+ * Source: docs/decisions/0053-tamper-evident-history.md.
+ */
+import { durableIfAccepted, type JournalLine } from '@sealwright/runtime';
+import type { SignInEntry } from '../../../contracts/portal/users.ts';
+import type { OrganizationId } from '../../../machines/ids.ts';
+import type { SessionOrigin, UserContext } from '../../../machines/portal/portal-user.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { RequestOrigin } from '../api/callers.ts';
+import { ORGANIZATION } from './organizations.ts';
+
+const MAX_USER_AGENT = 200;
+
+type Runtime = Pick<ServiceRuntime, 'system' | 'clock'>;
+type Action = SignInEntry['action'];
+
+/** Stored form of the origin of a request. */
+export function sessionOrigin(at: number, origin: RequestOrigin | undefined): SessionOrigin {
+  return {
+    at,
+    ipAddress: origin?.ipAddress || null,
+    userAgent: origin?.userAgent.slice(0, MAX_USER_AGENT) || null,
+  };
+}
+
+/** Writes a line of the log. @param by who ended sessions, if not the user */
+export async function recordSession(
+  { system }: Pick<Runtime, 'system'>,
+  organizationId: OrganizationId,
+  entry: {
+    readonly action: Action;
+    readonly userId: string;
+    /** Null: all sessions. */
+    readonly sessionId: string | null;
+    readonly origin?: SessionOrigin | undefined;
+    readonly by?: string | undefined;
+  },
+): Promise<void> {
+  const { action, userId, sessionId, origin, by } = entry;
+  const data = {
+    ...{ action, userId, sessionId },
+    ...{ ipAddress: origin?.ipAddress ?? null, userAgent: origin?.userAgent ?? null },
+  };
+  const note = `${NOTES[action]} User ${userId}.`;
+  await durableIfAccepted(
+    system.send({ kind: ORGANIZATION, id: organizationId }, { type: 'RECORD', note, data, by }),
+  );
+}
+
+const NOTES: Readonly<Record<Action, string>> = {
+  SignedIn: 'Signed in.',
+  SignedOut: 'Signed out.',
+  SessionsEnded: 'Sessions ended.',
+  FactorAdded: 'Second factor set up.',
+  FactorRemoved: 'Second factor removed.',
+  FactorReset: 'Second factor reset.',
+  FactorFailed: 'Wrong code of the second factor.',
+  RecoveryCodesRenewed: 'Recovery codes renewed.',
+  RecoveryCodeUsed: 'Recovery code used.',
+};
+
+/**
+ * Runs a change of a user, which may end sessions, and writes into the logs of which organizations it has.
+ * @param read the user as stored; undefined = removed. @param by who asked for the change
+ */
+export async function recordingEnds<Result>(
+  { system, clock }: Runtime,
+  userId: string,
+  { read, by }: { read(): Promise<UserContext | undefined>; readonly by: string | undefined },
+  change: () => Promise<Result>,
+): Promise<Result> {
+  const open = async () => {
+    const now = clock.now();
+    const all = (await read())?.sessions ?? [];
+    return all.filter(({ expiresAt, pending }) => expiresAt > now && pending !== true);
+  };
+  const before = await open();
+  const result = await change();
+  if (before.length === 0) return result;
+  const kept = new Set((await open()).map(({ sha256 }) => sha256));
+  const ended = before.filter(({ sha256 }) => !kept.has(sha256)).map(({ organizationId }) => organizationId);
+  for (const organizationId of new Set(ended))
+    await recordSession({ system }, organizationId, {
+      ...{ action: 'SessionsEnded', userId, sessionId: null, by: by ?? 'the service' },
+    });
+  return result;
+}
+
+export function entryOf({ id, at, data, hash, message }: JournalLine): SignInEntry | undefined {
+  const action = Object.keys(NOTES).find((one) => one === data?.['action']);
+  if (data === undefined || action === undefined) return undefined;
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null);
+  return {
+    ...{ id, date: at, action: action as Action, message, hash: hash ?? null },
+    ...{ userId: text('userId') ?? '', sessionId: text('sessionId') },
+    ...{ ipAddress: text('ipAddress'), userAgent: text('userAgent') },
+  };
+}
