@@ -13,12 +13,13 @@ const STRANGER = 65534;
 /**
  * Starts the service, signs a file that is put into its folder, collects a signature, verifies and stops. Rejects when a step fails.
  *
- * @param tarball path that others may read
+ * @param tarball path that others may read, or a name and version
  * @param node version of the npm package `node`; undefined: the Node that runs this
  * @param work folder that others may enter; a home folder is made in it
+ * @param more variables of the environment, such as the address of a registry
  * @returns what the service said
  */
-export async function tryProgram(tarball, node, work) {
+export async function tryProgram(tarball, node, work, more = {}) {
   const home = join(work, `home-${node ?? 'current'}`);
   const folder = join(home, 'documents');
   mkdirSync(folder, { recursive: true });
@@ -32,11 +33,12 @@ export async function tryProgram(tarball, node, work) {
     '--',
     'sealwright',
   ];
-  const options = { ...stranger, cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: home } };
-  const run = (...more) => {
-    const { status, stdout, stderr } = spawnSync('npx', [...words, ...more], options);
+  const env = { PATH: process.env.PATH, HOME: home, ...more };
+  const options = { ...stranger, cwd: folder, encoding: 'utf8', env };
+  const run = (...command) => {
+    const { status, stdout, stderr } = spawnSync('npx', [...words, ...command], options);
     if (status !== 0)
-      throw new Error(`sealwright ${more.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+      throw new Error(`sealwright ${command.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
     return stdout;
   };
   const ports = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
