@@ -45,6 +45,7 @@ import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
 import { type Upload, Uploads } from './jobs/uploads.ts';
+import { InputSweep } from './objects/input-sweep.ts';
 import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
@@ -240,6 +241,7 @@ export async function planBatch(
         observeStep(step, pipeline, folders, isOwn);
       });
       const retention = new JobRetention(runtime, events, options.keepJobs);
+      const sweep = objects && new InputSweep(runtime, objects);
       const singletons = new Singletons(runtime);
       return {
         ...{ access, jobs, operations, retention, statistics, events, health, inspection, recovery },
@@ -258,6 +260,7 @@ export async function planBatch(
           await singletons.run('remote-poll', () => remotePoll.start());
           await singletons.run('retention', () => retention.start());
           void columns.prepare();
+          if (sweep) await singletons.run('input-sweep', () => sweep.start());
         },
 
         /** True while the pipeline claims nothing. */
@@ -286,6 +289,7 @@ export async function planBatch(
             pipeline.stop(),
             remotePoll.stop(),
             retention.stop(),
+            sweep?.stop(),
             storage.stop(),
           ]);
           // The deadline also ends a call to a slow portal.

@@ -9,7 +9,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describeFailure, Fatal, Retryable } from '@sealwright/runtime';
+import { describeFailure, Fatal, type Millis, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -25,6 +25,7 @@ export const COPIES_FOLDER = '.objects';
 /** Begins the path of an original that is in the object store. */
 const LOCATION = 'objects:/';
 
+const INPUT = 'batch/input/';
 const OUTPUT = 'batch/output/';
 const ERROR = 'batch/error/';
 
@@ -127,6 +128,28 @@ export class JobObjects {
     const kept = this.#kept.get(location);
     this.#kept.delete(location);
     if (kept !== undefined) await rm(kept.path, { force: true });
+  }
+
+  /** Removes uploads that were stored before a time and are lost. Resolves with their number. */
+  async removeLost(
+    before: Millis,
+    isLost: (location: string) => Promise<boolean>,
+    isStopped: () => boolean,
+  ): Promise<number> {
+    let removed = 0;
+    await this.objects.removeParts(before);
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const page = await this.objects.list(INPUT, next === '' ? undefined : next);
+      for (const { key, modifiedAt } of page.objects) {
+        if (isStopped()) return removed;
+        const location = this.locationOf(key.slice(INPUT.length));
+        if (modifiedAt >= before || !(await isLost(location))) continue;
+        await this.removeInput(location);
+        removed += 1;
+      }
+      next = page.next;
+    }
+    return removed;
   }
 
   /**

@@ -18,6 +18,7 @@ import type {
   PutOptions,
   StoredObject,
 } from './object-store.ts';
+import { Transfers } from './transfers.ts';
 
 export interface S3Options {
   /** Undefined: the one of the region. */
@@ -34,7 +35,7 @@ export interface S3Options {
 }
 
 export interface S3Parts {
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'after' | 'elapsed'>;
   readonly ids: Pick<Ids, 'uuid'>;
   /** Limit of a request, and of a pause within an answer, milliseconds. @default 10 seconds */
   readonly timeout?: number;
@@ -54,8 +55,8 @@ const CHECK_TIMEOUT_MS = 4_000;
 const ATTEMPTS = 3;
 /** Bytes of a part; 10,000 of them are allowed. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Transfers that hold a part in memory at the same time. */
-const MAX_TRANSFERS = 6;
+/** Time for a transfer with its repetitions, by the time limit of one request. */
+const TRANSFER_FACTOR = 1.5;
 const PAGE_SIZE = 1000;
 /** Of a key, in UTF-8. */
 const MAX_KEY_BYTES = 1024;
@@ -126,8 +127,7 @@ class S3Objects implements ObjectStore {
   #exclusive: Promise<boolean> | undefined;
   /** True after a full check, until a request fails. */
   #isProven = false;
-  #transfers = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #transfers: Transfers;
 
   constructor(
     options: S3Options,
@@ -146,6 +146,7 @@ class S3Objects implements ObjectStore {
     this.#probe = `probes/${parts.ids.uuid()}`;
     this.#encryption = serverSideEncryption ? { ServerSideEncryption: 'AES256' } : {};
     this.location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
+    this.#transfers = new Transfers(parts.clock, this.location, parts.requestTimeout);
   }
 
   async put(key: string, file: ObjectFile, options: PutOptions = {}): Promise<'stored' | 'exists'> {
@@ -154,20 +155,24 @@ class S3Objects implements ObjectStore {
         'output.name-refused',
         `The object store takes no key of more than ${MAX_KEY_BYTES} bytes: ${key}. Give the input or its folders shorter names.`,
       );
-    const release = await this.#transfer();
+    const end = await this.#transfers.begin();
     try {
-      return await this.#putFile(key, file, options);
+      const outcome = await this.#putFile(key, file, options);
+      this.#transfers.answered();
+      return outcome;
     } catch (error) {
       if (error instanceof Fatal) throw error;
+      const isHanging = (error as ClientError).name === 'TimeoutError';
+      if (isHanging) this.#transfers.stalled();
       // Proved again before the next attempt.
       if (statusOf(error) === 501) this.#exclusive = undefined;
       // The answer to what was stored may be lost. A server that hangs is not asked.
-      const mayBeStored = options.replace !== true && (error as ClientError).name !== 'TimeoutError';
+      const mayBeStored = options.replace !== true && !isHanging;
       if (mayBeStored && (await this.head(key).catch(() => undefined))?.length === file.length)
         return 'exists';
       throw this.#unavailable('s3:PutObject', error);
     } finally {
-      release();
+      end();
     }
   }
 
@@ -269,7 +274,10 @@ class S3Objects implements ObjectStore {
     const { Bucket, Key } = this.#object(this.#probe);
     const command = new this.#sdk.ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 });
     return this.#client.send(command, { abortSignal }).then(
-      () => undefined,
+      () => {
+        this.#transfers.answered();
+        return undefined;
+      },
       (error: unknown) => this.#says('s3:ListBucket', error),
     );
   }
@@ -404,7 +412,8 @@ class S3Objects implements ObjectStore {
     const condition = this.#condition(options);
     const object = { ...this.#made(key, options), ...condition, Body };
     try {
-      await this.#client.send(new this.#sdk.PutObjectCommand(object), this.#within(Body.length));
+      const command = new this.#sdk.PutObjectCommand(object);
+      await this.#within(Body.length, (limits) => this.#client.send(command, limits));
       return 'stored';
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
@@ -434,16 +443,14 @@ class S3Objects implements ObjectStore {
         const PartNumber = Parts.length + 1;
         const Body = await readPart(handle, at, Math.min(PART_BYTES, length - at));
         const part = new sdk.UploadPartCommand({ ...upload, PartNumber, Body });
-        const { ETag } = await this.#client.send(part, this.#within(Body.length));
+        const { ETag } = await this.#within(Body.length, (limits) => this.#client.send(part, limits));
         Parts.push({ ETag, PartNumber });
       }
-      await this.#client.send(
-        new sdk.CompleteMultipartUploadCommand({
-          ...{ ...upload, MultipartUpload: { Parts } },
-          ...this.#condition(options),
-        }),
-        this.#within(length),
-      );
+      const complete = new sdk.CompleteMultipartUploadCommand({
+        ...{ ...upload, MultipartUpload: { Parts } },
+        ...this.#condition(options),
+      });
+      await this.#within(length, (limits) => this.#client.send(complete, limits));
       return 'stored';
     } catch (error) {
       // What cannot be removed now is removed by a sweep.
@@ -462,9 +469,22 @@ class S3Objects implements ObjectStore {
     return { ...this.#object(key), ...this.#encryption, ...(owner !== undefined && { Metadata: { owner } }) };
   }
 
-  /** The time limit of a request by the bytes that it moves. */
-  #within(bytes: number): { readonly requestTimeout: number } {
-    return { requestTimeout: this.#parts.requestTimeout + Math.ceil(bytes / SLOWEST) };
+  /** Limits the time of a transfer by the bytes that it moves, also with repetitions. */
+  async #within<Answer>(
+    bytes: number,
+    send: (limits: { readonly requestTimeout: number; readonly abortSignal: AbortSignal }) => Promise<Answer>,
+  ): Promise<Answer> {
+    const requestTimeout = this.#parts.requestTimeout + Math.ceil(bytes / SLOWEST);
+    const stopping = new AbortController();
+    const cancel = this.#parts.clock.after(requestTimeout * TRANSFER_FACTOR, () => stopping.abort());
+    try {
+      return await send({ requestTimeout, abortSignal: stopping.signal });
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error;
+      throw Object.assign(new Error('The store did not answer in time.'), { name: 'TimeoutError' });
+    } finally {
+      cancel();
+    }
   }
 
   async #abort(upload: { Bucket: string; Key: string; UploadId: string | undefined }): Promise<void> {
@@ -478,17 +498,6 @@ class S3Objects implements ObjectStore {
 
   #object(key: string): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.#options.bucket, Key: `${this.#prefix}${key}` };
-  }
-
-  /** Waits for memory for one more part. Resolves with the function that gives it back. */
-  async #transfer(): Promise<() => void> {
-    if (this.#transfers >= MAX_TRANSFERS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#transfers += 1;
-    return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#transfers -= 1;
-      else next();
-    };
   }
 
   async *#withoutPauses(body: Readable): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
 /** Jobs whose files are in an object store: what a node has on its disk may be lost. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { Retryable } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import type { ObjectFile, PutOptions } from '../../../actors/shared/objects/object-store.ts';
 import type { JobId } from '../../../machines/ids.ts';
+import { reached } from '../../project/waiting.ts';
 import { FolderObjects } from '../shared/objects/folder-objects.ts';
 import { fileOf } from '../shared/objects/object-contract.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
@@ -127,6 +128,29 @@ test('a job of a broken file leaves it in the store, and is retried from there',
   t.true(keys.includes(`batch/error/${id}/a.pdf`), `${keys}`);
   t.is(keys.filter((key) => key.startsWith('batch/input/')).length, 1);
   t.deepEqual(readdirSync(fixture.layout.error), []);
+});
+
+test('an upload that became no job is removed after a day; what a job has or a cleared one left stays', async (t) => {
+  const objects = newObjects(t);
+  const fixture = await batchFixture(t, { objects, watch: false });
+  await fixture.upload('a.pdf', 'no PDF');
+  await fixture.reach('Failed', 1);
+  // Its files are put aside first.
+  await reached(async () => (await fixture.batch.bulk.clear()).deleted === 1);
+  await fixture.upload('b.pdf', 'no PDF');
+  await fixture.reach('Failed', 1);
+  await fixture.close();
+  const kept = await objects.keys('batch/input/');
+  t.is(kept.length, 2);
+  const lost = ['batch/input/lost.pdf', 'batch/input/also lost'];
+  for (const key of lost) await objects.put(key, fileOf(t, Buffer.from('lost')));
+  const old = Date.now() / 1000 - 25 * 3600;
+  for (const key of [...kept, ...lost]) utimesSync(join(objects.location, key), old, old);
+  await objects.put('batch/input/new', fileOf(t, Buffer.from('new')));
+  await batchFixture(t, { objects, watch: false, root: fixture.layout.root });
+  await reached(async () => (await objects.head(lost[1] ?? '')) === undefined);
+  await reached(async () => (await objects.head(lost[0] ?? '')) === undefined);
+  t.deepEqual([...(await objects.keys('batch/input/'))].sort(), ['batch/input/new', ...kept].sort());
 });
 
 test('a job waits for a store that is away while it is published', async (t) => {

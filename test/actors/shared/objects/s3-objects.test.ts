@@ -5,11 +5,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { ListMultipartUploadsCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
-import { systemClock, systemIds } from '@sealwright/runtime';
+import { type Retryable, systemClock, systemIds } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { openS3, type S3Options, type S3Parts } from '../../../../actors/shared/objects/s3-objects.ts';
 import { run } from '../../../commands/program.ts';
 import { startCluster } from '../../../postgres/cluster.ts';
+import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { Client, SAMPLE, until } from '../../portal/service.ts';
 import { assertObjectContract, contentOf, fileOf } from './object-contract.ts';
@@ -263,6 +265,61 @@ onServer(
     t.is(await objects.check(), undefined);
   },
 );
+
+test('while a store hangs, one put at a time tries it and all others are refused at once, until it answers', async (t) => {
+  let asked = 0;
+  let hangs = true;
+  const waiting: (() => void)[] = [];
+  const server = createHttpServer((request, response) => {
+    asked += request.method === 'PUT' ? 1 : 0;
+    request.resume().once('end', () => {
+      const answer = () => response.writeHead(200, { ETag: '"e"' }).end();
+      if (hangs) waiting.push(answer);
+      else answer();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const clock = new SimulatedClock();
+  const objects = await open(
+    {
+      ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'r', bucket: 'b' },
+      ...{
+        prefix: '',
+        accessKeyId: 'a',
+        secretAccessKey: 's',
+        forcePathStyle: true,
+        serverSideEncryption: false,
+      },
+    },
+    { clock, timeout: 10_000 },
+  );
+  const file = fileOf(t, Buffer.from('content'));
+  const outcomes = Array.from({ length: 300 }, (_, at) =>
+    objects.put(`${at}`, file).then(
+      () => 'stored',
+      (error: Retryable) => `${error.code} ${error.retryAfter}`,
+    ),
+  );
+  const refused = 'storage.unavailable 5000';
+  // Six are sent, 256 wait, the rest is refused.
+  t.deepEqual(await Promise.all(outcomes.slice(262)), Array<string>(38).fill(refused));
+  await reached(() => asked === 6);
+  // The time of a transfer with its repetitions.
+  clock.advance(16_000);
+  t.deepEqual(new Set(await Promise.all(outcomes.slice(6))), new Set([refused]));
+  for (const one of await Promise.all(outcomes.slice(0, 6))) t.regex(one, /^storage.unavailable/);
+  t.is(asked, 6);
+  clock.advance(5000);
+  const trial = objects.put('trial', file);
+  await t.throwsAsync(objects.put('other', file), { message: /does not answer/ });
+  await reached(() => asked === 7);
+  hangs = false;
+  waiting.at(-1)?.();
+  t.is(await trial, 'stored');
+  t.is(await objects.put('other', file), 'stored');
+});
 
 onServer('two nodes on a database and a bucket share no folder, and lose nothing', async (t, server) => {
   t.timeout(110_000);

@@ -1,0 +1,57 @@
+/**
+ * Removes uploads from the object store that never became a job, and parts of files whose transfer was cut off: a kill
+ * leaves them. The path of an original that a job has, or a cleared job left, has a row.
+ *
+ * Source: docs/decisions/0285-jobs-in-an-object-store.md.
+ */
+import { describeFailure } from '@sealwright/runtime';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { pathKey } from '../../shared/storage-layout.ts';
+import type { JobObjects } from './job-objects.ts';
+
+const SWEEP_INTERVAL_MS = 6 * 3_600_000;
+/** Age from which an upload without a job counts as lost: the step of a job follows its upload at once. */
+const LOST_AFTER_MS = 24 * 3_600_000;
+
+export class InputSweep {
+  #stopped = false;
+  #cancelNext: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>,
+    private readonly objects: Pick<JobObjects, 'removeLost'>,
+  ) {}
+
+  /** Sweeps now and then every six hours. */
+  start(): void {
+    if (this.#stopped) return;
+    this.#running = this.sweep()
+      .catch((error: unknown) =>
+        this.runtime.log.warn('Lost uploads could not be looked for; this is tried again.', {
+          Error: describeFailure(error).message,
+        }),
+      )
+      .finally(() => {
+        if (!this.#stopped)
+          this.#cancelNext = this.runtime.clock.after(SWEEP_INTERVAL_MS, () => this.start());
+      });
+  }
+
+  /** Resolves when the current sweep has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelNext();
+    await this.#running;
+  }
+
+  async sweep(): Promise<void> {
+    const { store, clock, log } = this.runtime;
+    const isLost = async (location: string) => {
+      const rows = await store.rows({ view: 'paths', prefix: [pathKey(location)], limit: 1 });
+      return rows.length === 0;
+    };
+    const removed = await this.objects.removeLost(clock.now() - LOST_AFTER_MS, isLost, () => this.#stopped);
+    if (removed > 0) log.info('Uploads that became no job were removed.', { Files: removed });
+  }
+}
