@@ -57,15 +57,29 @@ const NOBODY = 65534;
 const AS_NOBODY =
   process.getuid?.() === 0 ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
 
+let packing: Promise<string> | undefined;
+
+/** Folder with what is packed from the build of the repository, once for all tests. */
+function packed(): Promise<string> {
+  packing ??= (async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sealwright-packed-')));
+    const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(folder)}))`;
+    await runIn('.', process.execPath, '-e', pack);
+    return folder;
+  })();
+  return packing;
+}
+
+test.after.always(async () => {
+  if (packing !== undefined) rmSync(await packing, { recursive: true, force: true });
+});
+
 const sha256 = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 test('a build in another folder gives the same tarballs, and the release says what they are', async (t) => {
   t.timeout(600_000, 'a copy of everything, and a build');
   const work = folderFor(t);
-  const here = join(work, 'here');
-  mkdirSync(here);
-  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(here)}))`;
-  await runIn('.', process.execPath, '-e', pack);
+  const here = await packed();
   const copy = join(work, 'a copy');
   mkdirSync(copy);
   await copySources(copy);
@@ -123,9 +137,7 @@ test('a build in another folder gives the same tarballs, and the release says wh
 test('the packed program has all that it needs, with the licences of what is in it', async (t) => {
   t.timeout(300_000);
   const work = folderFor(t);
-  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(work)}))`;
-  await runIn('.', process.execPath, '-e', pack);
-  await runIn(work, 'tar', 'xzf', `sealwright-${version}.tgz`);
+  await runIn(work, 'tar', 'xzf', join(await packed(), `sealwright-${version}.tgz`));
   const installed = join(work, 'package');
   const { dependencies, scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   t.is(scripts, undefined, 'nothing runs when it is installed');
@@ -169,11 +181,10 @@ test('the packed program has all that it needs, with the licences of what is in 
 
 test('the packed client has its types, and calls a service', async (t) => {
   const work = folderFor(t);
-  const pack = `import('./scripts/release/pack.mjs').then(({ packAll }) => packAll(${JSON.stringify(work)}))`;
-  await runIn('.', process.execPath, '-e', pack);
   const place = join(work, 'node_modules', '@sealwright', 'client');
   mkdirSync(place, { recursive: true });
-  await runIn(work, 'tar', 'xzf', `sealwright-client-${version}.tgz`, '-C', place, '--strip-components=1');
+  const tarball = join(await packed(), `sealwright-client-${version}.tgz`);
+  await runIn(work, 'tar', 'xzf', tarball, '-C', place, '--strip-components=1');
   symlinkSync(realpathSync('node_modules/@types'), join(work, 'node_modules', '@types'));
   const program = (operation: string) =>
     `import { Client } from '@sealwright/client';
