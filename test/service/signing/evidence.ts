@@ -111,8 +111,13 @@ async function strayFiles(service: Service, jobs: readonly Job[]): Promise<reado
   for (const name of await readdir(join(service.root, 'output'))) {
     if (!outputs.has(name)) broken.push(`output/${name} belongs to no completed job`);
   }
-  for (const name of await workingFolders(service.root))
-    if (!name.startsWith(SPARE_PREFIX)) broken.push(`processing/${name} was left behind`);
+  for (const name of await workingFolders(service.root)) {
+    if (name.startsWith(SPARE_PREFIX)) continue;
+    // The jobs were read before: one may have begun or ended since.
+    const job = parseJobId(name) && (await service.job(name).catch(() => undefined));
+    const lines = job?.history.map(({ status, message }) => `${status}: ${message}`) ?? ['no job'];
+    broken.push(`processing/${name} was left behind (${lines.join('; ')})`);
+  }
   const failed = new Set(jobs.filter((job) => job.status === 'Failed').map((job) => job.id));
   for (const name of await readdir(join(service.root, 'error'))) {
     if (!failed.has(name)) broken.push(`error/${name} belongs to no failed job`);
