@@ -3,12 +3,12 @@ import test from 'ava';
 import { headersOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
 import { type Client, type PortalProgram, startProgram } from '../actors/portal/service.ts';
 import { type ReceivedCall, type Receiver, startReceiver } from '../actors/portal/webhooks/receiver.ts';
+import { roundsOf } from '../project/rounds.ts';
 import { temporaryRoot } from './service.ts';
 
-const ALL = ['all', 'release'].includes(process.env['SEALWRIGHT_TESTS'] ?? '');
-const JOBS = ALL ? 1000 : 40;
-const DOCUMENTS = ALL ? 1000 : 32;
-const MAILS = ALL ? 400 : 32;
+const JOBS = roundsOf(40, 400, 1000);
+const DOCUMENTS = roundsOf(32, 400, 1000);
+const MAILS = roundsOf(32, 200, 400);
 
 /** Documents made by one request; the creation of all is one event. */
 const PER_REQUEST = 4;

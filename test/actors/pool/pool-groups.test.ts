@@ -157,7 +157,7 @@ test('a stalled task is listed before its deadline, with the state of its thread
 
 test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
   const { layout } = await batchFixture(t, { start: false, watch: false });
-  const rounds = roundsOf(3, 25, 100);
+  const rounds = roundsOf(3, 12, 100);
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   for (let round = 0; round < rounds; round += 1) {

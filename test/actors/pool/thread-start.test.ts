@@ -7,7 +7,7 @@ import { PoolThread } from '../../../actors/pool/worker-group.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { roundsOf } from '../../project/rounds.ts';
 
-const ROUNDS = roundsOf(5, 25, 100);
+const ROUNDS = roundsOf(5, 12, 100);
 /** A deadline that has passed at once; no other timer of the thread is so short. */
 const LATE = 1;
 

@@ -6,12 +6,12 @@
 
 import type { StoredActor } from '@sealwright/runtime';
 import test from 'ava';
+import { roundsOf } from '../../project/rounds.ts';
 import { KINDS, NAMES, PEERS, peerOf, type RandomContext, replay } from './random-chart.ts';
 import { RandomSimulation } from './random-simulation.ts';
 
 const FIRST = Number(process.env['SEALWRIGHT_RANDOM_SEED'] ?? 1);
-const ALL = process.env['SEALWRIGHT_TESTS'] === 'all';
-const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? (ALL ? 60 : 2));
+const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? roundsOf(2, 24, 60));
 const TURNS = 120;
 
 const contextOf = (actor: StoredActor) => actor.context as unknown as RandomContext;

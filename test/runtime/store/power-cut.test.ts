@@ -10,6 +10,7 @@ import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { stepOf } from '../../contract/steps.ts';
+import { roundsOf } from '../../project/rounds.ts';
 import { addPromise, type Breach, lookAtLedgers } from '../crash/ledger-evidence.ts';
 import { StrictReceiver } from '../crash/strict-receiver.ts';
 import { folderFor } from '../folder.ts';
@@ -17,8 +18,7 @@ import { DISK_CALLS, type Fate, TornFile } from './power-cut.ts';
 import { bytesIn, readCalls, requireTracing, traced } from './system-calls.ts';
 
 const WORKER = new URL('../crash/kill-worker.js', import.meta.url).pathname;
-const ALL = process.env['SEALWRIGHT_TESTS'] === 'all';
-const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? (ALL ? 60 : 4));
+const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(4, 40, 100));
 /** Steps the worker makes before it is killed. */
 const STEPS = 40 * MOMENTS;
 const FATES: readonly Fate[] = ['lost', 'kept', 'dice', 'dice'];
