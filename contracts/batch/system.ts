@@ -26,7 +26,7 @@ const identity = z
       .describe('What the caller may do. Absent: everything, with `Auth:ApiKey` or its session.'),
     profiles: bound('Profiles whose jobs it reaches. Absent: all.'),
     folders: bound('Input folders whose jobs it reaches. Absent: all.'),
-    expiresAt: time.optional().describe('Time at which its key ends. Absent: it does not.'),
+    expiresAt: time.optional().describe('Time at which its key or token ends. Absent: it does not.'),
   })
   .meta({ id: 'Identity' });
 

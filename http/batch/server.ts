@@ -239,7 +239,8 @@ function tokenIdentities(
     const { clientId, subject, issuer } = token;
     const name = subject === clientId ? clientId : `${clientId}/${subject}`;
     const operator = `client:${name}@${new URL(issuer).host}`;
-    return { operator, scheme: 'Bearer', scopes: rightsOf(token, ACCESS_SCOPES) };
+    const { expiresAt } = token;
+    return { operator, scheme: 'Bearer', scopes: rightsOf(token, ACCESS_SCOPES), expiresAt };
   };
 }
 

@@ -26,6 +26,7 @@ export function createTokenTenants(
       organization,
       application: { id: clientUuid(issuer, clientId), name: clientId, role: 'Normal' },
       scopes: rightsOf(token, KEY_SCOPES),
+      keyExpiresAt: token.expiresAt,
     };
   };
 }

@@ -26,6 +26,8 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Scopes of the token. */
   readonly scopes: readonly string[];
+  /** Milliseconds since the epoch. What a token gives does not outlive it. */
+  readonly expiresAt: number;
 }
 
 /** Asymmetric algorithms: a public key can be no secret of an HMAC. */
@@ -60,7 +62,12 @@ export function bearerToken(header: string): string | undefined {
 
 /** Names appear in events and the log. */
 const shortText = z.string().regex(/^[\x21-\x7e]{1,200}$/);
-const claimsShape = z.looseObject({ client_id: shortText, sub: shortText, scope: z.string().default('') });
+const claimsShape = z.looseObject({
+  client_id: shortText,
+  sub: shortText,
+  scope: z.string().default(''),
+  exp: z.number(),
+});
 const metadataShape = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 const keySetShape = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 
@@ -89,8 +96,9 @@ export function createTokenCheck(rules: readonly TokenRule[], parts: Parts): Tok
         clockTolerance: TOLERANCE_SECONDS,
         currentDate: new Date(parts.clock.now()),
       });
-      const { client_id: clientId, sub: subject, scope } = claimsShape.parse(payload);
-      return { rule, issuer: rule.issuer, clientId, subject, scopes: scope.split(' ').filter(Boolean) };
+      const { client_id: clientId, sub: subject, scope, exp } = claimsShape.parse(payload);
+      const scopes = scope.split(' ').filter(Boolean);
+      return { rule, issuer: rule.issuer, clientId, subject, scopes, expiresAt: exp * 1000 };
     } catch (error) {
       const { code = '' } = error as { readonly code?: string };
       if (code.startsWith('ERR_J') || error instanceof z.ZodError) return undefined;

@@ -43,7 +43,7 @@ export function requireGivable(
   if (excess !== undefined)
     throw forbidden(`The credentials lack the scope ${excess}, so they cannot give it.`);
   if (expiresAt !== undefined && (given.expiresAt ?? Number.POSITIVE_INFINITY) > expiresAt)
-    throw forbidden('The key expires, so it cannot make or rotate a key that lives longer.');
+    throw forbidden('The key or token expires, so it cannot make or rotate a key that lives longer.');
 }
 
 type Bounds = Pick<Identity, 'profiles' | 'folders'>;

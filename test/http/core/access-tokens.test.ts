@@ -64,9 +64,10 @@ test('a token of the issuer gives the rights of its scopes, and is named in even
   const get = async (path: string, token: string, headers: object = {}) =>
     ask(server.port, 'GET', path, { Authorization: `Bearer ${token}`, ...headers });
   const token = await issuer.token();
-  const who = JSON.parse((await get('/api/whoami', token)).text);
+  const { expiresAt, ...who } = JSON.parse((await get('/api/whoami', token)).text);
   const name = `client:robot@${new URL(issuer.issuer).host}`;
   t.deepEqual(who, { operator: name, scheme: 'Bearer', scopes: ['read'] });
+  t.true(Date.parse(expiresAt) > Date.now());
   t.is((await get('/api/jobs', token)).status, 200);
   const pause = await ask(server.port, 'POST', '/api/pipeline/pause', { Authorization: `Bearer ${token}` });
   t.deepEqual([pause.status, codeOf(pause)], [403, 'auth.forbidden']);
@@ -205,6 +206,8 @@ test('client credentials of a provider reach both APIs with the rights of their 
   const settings = {
     ...entry(0, 'jobs.read'),
     ...entry(1, 'documents.read'),
+    'Identity:Tokens:0:Rights:1:Scope': 'jobs.read',
+    'Identity:Tokens:0:Rights:1:Right': 'Administer',
     'Identity:Tokens:1:Organization': 'Acme',
   };
   const { url, service, acme, organization } = await startProgram(t, { settings });
@@ -217,6 +220,21 @@ test('client credentials of a provider reach both APIs with the rights of their 
     (await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
   t.is(await status(service.url, '/api/jobs', jobs), 200);
   t.is(await status(service.url, '/api/jobs', documents), 403);
+  // A token gives no key that outlives it.
+  const newKey = async (expiresAt?: number) =>
+    (
+      await fetch(`${service.url}/api/keys`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${jobs}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ name: `k${expiresAt ?? ''}`, scopes: ['read'] },
+          ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+        }),
+      })
+    ).status;
+  t.is(await newKey(), 403);
+  t.is(await newKey(Date.now() + 86_400_000), 403);
+  t.true((await newKey(Date.now() + 20_000)) < 300);
   t.is(await status(url, `/api/folders/${own.id}`, documents), 200);
   t.is(await status(url, `/api/folders/${foreign.id}`, documents), 422, 'of another organization');
   const made = await fetch(`${url}/api/folders`, {
