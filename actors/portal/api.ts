@@ -43,12 +43,14 @@ export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
 export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
 export type { OperatorKeys } from './tenants/operator-keys.ts';
+export type { PasskeyCreation, PasskeyRequest } from './tenants/passkeys.ts';
 export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './tenants/provider-sign-in.ts';
 export type {
   FactorEnrolment,
   FactorOutcome,
   FactorOwner,
   FactorState,
+  GivenProof,
   SecondFactors,
 } from './tenants/second-factors.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';

@@ -68,6 +68,7 @@ import { Signing } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { OperatorKeyList } from './tenants/operator-keys.ts';
+import { PasskeyCeremonies } from './tenants/passkeys.ts';
 import { ProviderSignIn } from './tenants/provider-sign-in.ts';
 import { SecondFactors } from './tenants/second-factors.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
@@ -160,10 +161,11 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
     onSigned: options.onSigned,
   };
+  const secrets = new SecretBox(keys.sealing, ids);
   const outgoing = createOutgoing(
     { ...options.webhooks, sender: options.sender, gateway: options.messageGateway },
     runtime,
-    new SecretBox(keys.sealing, ids),
+    secrets,
     links,
     codeFor,
     options.mailer,
@@ -305,7 +307,9 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     userSessions: new UserSessions(runtime),
     secondFactors: new SecondFactors(
       runtime,
-      new SecretBox(keys.sealing, ids),
+      secrets,
+      new PasskeyCeremonies(clock, secrets, publicUrl),
+      links,
       options.userSessionHours * 3_600_000,
     ),
     publicUrl,

@@ -192,6 +192,8 @@ const signIn = z
         'SessionsEnded',
         'FactorAdded',
         'FactorRemoved',
+        'PasskeyAdded',
+        'PasskeyRemoved',
         'FactorReset',
         'FactorFailed',
         'RecoveryCodesRenewed',
@@ -382,3 +384,41 @@ export const removeUserFrom = operation({
   reply: 'empty',
   refusals: ['OrganizationNotFound', 'UserNotFound'],
 });
+
+/** Longest answer of an authenticator, as JSON. */
+export const MAX_PASSKEY_ANSWER = 16_384;
+
+const base64url = z.string().max(MAX_PASSKEY_ANSWER);
+/** Parts of an answer: Web Authentication Level 3 §5.1. */
+const common = {
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+};
+export const createdCredential = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: base64url,
+    attestationObject: base64url,
+    transports: z.array(z.string().max(20)).max(10).default([]),
+  }),
+});
+export const signedCredential = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: base64url,
+    authenticatorData: base64url,
+    signature: base64url,
+    userHandle: base64url.nullish().transform((given) => given ?? undefined),
+  }),
+});
+
+/** Undefined for another text. */
+export function readCredential<Shape>(schema: z.ZodType<Shape>, given: string): Shape | undefined {
+  if (given === '' || given.length > MAX_PASSKEY_ANSWER) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(given)).data;
+  } catch {
+    return undefined;
+  }
+}

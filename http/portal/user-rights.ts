@@ -21,6 +21,9 @@ const OWN_FORMS = new Set([
   '/account/second-factor',
   '/account/second-factor/removal',
   '/account/second-factor/recovery-codes',
+  '/account/second-factor/passkeys',
+  '/account/second-factor/passkeys/name',
+  '/account/second-factor/passkeys/removal',
 ]);
 
 /** True when a user may load a page, or send a form of it. Auditors see the pages of administrators, and send no form. */

@@ -12,8 +12,11 @@
  * | Known | ISSUE_LINK | Known   |         | with a role; up to three links, or replacing the oldest  |
  * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
  * | Known | SIGN_IN_AT_PROVIDER | Known |  | with a known identity, or an unused link that confirms it |
- * | Known | ENROL_FACTOR | Known |         | without a second factor                                  |
- * | Known | PROVE_FACTOR | Known |         | with an unused code; wrong ones until the lock           |
+ * | Known | ENROL_FACTOR | Known |         | without an app                                           |
+ * | Known | ADD_PASSKEY  | Known |         | up to ten; an unanswered challenge                       |
+ * | Known | RENAME_PASSKEY | Known |       | an existing one                                          |
+ * | Known | REMOVE_PASSKEY | Known |       | an existing one                                          |
+ * | Known | PROVE_FACTOR | Known |         | with an unused code or challenge; wrong codes until the lock |
  * | Known | RESET_FACTOR | Known |         | with a second factor                                     |
  * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
  * | Known | USE_SESSION | Known  |         | of an existing session, every ten minutes                |
@@ -30,7 +33,31 @@
 import type { AccessProfile, UserProfile } from '../../contracts/portal/users.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import { afterProof, type FactorProof, newFactor, type SecondFactor } from './user/second-factor.ts';
+import {
+  afterProof,
+  type FactorProof,
+  type Passkey,
+  type SecondFactor,
+  type UsedChallenge,
+  withApp,
+  withChallenge,
+  withoutApp,
+  withoutPasskey,
+  withPasskey,
+} from './user/second-factor.ts';
+import {
+  afterProving,
+  idOfSession,
+  isUnseen,
+  limited,
+  MAX_SIGN_IN_LINKS,
+  type ProvesSession,
+  type SignInLink,
+  signedIn,
+  type UserIdentity,
+  type UserSession,
+  unexpired,
+} from './user/sessions.ts';
 
 export const USER_REMOVED = 'Removed';
 
@@ -76,66 +103,11 @@ export function accessOf(role: string | undefined): AccessProfile {
   return role === 'auditor' ? { ...profile, auditor: true } : profile;
 }
 
-/** Lifetime of a link that signs in, milliseconds. */
-export const SIGN_IN_LIFETIME_MS = 15 * 60_000;
-/** Links that were mailed to one person and can still be used. */
-const MAX_SIGN_IN_LINKS = 3;
-/** Sessions of one person; a new one ends the oldest. */
-const MAX_USER_SESSIONS = 10;
-/** Sessions of one person that wait for the second factor; they end no whole one. */
-const MAX_PENDING = 3;
-/** Time for the second factor, milliseconds. */
-export const PENDING_LIFETIME_MS = 15 * 60_000;
-
-/** Time between two records of the use of a session, milliseconds. */
-const USED_EVERY_MS = 10 * 60_000;
-
-/** A link that signs in once. */
-export interface SignInLink {
-  readonly id: string;
-  readonly expiresAt: Millis;
-  /**
-   * `confirm`: the link proves the address to the browser that has just signed in at a provider, and does nothing in
-   * others. `recovery`: made on the command line; it works where mailed links are closed. @default a mailed link
-   */
-  readonly use?: 'confirm' | 'recovery';
-}
-
-/** A person at an identity provider. The address there is not part of it: it can be given to somebody else. */
-export interface UserIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-}
-
-/** Identities of one person, at most. */
-const MAX_IDENTITIES = 10;
-
-/** Place and time at which a session began. */
-export interface SessionOrigin {
-  readonly at: Millis;
-  readonly ipAddress: string | null;
-  /** `User-Agent`, shortened. */
-  readonly userAgent: string | null;
-}
-
-export interface UserSession {
-  /** Absent in sessions of earlier versions. */
-  readonly begun?: SessionOrigin;
-  /** Of a request, at most `USED_EVERY_MS` before the last one. Absent: none since that time. */
-  readonly usedAt?: Millis;
-  /** Present: the session began at a provider. */
-  readonly at?: UserIdentity & { /** Id of the session there. */ readonly session?: string };
-  /** Of the secret in the cookie, lower-case hex. */
-  readonly sha256: string;
-  readonly organizationId: OrganizationId;
-  readonly expiresAt: Millis;
-  /** The second factor is missing, or must be set up first: nothing else is permitted. */
-  readonly pending?: true;
-}
-
 export interface UserContext extends UserProfile {
   /** Absent = none. */
   readonly secondFactor?: SecondFactor | undefined;
+  /** Of passkeys, by time; absent = none. */
+  readonly usedChallenges?: readonly UsedChallenge[];
   /** Unused links, oldest first; absent = none. */
   readonly signInLinks?: readonly SignInLink[];
   /** Oldest first; absent = none. */
@@ -146,16 +118,6 @@ export interface UserContext extends UserProfile {
   readonly memberships: readonly Membership[];
   /** At identity providers; absent = none. */
   readonly identities?: readonly UserIdentity[];
-}
-
-/** Names a session in lists; no secret follows from it. */
-export function idOfSession({ sha256 }: Pick<UserSession, 'sha256'>): string {
-  return sha256.slice(0, 16);
-}
-
-/** True when the use of a session is to be recorded. */
-export function isUnseen({ usedAt, begun }: UserSession, now: Millis): boolean {
-  return now - (usedAt ?? begun?.at ?? 0) >= USED_EVERY_MS;
 }
 
 /** Role of an access profile; undefined for people who are only in the directory. */
@@ -201,19 +163,27 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       /** Absent = the groups give no role. */
       readonly session?: UserSession;
     }
-  | ({ readonly type: 'ENROL_FACTOR'; readonly begins?: WholeSession } & Pick<
-      SecondFactor,
-      'totp' | 'counter' | 'recovery'
-    >)
-  | {
+  | ({ readonly type: 'ENROL_FACTOR'; readonly totp: string } & ProvesSession &
+      Pick<SecondFactor, 'counter' | 'recovery'>)
+  | ({
+      readonly type: 'ADD_PASSKEY';
+      readonly passkey: Passkey;
+      readonly challenge: UsedChallenge;
+      /** Digests of recovery codes, for a user without a second factor. */
+      readonly recovery: readonly string[];
+    } & ProvesSession)
+  | { readonly type: 'RENAME_PASSKEY'; readonly passkey: string; readonly name: string }
+  | { readonly type: 'REMOVE_PASSKEY'; readonly passkey: string }
+  | ({
       readonly type: 'PROVE_FACTOR';
       readonly proof: FactorProof;
-      /** Carried out after a right code. */
-      readonly begins?: WholeSession;
+      /** Carried out after a right proof, as the rest. */
+      readonly issues?: SignInLink;
+      /** The app. */
       readonly removes?: true;
       /** Digests of new recovery codes. */
       readonly recovery?: readonly string[];
-    }
+    } & ProvesSession)
   | { readonly type: 'RESET_FACTOR' }
   | { readonly type: 'SIGN_OUT'; readonly sha256: string }
   | { readonly type: 'USE_SESSION'; readonly sha256: string }
@@ -229,26 +199,19 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
   | { readonly type: 'REMOVE' }
 );
 
-/** The session that takes the place of one that waits for the second factor. */
-interface WholeSession {
-  /** Digest of the one that waits. */
-  readonly pending: string;
-  readonly session: UserSession;
+/** Identities of one person, at most. */
+const MAX_IDENTITIES = 10;
+
+/** The change of the second factor. Without one, no session has passed it. */
+function withFactor(user: UserContext, secondFactor: SecondFactor | undefined): Partial<UserContext> {
+  if (secondFactor !== undefined) return { secondFactor };
+  const sessions = (user.sessions ?? []).map(({ factor: _, ...session }) => session);
+  return { secondFactor, sessions };
 }
 
-/** Undefined: there is no such session that waits, or the person has lost the role. */
-function begun(user: UserContext, { pending, session }: WholeSession, at: Millis) {
-  const sessions = unexpired(user.sessions, at);
-  const isWaiting = sessions.some((one) => one.sha256 === pending && one.pending === true);
-  if (!isWaiting || roleIn(user, session.organizationId) === undefined) return undefined;
-  return limited([...sessions.filter(({ sha256 }) => sha256 !== pending), session]);
-}
-
-/** The newest ones, in their order. */
-function limited(sessions: readonly UserSession[]): readonly UserSession[] {
-  const waiting = sessions.filter(({ pending }) => pending === true).slice(-MAX_PENDING);
-  const whole = sessions.filter(({ pending }) => pending !== true).slice(-MAX_USER_SESSIONS);
-  return sessions.filter((one) => waiting.includes(one) || whole.includes(one));
+/** The unused links with one more, which replaces the oldest of too many. */
+function withLink({ signInLinks }: UserContext, link: SignInLink, at: Millis): readonly SignInLink[] {
+  return [...unexpired(signInLinks, at), link].slice(-MAX_SIGN_IN_LINKS);
 }
 
 function isSameIdentity(one: UserIdentity, other: UserIdentity): boolean {
@@ -292,13 +255,6 @@ function sessionsElsewhere({ sessions = [] }: UserContext, organizationId: Organ
 /** Memberships, after the sessions of the editor in one organization. */
 function endEditor({ memberships }: UserContext, organizationId: OrganizationId | undefined, at: Millis) {
   return memberships.map((one) => (one.organizationId === organizationId ? { ...one, endedAt: at } : one));
-}
-
-function unexpired<Ending extends { readonly expiresAt: Millis }>(
-  all: readonly Ending[] | undefined,
-  now: Millis,
-): readonly Ending[] {
-  return (all ?? []).filter(({ expiresAt }) => expiresAt > now);
 }
 
 export const portalUserMachine = recordMachine<UserContext, UserMessage>({
@@ -393,21 +349,18 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         return undefined;
       const links = unexpired(user.signInLinks, at);
       if (links.length >= MAX_SIGN_IN_LINKS && !replacesOldest) return undefined;
-      const signInLinks = [...links, link].slice(-MAX_SIGN_IN_LINKS);
-      return { context: { signInLinks }, note: 'Link to sign in issued.' };
+      return { context: { signInLinks: withLink(user, link, at) }, note: 'Link to sign in issued.' };
     },
     SIGN_IN: (user, { linkId, session, at }) => {
       const links = unexpired(user.signInLinks, at);
-      if (!links.some(({ id, use }) => id === linkId && use !== 'confirm')) return undefined;
+      const link = links.find(({ id, use }) => id === linkId && use !== 'confirm');
+      if (link === undefined) return undefined;
       const role = roleIn(user, session.organizationId);
       if (role === undefined) return undefined;
       return {
         context: {
           signInLinks: links.filter(({ id }) => id !== linkId),
-          sessions: limited([
-            ...unexpired(user.sessions, at),
-            user.secondFactor === undefined ? session : { ...session, pending: true },
-          ]),
+          sessions: limited([...unexpired(user.sessions, at), signedIn(user, session, link, at)]),
         },
         note: `Signed in to organization ${session.organizationId} as ${role}.`,
       };
@@ -435,7 +388,13 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             ...others(user, organizationId),
             granted({ ...before, organizationId, accessProfile: access }, access),
           ],
-          sessions: session === undefined ? sessions : limited([...sessions, session]),
+          sessions:
+            session === undefined
+              ? sessions
+              : limited([
+                  ...sessions,
+                  user.secondFactor === undefined ? { ...session, provenAt: at } : session,
+                ]),
         },
         note:
           role === undefined
@@ -443,39 +402,62 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             : `Signed in at an identity provider to organization ${organizationId} as ${role}${isKnown ? '' : ', with a new identity'}.`,
       };
     },
-    ENROL_FACTOR: (user, { totp, counter, recovery, begins, at }) => {
-      if (user.secondFactor !== undefined) return undefined;
-      const sessions = begins === undefined ? user.sessions : begun(user, begins, at);
-      if (begins !== undefined && sessions === undefined) return undefined;
-      const secondFactor = newFactor({ totp, counter, recovery }, at);
-      return {
-        context: { secondFactor, ...(sessions !== undefined && { sessions }) },
-        note: 'Second factor set up.',
-      };
+    ENROL_FACTOR: (user, { at, ...given }) => {
+      if (user.secondFactor?.totp !== undefined) return undefined;
+      const sessions = afterProving(user, given, at);
+      if (sessions === undefined) return undefined;
+      const secondFactor = withApp(user.secondFactor, given, at);
+      return { context: { secondFactor, sessions }, note: 'Second factor set up.' };
     },
-    PROVE_FACTOR: (user, { proof, begins, removes, recovery, at }) => {
+    ADD_PASSKEY: (user, { at, ...given }) => {
+      const secondFactor = withPasskey(user.secondFactor, given, at);
+      const usedChallenges = withChallenge(user.usedChallenges, given.challenge, at);
+      const sessions = afterProving(user, given, at);
+      if (secondFactor === undefined || usedChallenges === undefined || sessions === undefined)
+        return undefined;
+      return { context: { secondFactor, usedChallenges, sessions }, note: 'Passkey added.' };
+    },
+    RENAME_PASSKEY: ({ secondFactor }, { passkey, name }) => {
+      const { passkeys = [] } = secondFactor ?? {};
+      if (secondFactor === undefined || !passkeys.some(({ id }) => id === passkey)) return undefined;
+      const renamed = passkeys.map((one) => (one.id === passkey ? { ...one, name } : one));
+      return { context: { secondFactor: { ...secondFactor, passkeys: renamed } }, note: 'Passkey renamed.' };
+    },
+    REMOVE_PASSKEY: (user, { passkey }) => {
+      const { secondFactor } = user;
+      if (!secondFactor?.passkeys?.some(({ id }) => id === passkey)) return undefined;
+      return { context: withFactor(user, withoutPasskey(secondFactor, passkey)), note: 'Passkey removed.' };
+    },
+    PROVE_FACTOR: (user, { proof, issues, removes, recovery, at, ...given }) => {
       const after = user.secondFactor && afterProof(user.secondFactor, proof, at);
       if (after === undefined) return undefined;
       if (proof === null)
         return { context: { secondFactor: after }, note: 'Wrong code of the second factor.' };
-      const sessions = begins === undefined ? user.sessions : begun(user, begins, at);
-      if (begins !== undefined && sessions === undefined) return undefined;
+      const sessions = afterProving(user, given, at);
+      const usedChallenges =
+        'passkey' in proof ? withChallenge(user.usedChallenges, proof.challenge, at) : user.usedChallenges;
+      if (sessions === undefined || ('passkey' in proof && usedChallenges === undefined)) return undefined;
       const secondFactor =
-        removes === true ? undefined : recovery === undefined ? after : { ...after, recovery };
-      const by = 'recovery' in proof ? ' by a recovery code' : '';
+        removes === true ? withoutApp(after) : recovery === undefined ? after : { ...after, recovery };
+      const by = 'recovery' in proof ? ' by a recovery code' : 'passkey' in proof ? ' by a passkey' : '';
       const what =
         removes === true
-          ? 'Second factor removed'
+          ? 'Authenticator app removed'
           : recovery === undefined
             ? 'Second factor passed'
             : 'Recovery codes renewed';
       return {
-        context: { secondFactor, ...(sessions !== undefined && { sessions }) },
+        context: {
+          ...withFactor({ ...user, sessions }, secondFactor),
+          ...(secondFactor !== undefined && { sessions }),
+          ...(usedChallenges !== undefined && { usedChallenges }),
+          ...(issues !== undefined && { signInLinks: withLink(user, issues, at) }),
+        },
         note: `${what}${by}.`,
       };
     },
-    RESET_FACTOR: ({ secondFactor }) =>
-      secondFactor && { context: { secondFactor: undefined }, note: 'Second factor reset.' },
+    RESET_FACTOR: (user) =>
+      user.secondFactor && { context: withFactor(user, undefined), note: 'Second factor reset.' },
     SIGN_OUT_AT_PROVIDER: (user, { identity, session, organizationId, at }) => {
       if (!user.identities?.some((one) => isSameIdentity(one, identity))) return undefined;
       const sessions = unexpired(user.sessions, at);

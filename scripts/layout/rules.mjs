@@ -68,6 +68,7 @@ export const ZONES = {
       'chokidar',
       'nodemailer',
       'uqr',
+      '@simplewebauthn/server',
       'preact',
       'exceljs',
       'pdfjs-dist',

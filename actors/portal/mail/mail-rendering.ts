@@ -13,7 +13,7 @@ import {
   type SignInMail,
 } from '../../../machines/portal/mail.ts';
 import type { DocumentSummary, LinkedDocument, MailRequest } from '../../../machines/portal/portal-types.ts';
-import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
+import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/user/sessions.ts';
 import type { MailBody } from './letter.ts';
 import { oneLine } from './mail-port.ts';
 import { type MailTexts, reworded } from './mail-wording.ts';

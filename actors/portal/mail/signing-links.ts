@@ -78,9 +78,12 @@ export class SigningLinks implements MailLinks {
   }
 
   /** Names the link in the user's record, which is used up by signing in. */
-  signIn({ userId, linkId, expiresAt }: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
-    const ticket = this.tickets.issue('signIn', [userId, linkId], expiresAt, 0);
-    return `${this.publicUrl()}/sign-in/link?ticket=${ticket}`;
+  signIn(link: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
+    return `${this.publicUrl()}/sign-in/link?ticket=${this.signInTicket(link)}`;
+  }
+
+  signInTicket({ userId, linkId, expiresAt }: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
+    return this.tickets.issue('signIn', [userId, linkId], expiresAt, 0);
   }
 
   /** Reads a link to sign in; undefined for anything that is not one of ours, or has expired. */

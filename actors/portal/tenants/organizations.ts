@@ -12,6 +12,7 @@ import {
   type OrganizationContext,
   organizationMachine,
 } from '../../../machines/portal/organization.ts';
+import type { Tenant } from '../api/callers.ts';
 
 export const ORGANIZATION = actorKind<typeof organizationMachine>('organization');
 export const ORGANIZATIONS_COUNTER = 'organizations';
@@ -78,3 +79,11 @@ export const organizationDefinition = defineActor(ORGANIZATION, {
   names: organizationNames,
   counters: () => ({ [ORGANIZATIONS_COUNTER]: 1 }),
 });
+
+/** The organization of a caller. */
+export function organizationOf(
+  id: OrganizationId,
+  { name, identifier }: OrganizationContext,
+): Tenant['organization'] {
+  return { id, name, ...(identifier !== null && { identifier }) };
+}

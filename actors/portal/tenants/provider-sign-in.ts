@@ -9,13 +9,13 @@ import type { AccessProfile } from '../../../contracts/portal/users.ts';
 import type { OrganizationId, UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
-  idOfSession,
   accessOf as profileOf,
   roleIn,
   roleOf,
   USER_ROLES,
   type UserContext,
 } from '../../../machines/portal/portal-user.ts';
+import { idOfSession } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';

@@ -1,27 +1,34 @@
 /**
- * The second factor of users: codes of an authenticator app, and recovery codes.
+ * The second factor of users: codes of an authenticator app, passkeys, and recovery codes.
  *
  * Source: docs/identity.md.
  */
 import { hash } from 'node:crypto';
 import { durableIfAccepted } from '@sealwright/runtime';
 import { encode } from 'uqr';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId, type UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { roleIn, type UserContext, type UserMessage } from '../../../machines/portal/portal-user.ts';
+import {
+  type FactorProof,
+  type Passkey,
+  RECOVERY_CODES,
+} from '../../../machines/portal/user/second-factor.ts';
 import {
   idOfSession,
-  roleIn,
-  type UserContext,
-  type UserMessage,
+  needsFactor,
+  SIGN_IN_LIFETIME_MS,
   type UserSession,
-} from '../../../machines/portal/portal-user.ts';
-import { type FactorProof, RECOVERY_CODES } from '../../../machines/portal/user/second-factor.ts';
+} from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { callerName, type RequestOrigin, type Tenant } from '../api/callers.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
 import { base32, otpauthUri, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
 import { ORGANIZATION } from './organizations.ts';
+import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from './passkeys.ts';
 import { recordSession, sessionOrigin } from './session-log.ts';
 import { formTokenOf, isSame, parseToken, SECRET_BYTES } from './session-tokens.ts';
 import { PORTAL_USER } from './users.ts';
@@ -30,6 +37,7 @@ import { PORTAL_USER } from './users.ts';
 const RECOVERY_BYTES = 10;
 /** Longer texts are no code. */
 const MAX_CODE_LENGTH = 64;
+const MAX_PASSKEY_NAME = 60;
 
 /** Whose factor it is, and in which session. */
 export interface FactorOwner {
@@ -44,6 +52,8 @@ export interface FactorOwner {
 export interface PendingSignIn extends FactorOwner {
   /** False: it must be set up first. */
   readonly hasFactor: boolean;
+  /** The request to a passkey; undefined without one. */
+  readonly request: PasskeyRequest | undefined;
   readonly formToken: string;
 }
 
@@ -59,8 +69,21 @@ export interface FactorEnrolment {
 }
 
 export interface FactorState {
-  readonly since: number;
   readonly recoveryCodes: number;
+  readonly hasApp: boolean;
+  readonly passkeys: readonly Pick<Passkey, 'id' | 'name' | 'addedAt' | 'usedAt'>[];
+}
+
+/** Proof of the second factor: a code, or the answer of a passkey in JSON; the other is empty. */
+export interface GivenProof {
+  readonly code: string;
+  readonly credential: string;
+}
+
+/** Recovery codes are new where the user had no second factor. `token`: cookie of the session that waited. */
+export interface FactorAdded {
+  readonly recovery: readonly string[] | undefined;
+  readonly token: string | undefined;
 }
 
 /** `used`: also a code of the app that was used already. `locked`: too many wrong codes, up to this time. */
@@ -73,6 +96,8 @@ export class SecondFactors {
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     private readonly box: SecretBox,
+    private readonly passkeys: PasskeyCeremonies,
+    private readonly links: Pick<SigningLinks, 'signInTicket'>,
     /** Length of a session, milliseconds (`Auth:SessionHours`). */
     private readonly sessionLifetime: number,
   ) {}
@@ -82,22 +107,97 @@ export class SecondFactors {
     const { userId, secret, sha256 } = parseToken(token);
     const user = await this.#read(userId);
     const session = (user?.sessions ?? []).find((one) => isSame(one.sha256, sha256));
-    if (user === undefined || session?.pending !== true) return undefined;
+    if (user === undefined || session === undefined) return undefined;
     if (session.expiresAt <= this.runtime.clock.now()) return undefined;
     const { organizationId } = session;
     const organization = await this.runtime.system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined || roleIn(user, organizationId) === undefined) return undefined;
-    return {
+    if (!needsFactor(session, user, organization.context.requireSecondFactor === true)) return undefined;
+    const owner = {
       ...{ userId: userId as UserId, organizationId, email: user.email },
       ...{ sessionId: idOfSession({ sha256 }), organization: organization.context.name },
+    };
+    return {
+      ...owner,
       ...{ hasFactor: user.secondFactor !== undefined, formToken: formTokenOf(secret) },
+      request: this.#request(owner, user),
     };
   }
 
   /** Undefined: the user has none. Refusals: `UserNotFound`. */
   async state(userId: string): Promise<FactorState | undefined> {
     const { secondFactor } = (await this.#read(userId)) ?? {};
-    return secondFactor && { since: secondFactor.since, recoveryCodes: secondFactor.recovery.length };
+    return (
+      secondFactor && {
+        ...{ recoveryCodes: secondFactor.recovery.length, hasApp: secondFactor.totp !== undefined },
+        passkeys: secondFactor.passkeys ?? [],
+      }
+    );
+  }
+
+  /** The request to a passkey of the user; undefined without one. */
+  async request(owner: FactorOwner): Promise<PasskeyRequest | undefined> {
+    const user = await this.#read(owner.userId);
+    return user && this.#request(owner, user);
+  }
+
+  /** The request to an authenticator for a new passkey; undefined where browsers have none. */
+  async creation(owner: FactorOwner): Promise<PasskeyCreation | undefined> {
+    const { secondFactor } = (await this.#read(owner.userId)) ?? {};
+    const { userId: id, email } = owner;
+    return this.passkeys.creation(useOf('creation', owner), { id, email }, secondFactor?.passkeys ?? []);
+  }
+
+  /**
+   * Adds a passkey, and begins the session that waits. Undefined: the answer is none to this session.
+   * @param waiting cookie of the session that waits. Refusals: `Forbidden` also for a replay, and beyond the limit
+   */
+  async addPasskey(
+    owner: FactorOwner,
+    given: { readonly credential: string; readonly name: string },
+    from: RequestOrigin,
+    waiting?: string,
+  ): Promise<FactorAdded | undefined> {
+    const made = await this.passkeys.created(useOf('creation', owner), given.credential);
+    if (made === undefined) return undefined;
+    const passkey = { ...made.passkey, name: passkeyName(given.name), addedAt: this.runtime.clock.now() };
+    const { challenge } = made;
+    return this.#add(owner, from, waiting, (recovery) => ({
+      ...{ type: 'ADD_PASSKEY', passkey, challenge, recovery },
+    }));
+  }
+
+  /** Refusals: `Forbidden` for one that the user does not have. */
+  async renamePasskey({ userId }: FactorOwner, passkey: string, name: string): Promise<void> {
+    const event = { type: 'RENAME_PASSKEY', passkey, name: passkeyName(name) } as const;
+    if (!(await this.#send(userId, event))) throw new PortalRefusal('Forbidden');
+  }
+
+  /** Refusals: `Forbidden` for one that the user does not have. */
+  async removePasskey(owner: FactorOwner, passkey: string, from: RequestOrigin): Promise<void> {
+    await this.#requireOwn(owner);
+    if (!(await this.#send(owner.userId, { type: 'REMOVE_PASSKEY', passkey })))
+      throw new PortalRefusal('Forbidden');
+    await this.#record(owner, 'PasskeyRemoved', from);
+  }
+
+  /** A request to any passkey; undefined where browsers have none. `browser`: secret of its cookie */
+  anyRequest(): { readonly browser: string; readonly request: PasskeyRequest | undefined } {
+    const browser = this.runtime.ids.bytes(SECRET_BYTES).toString('base64url');
+    return { browser, request: this.passkeys.request(`sign-in/${browser}`, []) };
+  }
+
+  /** Makes a link from the answer of a passkey. @returns the ticket of the link; undefined for another answer */
+  async linkByPasskey(browser: string, credential: string): Promise<string | undefined> {
+    const id = parsePortalId('UserId', this.passkeys.userOf(credential) ?? '');
+    const { passkeys = [] } = (id && (await this.#read(id)))?.secondFactor ?? {};
+    const proof = await this.passkeys.proof(`sign-in/${browser}`, credential, passkeys);
+    if (id === undefined || proof === undefined) return undefined;
+    const { clock, ids } = this.runtime;
+    const { passkey } = proof;
+    const issues = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS, passkey };
+    if (!(await this.#send(id, { type: 'PROVE_FACTOR', proof, issues }))) return undefined;
+    return this.links.signInTicket({ userId: id, linkId: issues.id, expiresAt: issues.expiresAt });
   }
 
   /** Begins to set up. @param sealed of the page that is shown again; another secret if it is not readable */
@@ -114,53 +214,68 @@ export class SecondFactors {
   }
 
   /**
-   * Sets up the factor with a code of the app, and begins the session that waits. Undefined: the code is wrong.
-   * @param waiting cookie of the session that waits. Refusals: `Forbidden`: there is a factor
+   * Sets up the app with a code of it, and begins the session that waits. Undefined: the code is wrong.
+   * @param waiting cookie of the session that waits. Refusals: `Forbidden`: there is an app
    */
   async enrol(
     owner: FactorOwner,
     given: { readonly sealed: string; readonly code: string },
     from: RequestOrigin,
     waiting?: string,
-  ): Promise<{ readonly recovery: readonly string[]; readonly token: string | undefined } | undefined> {
+  ): Promise<FactorAdded | undefined> {
     const bytes = this.#open(owner, given.sealed);
     const counter = bytes && verifyTotp(bytes, given.code, this.#seconds(), -1);
     if (bytes === undefined || counter === undefined) return undefined;
-    const recovery = this.#recoveryCodes();
+    const totp = this.box.encrypt(bytes.toString('base64'), place(owner.userId));
+    return this.#add(owner, from, waiting, (recovery) => ({ type: 'ENROL_FACTOR', totp, counter, recovery }));
+  }
+
+  async #add(
+    owner: FactorOwner,
+    from: RequestOrigin,
+    waiting: string | undefined,
+    message: (recovery: readonly string[]) => FactorMessage,
+  ): Promise<FactorAdded> {
     if (waiting === undefined) await this.#requireOwn(owner);
+    const before = await this.#read(owner.userId);
+    const recovery = this.#recoveryCodes();
     const begins = waiting === undefined ? undefined : this.#whole(owner, waiting, from);
-    const isAccepted = await this.#send(owner.userId, {
-      type: 'ENROL_FACTOR',
-      totp: this.box.encrypt(bytes.toString('base64'), place(owner.userId)),
-      counter,
-      recovery: recovery.map(digest),
-      ...(begins !== undefined && { begins: begins.message }),
-    });
-    if (!isAccepted)
-      throw new PortalRefusal('Forbidden', 'There is a second factor, or the session is over.');
-    await this.#record(owner, 'FactorAdded', from);
+    const event = message(recovery.map(digest));
+    const proves = begins === undefined ? { proves: owner.sessionId } : { begins: begins.message };
+    if (!(await this.#send(owner.userId, { ...event, ...proves })))
+      throw new PortalRefusal(
+        'Forbidden',
+        'There is one already, there are too many, or the session is over.',
+      );
+    await this.#record(owner, event.type === 'ADD_PASSKEY' ? 'PasskeyAdded' : 'FactorAdded', from);
     if (begins !== undefined) await this.#begun(owner, begins, from);
-    return { recovery: recovery.map(grouped), token: begins?.token };
+    const isFirst = before?.secondFactor === undefined;
+    return { recovery: isFirst ? recovery.map(grouped) : undefined, token: begins?.token };
   }
 
   /** Begins the session that waits. @param waiting its cookie. @returns the cookie of the session */
   async pass(
     owner: FactorOwner,
-    code: string,
+    given: GivenProof,
     from: RequestOrigin,
     waiting: string,
   ): Promise<FactorOutcome<string>> {
     const begins = this.#whole(owner, waiting, from);
-    const outcome = await this.#prove(owner, code, from, { begins: begins.message });
+    const outcome = await this.#prove(owner, given, from, { begins: begins.message });
     if (outcome.kind !== 'done') return outcome;
     await this.#begun(owner, begins, from);
     return { kind: 'done', result: begins.token };
   }
 
-  /** Removes the factor; needs a code. */
+  /** Proves the person in the open session. */
+  prove(owner: FactorOwner, given: GivenProof, from: RequestOrigin): Promise<FactorOutcome<void>> {
+    return this.#prove(owner, given, from, { proves: owner.sessionId });
+  }
+
+  /** Removes the app; needs a code. */
   async remove(owner: FactorOwner, code: string, from: RequestOrigin): Promise<FactorOutcome<void>> {
     await this.#requireOwn(owner);
-    const outcome = await this.#prove(owner, code, from, { removes: true });
+    const outcome = await this.#prove(owner, { code, credential: '' }, from, { removes: true });
     if (outcome.kind === 'done') await this.#record(owner, 'FactorRemoved', from);
     return outcome;
   }
@@ -173,7 +288,8 @@ export class SecondFactors {
   ): Promise<FactorOutcome<readonly string[]>> {
     const recovery = this.#recoveryCodes();
     await this.#requireOwn(owner);
-    const outcome = await this.#prove(owner, code, from, { recovery: recovery.map(digest) });
+    const given = { code, credential: '' };
+    const outcome = await this.#prove(owner, given, from, { recovery: recovery.map(digest) });
     if (outcome.kind !== 'done') return outcome;
     await this.#record(owner, 'RecoveryCodesRenewed', from);
     return { kind: 'done', result: recovery.map(grouped) };
@@ -205,13 +321,19 @@ export class SecondFactors {
 
   async #prove(
     owner: FactorOwner,
-    code: string,
+    { code, credential }: GivenProof,
     from: RequestOrigin,
-    then: Pick<Extract<UserMessage, { readonly type: 'PROVE_FACTOR' }>, 'begins' | 'removes' | 'recovery'>,
+    then: Omit<Extract<UserMessage, { readonly type: 'PROVE_FACTOR' }>, 'type' | 'at' | 'by' | 'proof'>,
   ): Promise<FactorOutcome<void>> {
     const { userId } = owner;
     const user = await this.#read(userId);
-    const proof = this.#proofOf(userId, user, code);
+    const { passkeys = [] } = user?.secondFactor ?? {};
+    const proof =
+      credential === ''
+        ? this.#proofOf(userId, user, code)
+        : await this.passkeys.proof(useOf('request', owner), credential, passkeys);
+    // The answer of an authenticator cannot be guessed, so wrong ones do not count.
+    if (proof === undefined) return { kind: 'wrong' };
     const isAccepted = await this.#send(userId, { type: 'PROVE_FACTOR', proof, ...then });
     if (proof === null && isAccepted) await this.#record(owner, 'FactorFailed', from);
     if (proof !== null && isAccepted) {
@@ -225,9 +347,11 @@ export class SecondFactors {
   #proofOf(userId: UserId, user: UserContext | undefined, given: string): FactorProof {
     const factor = user?.secondFactor;
     if (factor === undefined || given.length > MAX_CODE_LENGTH) return null;
-    const secret = Buffer.from(this.box.decrypt(factor.totp, place(userId)), 'base64');
-    const counter = verifyTotp(secret, given, this.#seconds(), factor.counter);
-    if (counter !== undefined) return { counter };
+    if (factor.totp !== undefined) {
+      const secret = Buffer.from(this.box.decrypt(factor.totp, place(userId)), 'base64');
+      const counter = verifyTotp(secret, given, this.#seconds(), factor.counter);
+      if (counter !== undefined) return { counter };
+    }
     const wanted = digest(given.replaceAll(/[\s-]/g, '').toUpperCase());
     const recovery = factor.recovery.filter((one) => isSame(one, wanted))[0];
     return recovery === undefined ? null : { recovery };
@@ -266,6 +390,11 @@ export class SecondFactors {
     return Array.from({ length: RECOVERY_CODES }, () => base32(this.runtime.ids.bytes(RECOVERY_BYTES)));
   }
 
+  #request(owner: FactorOwner, { secondFactor }: UserContext): PasskeyRequest | undefined {
+    const { passkeys = [] } = secondFactor ?? {};
+    return passkeys.length === 0 ? undefined : this.passkeys.request(useOf('request', owner), passkeys);
+  }
+
   /** Undefined for a secret of another session. */
   #open(owner: FactorOwner, sealed: string): Buffer | undefined {
     try {
@@ -275,14 +404,7 @@ export class SecondFactors {
     }
   }
 
-  async #send(
-    id: UserId,
-    message: Extract<UserMessage, { readonly type: 'ENROL_FACTOR' | 'PROVE_FACTOR' }> extends infer Message
-      ? Message extends unknown
-        ? Omit<Message, 'at' | 'by'>
-        : never
-      : never,
-  ): Promise<boolean> {
+  async #send(id: UserId, message: FactorMessage): Promise<boolean> {
     const event = { ...message, by: `user ${id}` };
     return (
       (await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id }, event))) !== undefined
@@ -297,6 +419,25 @@ export class SecondFactors {
     const id = parsePortalId('UserId', given);
     return id && (await this.runtime.system.read({ kind: PORTAL_USER, id }))?.context;
   }
+}
+
+type WithoutOrigin<Message> = Message extends unknown ? Omit<Message, 'at' | 'by'> : never;
+type FactorMessage = WithoutOrigin<
+  Extract<
+    UserMessage,
+    { readonly type: 'ENROL_FACTOR' | 'PROVE_FACTOR' | `${'ADD' | 'RENAME' | 'REMOVE'}_PASSKEY` }
+  >
+>;
+
+/** Use of a challenge: it is answered by this user, in this session. */
+function useOf(what: 'creation' | 'request', { userId, sessionId }: FactorOwner): string {
+  return `${what}/${userId}/${sessionId}`;
+}
+
+/** One line, shortened. */
+function passkeyName(given: string): string {
+  const name = plainLine(given).trim().slice(0, MAX_PASSKEY_NAME);
+  return name === '' ? 'Passkey' : name;
 }
 
 /** Removes the second factor of a user. @returns false where there is none */

@@ -6,7 +6,8 @@
 import { durableIfAccepted, type JournalLine } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import type { SessionOrigin, UserContext } from '../../../machines/portal/portal-user.ts';
+import type { UserContext } from '../../../machines/portal/portal-user.ts';
+import type { SessionOrigin } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import { ORGANIZATION } from './organizations.ts';
@@ -53,8 +54,10 @@ const NOTES: Readonly<Record<Action, string>> = {
   SignedIn: 'Signed in.',
   SignedOut: 'Signed out.',
   SessionsEnded: 'Sessions ended.',
-  FactorAdded: 'Second factor set up.',
-  FactorRemoved: 'Second factor removed.',
+  FactorAdded: 'Authenticator app set up.',
+  FactorRemoved: 'Authenticator app removed.',
+  PasskeyAdded: 'Passkey added.',
+  PasskeyRemoved: 'Passkey removed.',
   FactorReset: 'Second factor reset.',
   FactorFailed: 'Wrong code of the second factor.',
   RecoveryCodesRenewed: 'Recovery codes renewed.',

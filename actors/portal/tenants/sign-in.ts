@@ -15,25 +15,22 @@ import {
 } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { roleIn, roleOf, type UserContext, type UserRole } from '../../../machines/portal/portal-user.ts';
 import {
   idOfSession,
   isUnseen,
+  needsFactor,
   PENDING_LIFETIME_MS,
-  roleIn,
-  roleOf,
   SIGN_IN_LIFETIME_MS,
   type SignInLink,
-  type UserContext,
-  type UserRole,
-  type UserSession,
-} from '../../../machines/portal/portal-user.ts';
+} from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FairQueue } from '../../pool/worker-group.ts';
 import type { FolderRightsReader, RequestOrigin, Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
-import { ORGANIZATION } from './organizations.ts';
+import { ORGANIZATION, organizationOf } from './organizations.ts';
 import { recordSession, sessionOrigin } from './session-log.ts';
 import { formTokenOf, isSame, parseToken, SECRET_BYTES } from './session-tokens.ts';
 import { emailName, PORTAL_USER } from './users.ts';
@@ -59,6 +56,8 @@ export interface SignedInUser {
   readonly branding?: PageBranding | undefined;
   /** Must come with every form and request that changes something. */
   readonly formToken: string;
+  /** Time at which the person was last proven in the session; undefined = not. */
+  readonly provenAt: number | undefined;
 }
 
 /** Content of a valid link. */
@@ -226,8 +225,10 @@ export class UserSignIn {
     const begun = sessionOrigin(clock.now(), from);
     const user = await this.#read(named.userId);
     const organizationActor = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const link = user?.signInLinks?.find(({ id }) => id === named.linkId);
     const isPending =
-      user?.secondFactor !== undefined || organizationActor?.context.requireSecondFactor === true;
+      link?.passkey === undefined &&
+      (user?.secondFactor !== undefined || organizationActor?.context.requireSecondFactor === true);
     await durable(
       system.send(
         { kind: PORTAL_USER, id: named.userId },
@@ -253,21 +254,14 @@ export class UserSignIn {
     return `${named.userId}.${secret}`;
   }
 
-  /** Undefined for a session that is unknown, expired, ended, or of a removed user. */
+  /** Undefined for a session that is unknown, expired, ended, of a removed user, or that waits for the second factor. */
   async session(token: string): Promise<SignedInUser | undefined> {
+    const open = await this.#open(token);
+    if (open === undefined || open.isPending) return undefined;
+    const { user, session, role, organization } = open;
     const { userId, secret, sha256 } = parseToken(token);
-    const user = await this.#read(userId);
-    const now = this.runtime.clock.now();
-    let found: UserSession | undefined;
-    for (const session of user?.sessions ?? [])
-      if (isSame(session.sha256, sha256) && session.expiresAt > now && session.pending !== true)
-        found = session;
-    const organizationId = found?.organizationId;
-    if (user === undefined || organizationId === undefined) return undefined;
-    const role = roleIn(user, organizationId);
-    const organization = role && (await this.#organization(organizationId));
-    if (role === undefined || organization === undefined) return undefined;
-    if (found !== undefined && isUnseen(found, now))
+    const { organizationId } = session;
+    if (isUnseen(session, this.runtime.clock.now()))
       durableIfAccepted(
         this.runtime.system.send({ kind: PORTAL_USER, id: userId }, { type: 'USE_SESSION', sha256 }),
       ).catch((error: unknown) => {
@@ -285,16 +279,30 @@ export class UserSignIn {
         ...(rights !== undefined && { rights }),
       },
       branding: await pageLookOf(this.runtime.system, organization),
-      formToken: formTokenOf(secret),
+      ...{ formToken: formTokenOf(secret), provenAt: session.provenAt },
     };
   }
 
   /** True for a session that waits for the second factor. */
   async isPending(token: string): Promise<boolean> {
+    return (await this.#open(token))?.isPending === true;
+  }
+
+  async #open(token: string) {
     const { userId, sha256 } = parseToken(token);
-    const { sessions = [] } = (await this.#read(userId)) ?? {};
-    const now = this.runtime.clock.now();
-    return sessions.some((one) => one.pending === true && isSame(one.sha256, sha256) && one.expiresAt > now);
+    const user = await this.#read(userId);
+    const session = user?.sessions?.find((one) => isSame(one.sha256, sha256));
+    if (user === undefined || session === undefined) return undefined;
+    if (session.expiresAt <= this.runtime.clock.now()) return undefined;
+    const { organizationId } = session;
+    const role = roleIn(user, organizationId);
+    const actor = role && (await this.runtime.system.read({ kind: ORGANIZATION, id: organizationId }));
+    if (role === undefined || actor === undefined) return undefined;
+    const { requireSecondFactor = false } = actor.context;
+    return {
+      ...{ user, session, role, organization: organizationOf(organizationId, actor.context) },
+      isPending: needsFactor(session, user, requireSecondFactor),
+    };
   }
 
   async end(token: string): Promise<void> {
@@ -328,9 +336,7 @@ export class UserSignIn {
 
   async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {
     const actor = await this.runtime.system.read({ kind: ORGANIZATION, id });
-    if (actor === undefined) return undefined;
-    const { name, identifier } = actor.context;
-    return { id, name, ...(identifier !== null && { identifier }) };
+    return actor && organizationOf(id, actor.context);
   }
 
   async #read(id: string): Promise<UserContext | undefined> {

@@ -11,7 +11,7 @@ import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
-import { APPLICATION_ROW, nameKey, ORGANIZATION, organizationName } from './organizations.ts';
+import { APPLICATION_ROW, nameKey, ORGANIZATION, organizationName, organizationOf } from './organizations.ts';
 
 /** Applications kept in memory. */
 const CACHE_SIZE = 4096;
@@ -128,13 +128,6 @@ export class TenantDirectory implements Tenants {
     const address = { kind: ORGANIZATION, id: tenant.organization.id };
     system.send(address, { type: 'USED', applicationId: tenant.application.id, id }).catch(() => {});
   }
-}
-
-function organizationOf(
-  id: OrganizationId,
-  { name, identifier }: OrganizationContext,
-): Tenant['organization'] {
-  return { id, name, ...(identifier !== null && { identifier }) };
 }
 
 function cachedTenantOf(

@@ -8,7 +8,7 @@ import { durable } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import { type Millis, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { idOfSession, type SessionOrigin, type UserSession } from '../../../machines/portal/portal-user.ts';
+import { idOfSession, type SessionOrigin, type UserSession } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import { ORGANIZATION } from './organizations.ts';

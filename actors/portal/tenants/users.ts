@@ -35,8 +35,8 @@ import {
   portalUserMachine,
   USER_REMOVED,
   type UserContext,
-  type UserIdentity,
 } from '../../../machines/portal/portal-user.ts';
+import type { UserIdentity } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';

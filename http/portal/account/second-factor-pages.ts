@@ -4,16 +4,15 @@
  *
  * Source: docs/identity.md.
  */
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   type Administration,
   callerName,
   type FactorOutcome,
-  type FactorOwner,
   type SecondFactors,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
-import type { UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   enrolmentPage,
@@ -37,6 +36,7 @@ import {
   formText,
 } from './account-route.ts';
 import { doneReply } from './outcomes.ts';
+import { formCredential, originOf, ownerOf, passkeyRoutes } from './passkey-pages.ts';
 import { requireOwnOrigin } from './sign-in-pages.ts';
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
@@ -49,6 +49,7 @@ type Trouble = 'wrong' | 'locked' | undefined;
 export function secondFactorRoutes(
   factors: SecondFactors,
   administration: Pick<Administration, 'configure'>,
+  clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
   const from = ({ caller, header }: Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'header'>) => ({
     ipAddress: caller.address,
@@ -81,10 +82,11 @@ export function secondFactorRoutes(
         return accountReply(
           200,
           waiting.hasFactor
-            ? secondStepPage(shown, { formToken: waiting.formToken })
+            ? secondStepPage(shown, waiting)
             : enrolmentPage(shown, {
                 ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
                 enrolment: factors.enrolment(waiting),
+                creation: await factors.creation(waiting),
               }),
         );
       },
@@ -93,13 +95,16 @@ export function secondFactorRoutes(
       ...COMMON,
       method: 'POST',
       path: SECOND_STEP_PATH,
-      summary: 'Takes the code of the second factor, and starts the session.',
+      summary: 'Takes the second factor, or sets it up, and starts the session.',
       description:
         'A code works once. After five wrong ones, codes of the app are refused for one minute, then longer, up to an hour; recovery codes work. The form needs the token of the session.',
       bodyPolicy: 'form',
       headers: ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'],
       query: plainQuery,
-      body: z.object({ [FORM_TOKEN]: formText, code: formText, sealed: formText }),
+      body: z.object({
+        ...{ [FORM_TOKEN]: formText, code: formText, sealed: formText },
+        ...{ credential: formCredential, name: formText },
+      }),
       responses: PAGES,
       async handle(request) {
         const { query, body, caller, header } = request;
@@ -110,35 +115,43 @@ export function secondFactorRoutes(
         if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
         const { formToken, hasFactor } = waiting;
         requireFormToken(waiting, String(body[FORM_TOKEN]));
-        const { code = '', sealed = '' } = body;
+        const { code, sealed, credential, name } = body;
         const begin = (token: string) =>
           [['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)]] as const;
         if (hasFactor) {
-          const outcome = await factors.pass(waiting, code, from(request), cookie);
+          const outcome = await factors.pass(waiting, { code, credential }, from(request), cookie);
           if (outcome.kind === 'done')
             return redirect(302, addressFrom(shown, ONWARD), begin(outcome.result));
-          return accountReply(422, secondStepPage(shown, { formToken, trouble: outcome.kind }));
+          const { request: asked } = waiting;
+          return accountReply(
+            422,
+            secondStepPage(shown, { formToken, trouble: outcome.kind, request: asked }),
+          );
         }
-        const made = await factors.enrol(waiting, { sealed, code }, from(request), cookie);
+        const made = await (credential === ''
+          ? factors.enrol(waiting, { sealed, code }, from(request), cookie)
+          : factors.addPasskey(waiting, { credential, name }, from(request), cookie));
         if (made?.token === undefined)
           return accountReply(
             422,
             enrolmentPage(shown, {
               ...{ formToken, action: SECOND_STEP_PATH, isRequired: true, trouble: 'wrong' },
               enrolment: factors.enrolment(waiting, sealed),
+              creation: await factors.creation(waiting),
             }),
           );
-        const reply = accountReply(200, recoveryCodesPage(shown, made.recovery, ONWARD));
+        const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], ONWARD));
         return { ...reply, headers: [...(reply.headers ?? []), ...begin(made.token)] };
       },
     }),
     accountGet({
       path: PATH,
-      summary: 'A page for users: set up the second factor.',
+      summary: 'A page for users: set up an authenticator app.',
       description: 'Leads to the account if there is one.',
       auth: 'user',
       async handle({ page, user }) {
-        if ((await factors.state(user.id)) !== undefined) return redirect(302, addressFrom(page, '/account'));
+        if ((await factors.state(user.id))?.hasApp === true)
+          return redirect(302, addressFrom(page, '/account'));
         const { formToken } = user;
         return accountReply(
           200,
@@ -148,13 +161,15 @@ export function secondFactorRoutes(
     }),
     accountPost({
       path: PATH,
-      summary: 'Sets up the second factor, and shows the recovery codes once.',
+      summary: 'Sets up the app; the first second factor shows the recovery codes once.',
       auth: 'user',
       body: z.object({ sealed: formText, code: formText }),
       async handle({ page, user, body }) {
         const owner = ownerOf(user);
         const made = await factors.enrol(owner, body, originOf(user));
-        if (made !== undefined) return accountReply(200, recoveryCodesPage(page, made.recovery, '/account'));
+        if (made?.recovery !== undefined)
+          return accountReply(200, recoveryCodesPage(page, made.recovery, '/account'));
+        if (made !== undefined) return doneReply(page, '/account', 'factorSet');
         const { formToken } = user;
         return accountReply(
           422,
@@ -167,7 +182,7 @@ export function secondFactorRoutes(
     }),
     accountPost({
       path: `${PATH}/removal`,
-      summary: 'Removes the second factor; needs a code.',
+      summary: 'Removes the app; needs a code.',
       auth: 'user',
       body: z.object({ code: formText }),
       async handle({ page, user, body }) {
@@ -209,7 +224,7 @@ export function secondFactorRoutes(
     accountPost({
       path: '/organization/second-factor',
       summary: 'Sets whether users need a second factor after a mailed link.',
-      description: 'Who has none sets it up at the next sign-in. Keys are not affected.',
+      description: 'Who has none sets it up at the next request. Keys are not affected.',
       body: z.object({ required: formText }),
       async handle({ page, user, body }) {
         const { tenant } = user;
@@ -218,17 +233,6 @@ export function secondFactorRoutes(
         return doneReply(page, '/organization/users', 'factorSaved');
       },
     }),
+    ...passkeyRoutes(factors, clock),
   ];
-}
-
-function ownerOf(user: SignedInUser): FactorOwner {
-  const { id, name } = user.tenant.organization;
-  return {
-    ...{ userId: user.id as UserId, sessionId: user.sessionId, email: user.email },
-    ...{ organizationId: id, organization: name },
-  };
-}
-
-function originOf({ tenant }: SignedInUser) {
-  return tenant.origin ?? { ipAddress: '', userAgent: '' };
 }

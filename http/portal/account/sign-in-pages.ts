@@ -23,7 +23,7 @@ import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
-import { redirect } from '../../core/reply.ts';
+import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
 import { SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -39,6 +39,7 @@ import {
   formText,
 } from './account-route.ts';
 import { doneNotice, doneReply } from './outcomes.ts';
+import { formCredential } from './passkey-pages.ts';
 import { providerRoutes, type UserProviders } from './provider-pages.ts';
 import { endSession } from './user-pages.ts';
 
@@ -47,6 +48,8 @@ const PER_CLIENT = { permits: 10, windowSeconds: 60 } as const;
 const PER_NETWORK = { permits: 40, windowSeconds: 60 } as const;
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
+/** Ties the challenge of the sign-in page to its browser. */
+const PASSKEY_COOKIE = 'sealwright-passkey';
 const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'] as const;
 const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
 
@@ -66,7 +69,20 @@ export function signInRoutes(
   // The others are found by the domain of an address.
   const buttons = signOn.providers.filter(({ domains }) => domains.length === 0).map(({ name }) => name);
   const hasProviders = signOn.providers.length > 0;
-  const form = (shown: AccountPage, isBusy = false) => signInPage(shown, { isBusy, buttons, hasProviders });
+  /** The form, with a new challenge for passkeys that is good in this browser. */
+  const form = (
+    shown: AccountPage,
+    https: boolean,
+    given: { readonly status?: number; readonly isBusy?: boolean; readonly isRefused?: boolean } = {},
+  ): PageReply => {
+    const { status = 200, isBusy = false, isRefused = false } = given;
+    const { browser, request } = factors.anyRequest();
+    const html = signInPage(shown, { isBusy, isRefused, buttons, hasProviders, request });
+    const reply = accountReply(status, html);
+    if (request === undefined) return reply;
+    const cookie = sessionCookie(PASSKEY_COOKIE, browser, https);
+    return { ...reply, headers: [...(reply.headers ?? []), ['Set-Cookie', cookie]] };
+  };
   /** False beyond a limit. What that of a client refuses does not count for its network. */
   const admits = async (address: string): Promise<boolean> => {
     try {
@@ -89,8 +105,8 @@ export function signInRoutes(
       headers: ['accept-language'],
       query: plainQuery,
       responses: PAGES,
-      handle: ({ query, header }) =>
-        accountReply(200, form(accountPageOf(SIGN_IN_PATH, query, header('accept-language')))),
+      handle: ({ query, header, caller }) =>
+        form(accountPageOf(SIGN_IN_PATH, query, header('accept-language')), caller.https),
     }),
     portalRoute({
       ...COMMON,
@@ -115,10 +131,41 @@ export function signInRoutes(
           const text = filled(shown.texts.signIn.onwardText, { provider: provider.name });
           return accountReply(200, onwardPage(shown, { to, text }));
         }
-        if (!(await admits(caller.address))) return accountReply(429, form(shown, true));
+        if (!(await admits(caller.address))) return form(shown, caller.https, { status: 429, isBusy: true });
         // Not awaited: the time of the answer must not tell whether the address is known.
         signIn.requestLink(body.email, siteNetwork(caller.address));
         return accountReply(200, linkSentPage(shown));
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: `${SIGN_IN_PATH}/passkey`,
+      summary: 'Takes the answer of a passkey and starts a session.',
+      description:
+        'A user of several organizations chooses one on the page. The challenge of the sign-in page is answered once, in the same browser, within ten minutes.',
+      bodyPolicy: 'form',
+      headers: ORIGIN,
+      query: plainQuery,
+      body: z.object({ credential: formCredential }),
+      responses: { 302: 'empty', 422: 'page', ...PAGES },
+      async handle({ query, body, caller, header }) {
+        requireOwnOrigin(header, caller);
+        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        if (!(await admits(caller.address))) return form(shown, caller.https, { status: 429, isBusy: true });
+        const browser = readCookie(header('cookie'), PASSKEY_COOKIE);
+        const ticket = await factors.linkByPasskey(browser, body.credential);
+        const link = ticket === undefined ? undefined : await signIn.link(ticket);
+        if (ticket === undefined || link === undefined || link.organizations.length === 0)
+          return form(shown, caller.https, { status: 422, isRefused: true });
+        const [only, ...more] = link.organizations;
+        if (only === undefined || more.length > 0) return accountReply(200, linkPage(shown, ticket, link));
+        const from = { ipAddress: caller.address, userAgent: header('user-agent') };
+        const token = await signIn.begin(ticket, only.id, from);
+        await signIn.end(readCookie(header('cookie'), USER_COOKIE));
+        return redirect(302, addressFrom(shown, '/account?from=link'), [
+          ['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)],
+        ]);
       },
     }),
     portalRoute({
@@ -183,7 +230,8 @@ export function signInRoutes(
           ]);
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
-          if (!(await admits(caller.address))) return accountReply(429, form(shown, true));
+          if (!(await admits(caller.address)))
+            return form(shown, caller.https, { status: 429, isBusy: true });
           return accountReply(200, linkPage(shown, '', undefined));
         }
       },

@@ -20,6 +20,7 @@ const input = {
   sessions: [{ sha256: 'aa', organizationId: 'o-1', expiresAt: 100, at: { issuer: 'i', subject: 's' } }],
 };
 const SESSION = { sha256: 'bb', organizationId: 'o-1', expiresAt: 100 };
+const CHALLENGE = { sha256: 'c1', expiresAt: 100 };
 const events: Readonly<Record<string, object>> = {
   DESCRIBE: { subject: 's', profile },
   JOIN: { membership: { organizationId: 'o-2', accessProfile: ACCESS } },
@@ -34,9 +35,13 @@ const events: Readonly<Record<string, object>> = {
   },
   SIGN_OUT_AT_PROVIDER: { identity: { issuer: 'i', subject: 's' } },
   SIGN_OUT: { sha256: 'aa' },
+  USE_SESSION: { sha256: 'aa' },
   END_SESSIONS: { organizationId: 'o-1', sessionId: 'aa' },
   ENROL_FACTOR: { totp: 'sealed', counter: 7, recovery: ['r-1'] },
   PROVE_FACTOR: { proof: { counter: 8 } },
+  ADD_PASSKEY: { passkey: { id: 'k-2', counter: 0 }, challenge: CHALLENGE, recovery: ['r-1'] },
+  RENAME_PASSKEY: { passkey: 'k-1', name: 'Key' },
+  REMOVE_PASSKEY: { passkey: 'k-1' },
   RESET_FACTOR: {},
   REMOVE: {},
 };
@@ -46,7 +51,16 @@ const SECOND_FACTOR = {
 };
 const withFactor = { ...input, secondFactor: SECOND_FACTOR };
 /** People of whom a message is accepted, where it is not every one. */
-const contexts: Readonly<Record<string, object>> = { PROVE_FACTOR: withFactor, RESET_FACTOR: withFactor };
+const withPasskey = {
+  ...input,
+  secondFactor: { ...SECOND_FACTOR, totp: undefined, passkeys: [{ id: 'k-1', counter: 3, name: 'Key' }] },
+};
+const contexts: Readonly<Record<string, object>> = {
+  PROVE_FACTOR: withFactor,
+  RESET_FACTOR: withFactor,
+  RENAME_PASSKEY: withPasskey,
+  REMOVE_PASSKEY: withPasskey,
+};
 
 test('the table of people and their machine agree in every state and on every event', async (t) => {
   const table = await readTable('machines/portal/portal-user.ts');
@@ -98,7 +112,7 @@ test('a code of the second factor works once, and wrong ones lock those of the a
   t.false(say(passed.context, 'PROVE_FACTOR', again).accepted, 'no session waits any more');
   for (const counter of [8, 7]) t.false(say(passed.context, 'PROVE_FACTOR', { proof: { counter } }).accepted);
   t.false(
-    say(withFactor, 'PROVE_FACTOR', { proof: { counter: 8 }, begins: { ...begins, pending: 'aa' } }).accepted,
+    say(withFactor, 'PROVE_FACTOR', { proof: { counter: 8 }, begins: { ...begins, pending: 'ff' } }).accepted,
   );
   const recovered = say(withFactor, 'PROVE_FACTOR', { proof: { recovery: 'r-1' } });
   t.true(recovered.accepted);
@@ -113,6 +127,32 @@ test('a code of the second factor works once, and wrong ones lock those of the a
     say(withFactor, 'ENROL_FACTOR', { totp: 'other', counter: 9, recovery: [] }).accepted,
     'it is not replaced',
   );
+});
+
+test('the signature of a passkey counts once, and with a greater counter than the last', (t) => {
+  const prove = (context: object, proof: object) =>
+    say(context, 'PROVE_FACTOR', { proof: { passkey: 'k-1', counter: 4, challenge: CHALLENGE, ...proof } });
+  const proven = prove(withPasskey, {});
+  t.true(proven.accepted);
+  t.false(prove(proven.context, { counter: 5 }).accepted, 'the same challenge');
+  const next = { challenge: { ...CHALLENGE, sha256: 'c2' } };
+  for (const counter of [4, 3, 0])
+    t.false(prove(proven.context, { ...next, counter }).accepted, `${counter}`);
+  t.true(prove(proven.context, { ...next, counter: 5 }).accepted);
+  t.false(prove(withPasskey, { challenge: { ...CHALLENGE, expiresAt: 9 } }).accepted, 'expired');
+  t.false(prove(withPasskey, { passkey: 'k-2' }).accepted, 'of somebody else');
+  let full: object = input;
+  for (let count = 0; count < 11; count++) {
+    const added = say(full, 'ADD_PASSKEY', {
+      ...{ passkey: { id: `k-${count}`, counter: 0 }, recovery: ['r-1'] },
+      challenge: { ...CHALLENGE, sha256: `a${count}` },
+    });
+    t.is(added.accepted, count < 10);
+    if (added.accepted) full = added.context;
+  }
+  // The last one that is removed takes the second factor with it.
+  const removed = say(withPasskey, 'REMOVE_PASSKEY', { passkey: 'k-1' });
+  t.is((removed.context as { secondFactor?: object }).secondFactor, undefined);
 });
 
 test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {

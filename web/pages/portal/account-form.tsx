@@ -8,6 +8,7 @@ import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from '.
 export const OWN_SESSIONS = '/account/sessions';
 /** The forms about the second factor of the user begin with it. */
 export const OWN_FACTOR = '/account/second-factor';
+export const OWN_PASSKEYS = '/account/second-factor/passkeys';
 
 /** A page of an administrator: its texts, and for whom it is. */
 export interface Viewed {

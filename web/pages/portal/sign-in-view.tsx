@@ -1,7 +1,14 @@
 /** Pages on which users ask for a link and sign in, and the page about their account. */
-import type { FactorState, SessionView, SignedInUser, SignInLinkView } from '../../../actors/portal/api.ts';
+import type {
+  FactorState,
+  PasskeyRequest,
+  SessionView,
+  SignedInUser,
+  SignInLinkView,
+} from '../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { outside } from './account/outside-page.tsx';
+import { PASSKEY_SCRIPT, PasskeyForm } from './account/passkey-form.tsx';
 import { FactorCard } from './account/second-factor-view.tsx';
 import { Notice, OWN_SESSIONS } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
@@ -14,6 +21,7 @@ import { filled } from './texts.ts';
  * @param isBusy too many requests came from the address
  * @param buttons providers that no domain leads to
  * @param hasProviders an address can lead to a provider
+ * @param request of any passkey; undefined where browsers have none
  */
 export function signInPage(
   page: AccountPage,
@@ -21,7 +29,16 @@ export function signInPage(
     isBusy,
     buttons,
     hasProviders,
-  }: { readonly isBusy: boolean; readonly buttons: readonly string[]; readonly hasProviders: boolean },
+    request,
+    isRefused = false,
+  }: {
+    readonly isBusy: boolean;
+    readonly buttons: readonly string[];
+    readonly hasProviders: boolean;
+    readonly request: PasskeyRequest | undefined;
+    /** The answer of a passkey was refused. */
+    readonly isRefused?: boolean;
+  },
 ): string {
   const { signIn } = page.texts;
   return outside(
@@ -31,6 +48,11 @@ export function signInPage(
       {isBusy && (
         <p class="trouble" role="alert">
           {page.words.failure.busy.text}
+        </p>
+      )}
+      {isRefused && (
+        <p class="trouble" role="alert">
+          {page.texts.secondFactor.passkey.refused}
         </p>
       )}
       <p>{hasProviders ? signIn.introProviders : signIn.intro}</p>
@@ -56,7 +78,14 @@ export function signInPage(
           </ButtonLink>
         </p>
       ))}
+      {request !== undefined && (
+        <PasskeyForm page={page} options={request} action="/sign-in/passkey">
+          {page.texts.secondFactor.passkey.signIn}
+        </PasskeyForm>
+      )}
     </>,
+    false,
+    request && PASSKEY_SCRIPT,
   );
 }
 

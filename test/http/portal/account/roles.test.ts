@@ -21,7 +21,8 @@ const PAGES = portalPageRoutes({} as PageService, { clock: systemClock, ids: sys
 );
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
 /** Forms about the user alone. */
-const OWN = /^\/(?:sign-out|account\/(?:sessions|second-factor(?:\/removal|\/recovery-codes)?))$/;
+const OWN =
+  /^\/(?:sign-out|account\/(?:sessions|second-factor(?:\/removal|\/recovery-codes|\/passkeys(?:\/name|\/removal)?)?))$/;
 /** Requests that read by POST. */
 const READS =
   /^GET |^POST \/api\/(?:documents\/(?:archive|combined|date|validate-signatures)|reports\/documents\/date)$/;

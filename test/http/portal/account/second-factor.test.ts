@@ -120,7 +120,10 @@ test('an organization can require it: users set it up first, keys work on, an ad
   const boss = await signedIn(program, 'boss@example.org');
   await boss.page('/organization/users');
   t.is((await boss.post('/organization/second-factor', { required: 'yes' })).status, 302);
-  t.is((await boss.fetch('/organization/users')).status, 200, 'open sessions go on');
+  const asked = await boss.fetch('/organization/users');
+  t.is(asked.headers.get('location'), '/account/second-step', 'open sessions are asked');
+  await boss.page('/account/second-step');
+  t.is((await enrol(boss, '/account/second-step')).status, 200);
   t.is((await program.acme.fetch('/api/organizations/users')).status, 200, 'keys are not affected');
 
   const browser = await atSecondStep(t, program, 'ben@example.org');

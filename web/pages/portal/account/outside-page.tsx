@@ -5,12 +5,13 @@ import { Brandmark } from '../../../components/surfaces.tsx';
 import { type AccountPage, languages } from '../account-frame.ts';
 import { portalPage } from '../page-frame.tsx';
 
-/** A card in the middle. @param isFixed the page is not offered in other languages */
+/** A card in the middle. @param isFixed the page is not offered in other languages @param script as in `portalPage` */
 export function outside(
   page: AccountPage,
   title: string,
   content: ComponentChildren,
   isFixed = false,
+  script?: string,
 ): string {
   const { words, theme } = page;
   return portalPage({
@@ -19,6 +20,7 @@ export function outside(
     theme,
     kind: 'quiet',
     namesOrigin: true,
+    script,
     main: (
       <main id="main" class="notice narrow" tabIndex={-1}>
         {!isFixed && <Template of={languages(page)} />}

@@ -1,11 +1,18 @@
-/** Pages of the second factor: a code, setting it up, recovery codes; and its part of the account. */
-import type { FactorEnrolment, FactorState } from '../../../../actors/portal/api.ts';
+/** Pages of the second factor: a code or a passkey, setting it up, recovery codes; and its part of the account. */
+import type {
+  FactorEnrolment,
+  FactorState,
+  PasskeyCreation,
+  PasskeyRequest,
+  SignedInUser,
+} from '../../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../../components/controls.tsx';
-import { Badge, Card } from '../../../components/surfaces.tsx';
-import { AccountForm, OWN_FACTOR, type Viewed } from '../account-form.tsx';
+import { Badge, Card, Table } from '../../../components/surfaces.tsx';
+import { AccountForm, OWN_FACTOR, OWN_PASSKEYS, type Viewed } from '../account-form.tsx';
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
 import { filled } from '../texts.ts';
 import { outside } from './outside-page.tsx';
+import { PASSKEY_SCRIPT, PasskeyForm } from './passkey-form.tsx';
 
 type Trouble = 'wrong' | 'locked';
 
@@ -49,10 +56,13 @@ export function secondStepPage(
     formToken,
     action = '/account/second-step',
     trouble,
+    request,
   }: {
     readonly formToken: string;
     readonly action?: string;
     readonly trouble?: Trouble;
+    /** Of a passkey. @default there is none */
+    readonly request?: PasskeyRequest | undefined;
   },
 ): string {
   const { secondFactor: texts } = page.texts;
@@ -61,10 +71,15 @@ export function secondStepPage(
     page,
     texts.stepTitle,
     <>
+      {request !== undefined && (
+        <PasskeyForm page={page} options={request} {...{ action, formToken }}>
+          {texts.passkey.use}
+        </PasskeyForm>
+      )}
       <p>{texts.stepText}</p>
       <form method="post" action={addressFrom(page, action)}>
         <input type="hidden" name={FORM_TOKEN} value={formToken} />
-        <CodeField page={page} trouble={trouble} autoFocus />
+        <CodeField page={page} trouble={trouble} autoFocus={request === undefined} />
         <Button type="submit" rank="main" big>
           {texts.proceed}
         </Button>
@@ -77,6 +92,7 @@ export function secondStepPage(
       </p>
     </>,
     !isSignIn,
+    request && PASSKEY_SCRIPT,
   );
 }
 
@@ -89,9 +105,11 @@ export function enrolmentPage(
     /** The organization requires it. */
     readonly isRequired?: boolean;
     readonly trouble?: Trouble | undefined;
+    /** Of a passkey, which can take the place of the app. @default none can */
+    readonly creation?: PasskeyCreation | undefined;
   },
 ): string {
-  const { formToken, action, enrolment, isRequired = false, trouble } = given;
+  const { formToken, action, enrolment, isRequired = false, trouble, creation } = given;
   const { secondFactor: texts } = page.texts;
   const { size, path } = enrolment.code;
   return outside(
@@ -99,6 +117,7 @@ export function enrolmentPage(
     texts.enrolTitle,
     <>
       {isRequired && <p>{texts.required}</p>}
+      {creation !== undefined && <NewPasskeyForm page={page} options={creation} {...{ action, formToken }} />}
       <p>{texts.enrolText}</p>
       <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.qr}>
         <rect width={size} height={size} fill="#fff" />
@@ -122,6 +141,59 @@ export function enrolmentPage(
       )}
     </>,
     true,
+    creation && PASSKEY_SCRIPT,
+  );
+}
+
+function NewPasskeyForm({
+  page,
+  ...given
+}: {
+  readonly page: AccountPage;
+  readonly options: PasskeyCreation;
+  readonly action: string;
+  readonly formToken: string;
+}) {
+  const { passkey: texts } = page.texts.secondFactor;
+  return (
+    <PasskeyForm
+      page={page}
+      {...given}
+      before={
+        <>
+          <p>{texts.text}</p>
+          <Field id="name" name="name" label={texts.name} hint={texts.nameHint} maxLength={60} />
+        </>
+      }
+    >
+      {texts.add}
+    </PasskeyForm>
+  );
+}
+
+/** @param trouble the answer of the authenticator was refused */
+export function newPasskeyPage(
+  page: AccountPage,
+  { formToken }: Pick<SignedInUser, 'formToken'>,
+  creation: PasskeyCreation,
+  trouble = false,
+): string {
+  const { passkey: texts } = page.texts.secondFactor;
+  return outside(
+    page,
+    texts.add,
+    <>
+      {trouble && <p class="trouble">{texts.refused}</p>}
+      <NewPasskeyForm page={page} options={creation} action={OWN_PASSKEYS} formToken={formToken} />
+      <noscript>
+        <p>{texts.noScript}</p>
+      </noscript>
+      <p>
+        <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
+      </p>
+    </>,
+    true,
+    PASSKEY_SCRIPT,
   );
 }
 
@@ -154,20 +226,18 @@ export function recoveryCodesPage(page: AccountPage, codes: readonly string[], o
 export function FactorCard({ of, state }: { readonly of: Viewed; readonly state: FactorState | undefined }) {
   const { page } = of;
   const { secondFactor: texts } = page.texts;
-  if (state === undefined)
-    return (
-      <Card title={texts.title} label={texts.title}>
-        <div class="body">
-          <p class="muted">{texts.offText}</p>
-          <ButtonLink href={addressFrom(page, OWN_FACTOR)}>{texts.setUp}</ButtonLink>
-        </div>
-      </Card>
-    );
+  const { recoveryCodes = 0, hasApp = false, passkeys = [] } = state ?? {};
+  const aside = state && <Badge tone="good">{texts.on}</Badge>;
+  const changes = state === undefined ? [] : hasApp ? ALL_CHANGES : RENEWAL;
   return (
-    <Card title={texts.title} label={texts.title} aside={<Badge tone="good">{texts.on}</Badge>}>
+    <Card title={texts.title} label={texts.title} aside={aside}>
       <div class="body">
-        <p>{filled(texts.left, { count: String(state.recoveryCodes) })}</p>
-        {(['recovery-codes', 'removal'] as const).map((what) => {
+        <p class={state && 'muted'}>
+          {state === undefined ? texts.offText : filled(texts.left, { count: String(recoveryCodes) })}
+        </p>
+        {!hasApp && <ButtonLink href={addressFrom(page, OWN_FACTOR)}>{texts.setUp}</ButtonLink>}
+        <ButtonLink href={addressFrom(page, OWN_PASSKEYS)}>{texts.passkey.add}</ButtonLink>
+        {changes.map((what) => {
           const text = what === 'removal' ? texts.remove : texts.renew;
           return (
             <details key={what}>
@@ -182,6 +252,63 @@ export function FactorCard({ of, state }: { readonly of: Viewed; readonly state:
           );
         })}
       </div>
+      {passkeys.length > 0 && <PasskeyTable of={of} passkeys={passkeys} />}
     </Card>
   );
+}
+
+const RENEWAL = ['recovery-codes'] as const;
+const ALL_CHANGES = ['recovery-codes', 'removal'] as const;
+
+function PasskeyTable({ of, passkeys }: { readonly of: Viewed; readonly passkeys: FactorState['passkeys'] }) {
+  const { passkey: texts } = of.page.texts.secondFactor;
+  const { actions } = of.page.texts.sessions;
+  return (
+    <Table
+      caption={texts.title}
+      heads={[texts.name, texts.added, texts.used, actions]}
+      rows={passkeys.map(({ id, name, addedAt, usedAt }, index) => ({
+        key: id,
+        cells: [
+          <bdi>{name}</bdi>,
+          <Day at={addedAt} />,
+          usedAt === undefined ? texts.never : <Day at={usedAt} />,
+          <>
+            <details>
+              <summary class="button">{texts.rename}</summary>
+              <AccountForm of={of} action={`${OWN_PASSKEYS}/name`} isChecked>
+                <input type="hidden" name="passkey" value={id} />
+                <Field
+                  id={`passkey-${index}`}
+                  name="name"
+                  label={texts.name}
+                  value={name}
+                  maxLength={60}
+                  required
+                />
+                <Button type="submit">{texts.rename}</Button>
+              </AccountForm>
+            </details>
+            <details class="sure">
+              <summary class="button">{texts.remove}</summary>
+              <AccountForm of={of} action={`${OWN_PASSKEYS}/removal`}>
+                <input type="hidden" name="passkey" value={id} />
+                <Button type="submit" rank="bad" icon="trash-2">
+                  {texts.removeSure}
+                </Button>
+              </AccountForm>
+            </details>
+          </>,
+        ],
+      }))}
+      empty=""
+      cards
+      actions
+    />
+  );
+}
+
+function Day({ at }: { readonly at: number }) {
+  const text = new Date(at).toISOString().slice(0, 10);
+  return <time dateTime={text}>{text}</time>;
 }

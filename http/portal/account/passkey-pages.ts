@@ -1,0 +1,102 @@
+/**
+ * `/account/second-factor/passkeys`: the passkeys of a user. `/sign-in/passkey`: sign-in by one, without a mailed link.
+ *
+ * Source: docs/identity.md.
+ */
+import type { Clock } from '@sealwright/runtime';
+import { z } from 'zod';
+import type { FactorOwner, SecondFactors, SignedInUser } from '../../../actors/portal/api.ts';
+import { MAX_PASSKEY_ANSWER } from '../../../contracts/portal/users.ts';
+import type { UserId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { newPasskeyPage, recoveryCodesPage } from '../../../web/pages/portal/account/second-factor-view.tsx';
+import { OWN_PASSKEYS } from '../../../web/pages/portal/account-form.tsx';
+import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { SIGN_IN_PATH } from '../access-check.ts';
+import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { doneReply } from './outcomes.ts';
+
+/** The answer of an authenticator, as JSON. */
+export const formCredential = z.string().max(MAX_PASSKEY_ANSWER).default('');
+
+/** Time after a proof of the person in which passkeys are added and removed, milliseconds. */
+const PROOF_LIFETIME_MS = 10 * 60_000;
+
+export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
+  const creationOf = async (user: SignedInUser) => {
+    const creation = await factors.creation(ownerOf(user));
+    // Browsers know no passkeys at this address.
+    if (creation === undefined) throw new PortalRefusal('NotFound');
+    return creation;
+  };
+  /** Leads to the sign-in unless the person was proven lately: who finds the session open must not keep the account. */
+  const unproven = (page: AccountPage, { provenAt }: SignedInUser) =>
+    provenAt !== undefined && clock.now() - provenAt < PROOF_LIFETIME_MS
+      ? undefined
+      : redirect(302, addressFrom(page, SIGN_IN_PATH));
+  return [
+    accountGet({
+      path: OWN_PASSKEYS,
+      summary: 'A page for users: add a passkey.',
+      description:
+        'Leads to the sign-in if the last proof is ten minutes ago. Not found where the public address is a number, or not encrypted.',
+      auth: 'user',
+      handle: async ({ page, user }) =>
+        unproven(page, user) ?? accountReply(200, newPasskeyPage(page, user, await creationOf(user))),
+    }),
+    accountPost({
+      path: OWN_PASSKEYS,
+      summary: 'Adds a passkey; the first second factor shows the recovery codes once.',
+      description:
+        'At most ten. The challenge of the page is answered once, in this session, within ten minutes.',
+      auth: 'user',
+      body: z.object({ credential: formCredential, name: formText }),
+      async handle({ page, user, body }) {
+        const first = unproven(page, user);
+        if (first !== undefined) return first;
+        const made = await factors.addPasskey(ownerOf(user), body, originOf(user));
+        if (made === undefined)
+          return accountReply(422, newPasskeyPage(page, user, await creationOf(user), true));
+        if (made.recovery !== undefined)
+          return accountReply(200, recoveryCodesPage(page, made.recovery, '/account'));
+        return doneReply(page, '/account', 'passkeyAdded');
+      },
+    }),
+    accountPost({
+      path: `${OWN_PASSKEYS}/name`,
+      summary: 'Renames a passkey.',
+      auth: 'user',
+      body: z.object({ passkey: formText, name: formText }),
+      async handle({ page, user, body }) {
+        await factors.renamePasskey(ownerOf(user), body.passkey, body.name);
+        return doneReply(page, '/account', 'passkeyRenamed');
+      },
+    }),
+    accountPost({
+      path: `${OWN_PASSKEYS}/removal`,
+      summary: 'Removes a passkey.',
+      auth: 'user',
+      body: z.object({ passkey: formText }),
+      async handle({ page, user, body }) {
+        const first = unproven(page, user);
+        if (first !== undefined) return first;
+        await factors.removePasskey(ownerOf(user), body.passkey, originOf(user));
+        return doneReply(page, '/account', 'passkeyRemoved');
+      },
+    }),
+  ];
+}
+
+export function ownerOf(user: SignedInUser): FactorOwner {
+  const { id, name } = user.tenant.organization;
+  return {
+    ...{ userId: user.id as UserId, sessionId: user.sessionId, email: user.email },
+    ...{ organizationId: id, organization: name },
+  };
+}
+
+export function originOf({ tenant }: SignedInUser) {
+  return tenant.origin ?? { ipAddress: '', userAgent: '' };
+}

@@ -1,0 +1,47 @@
+/** A form that an authenticator fills in: the script of the page shows it where the browser knows passkeys. */
+import type { ComponentChildren } from 'preact';
+import type { PasskeyCreation, PasskeyRequest } from '../../../../actors/portal/api.ts';
+import { Button } from '../../../components/controls.tsx';
+import { type AccountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
+
+/** Script of the pages with such a form. */
+export const PASSKEY_SCRIPT = 'passkey.js';
+
+export function PasskeyForm({
+  page,
+  options,
+  action,
+  formToken,
+  children,
+  before,
+}: {
+  readonly page: AccountPage;
+  readonly options: PasskeyCreation | PasskeyRequest;
+  readonly action: string;
+  /** Absent outside of sessions. */
+  readonly formToken?: string;
+  /** Label of the button. */
+  readonly children: ComponentChildren;
+  /** Fields before the button. */
+  readonly before?: ComponentChildren;
+}) {
+  const { passkey: texts } = page.texts.secondFactor;
+  const words = { cancelled: texts.cancelled, known: texts.known };
+  return (
+    <form
+      method="post"
+      action={addressFrom(page, action)}
+      data-passkey={JSON.stringify(options)}
+      data-words={JSON.stringify(words)}
+      hidden
+    >
+      {formToken !== undefined && <input type="hidden" name={FORM_TOKEN} value={formToken} />}
+      <input type="hidden" name="credential" value="" />
+      {before}
+      <Button type="submit" rank="main" big>
+        {children}
+      </Button>
+      <p class="error" role="alert" />
+    </form>
+  );
+}
