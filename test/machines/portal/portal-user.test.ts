@@ -58,6 +58,8 @@ const withPasskey = {
 const contexts: Readonly<Record<string, object>> = {
   PROVE_FACTOR: withFactor,
   RESET_FACTOR: withFactor,
+  // The last use was ten minutes ago.
+  USE_SESSION: { ...input, sessions: input.sessions.map((one) => ({ ...one, usedAt: 9 - 600_000 })) },
   RENAME_PASSKEY: withPasskey,
   REMOVE_PASSKEY: withPasskey,
 };
