@@ -18,8 +18,8 @@ import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';
 import { fill, INPUTS, type InputKind, THREADS } from './bare.ts';
 
-/** `Pipeline:MaxConcurrency`. */
-export const IN_FLIGHT = 16;
+/** `Pipeline:MaxConcurrency`, its largest value: what is ready together shares messages, transactions and syncs. */
+export const IN_FLIGHT = 32;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error };
 
