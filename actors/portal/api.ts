@@ -37,6 +37,7 @@ export type { Reports } from './reports/reports.ts';
 export * from './scim/provisioning.ts';
 export * from './scim/refusal.ts';
 export * from './scim/schemas.ts';
+export { mayChange, mayGrant, reachesFolder } from './shared/folder-access.ts';
 export { parsedInput } from './shared/parsed-input.ts';
 export type { MarksSessionService } from './signing/marks-sessions.ts';
 export type { SigningPages } from './signing/signing-pages.ts';

@@ -7,6 +7,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type {
   EditorSessionService,
+  RequestOrigin,
   SignedInUser,
   Tenant,
   Tenants,
@@ -129,9 +130,15 @@ function admitUser(
     }
     if (!mayUsePage(user.role, policy, method, path))
       throw new PortalRefusal('Forbidden', 'The role of the user does not permit this.');
-    const identity = { ...user, tenant: { ...user.tenant, origin } };
+    const identity = { ...user, tenant: tenantOf(user, origin) };
     return { admitted: true, identity, setCookie: undefined };
   });
+}
+
+/** A user as a caller: in the API, and on the pages, which offer what the API permits. */
+function tenantOf(user: SignedInUser, origin: RequestOrigin): Tenant {
+  const { tenant, role, sessionId } = user;
+  return { ...tenant, scopes: USER_SCOPES[role], isAuditor: role === 'auditor', sessionId, origin };
 }
 
 /** The session of a script of our pages; a page of another site can send its cookie, but not its token. */
@@ -166,14 +173,7 @@ function admitSession(
       throw new PortalRefusal('Unauthorized', 'The session is over; sign in again.');
     }
     if (needsToken) requireFormToken(user, formToken);
-    const identity: Tenant = {
-      ...user.tenant,
-      scopes: USER_SCOPES[user.role],
-      isAuditor: user.role === 'auditor',
-      sessionId: user.sessionId,
-      origin,
-    };
-    return { admitted: true, identity, setCookie: undefined };
+    return { admitted: true, identity: tenantOf(user, origin), setCookie: undefined };
   });
 }
 

@@ -9,17 +9,26 @@ import type { KeyLimits } from '../../contracts/portal/organizations.ts';
 import { isoTime } from '../../contracts/times.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 
-/** Refusals: `Forbidden`. */
-export function requireScope(tenant: Tenant, access: KeyAccess): void {
+/** The reason to refuse an operation; undefined: the scopes permit it. */
+function lackOf(tenant: Tenant, access: KeyAccess): string | undefined {
   const { scope: keyScope, sessionScope = keyScope, folderKeys = false } = access;
   const scope = tenant.user === undefined || tenant.isAuditor === true ? keyScope : sessionScope;
   if (tenant.scopes !== undefined && !tenant.scopes.includes(scope))
-    throw new PortalRefusal('Forbidden', `The key lacks the scope ${scope}.`);
-  if (tenant.folders !== undefined && !folderKeys)
-    throw new PortalRefusal(
-      'Forbidden',
-      'The key is restricted to folders, and this request concerns the whole organization.',
-    );
+    return `The key lacks the scope ${scope}.`;
+  return tenant.folders !== undefined && !folderKeys
+    ? 'The key is restricted to folders, and this request concerns the whole organization.'
+    : undefined;
+}
+
+/** Refusals: `Forbidden`. */
+export function requireScope(tenant: Tenant, access: KeyAccess): void {
+  const lack = lackOf(tenant, access);
+  if (lack !== undefined) throw new PortalRefusal('Forbidden', lack);
+}
+
+/** The same decision, for what a page offers. */
+export function mayCall(tenant: Tenant, access: KeyAccess): boolean {
+  return lackOf(tenant, access) === undefined;
 }
 
 /** Tells whether a key has a scope to give. One with all other scopes registers administrators, and so can give `Provision`. */

@@ -44,17 +44,22 @@ export function assertRight(caller: FolderCaller, folderId: string, least: Folde
     throw new PortalRefusal('Forbidden', `In this folder you have the right ${right}; this needs ${least}.`);
 }
 
+type Granter = FolderCaller & Pick<Tenant, 'user' | 'scopes'>;
+
 /**
- * Refuses to change the grants of a folder. A folder without grants is first restricted by an administrator: there all senders
- * manage it. Refusals: `FolderNotFound`, `Forbidden`.
+ * True when the caller may change the grants of a folder. A folder without grants is first restricted by an administrator:
+ * there all senders manage it.
  */
-export function assertMayGrant(
-  caller: Pick<Tenant, 'folders' | 'rights' | 'user' | 'scopes'>,
-  folderId: string,
-): void {
-  assertRight(caller, folderId, 'Manage');
+export function mayGrant(caller: Granter, folderId: string): boolean {
+  if (!reachesFolder(caller, folderId, 'Manage')) return false;
   const isAdministrator = caller.user === undefined || caller.scopes?.includes('Administer') === true;
-  if (isAdministrator || caller.rights?.get(folderId) === 'Manage') return;
+  return isAdministrator || caller.rights?.get(folderId) === 'Manage';
+}
+
+/** Refusals: `FolderNotFound`, `Forbidden`. */
+export function assertMayGrant(caller: Granter, folderId: string): void {
+  assertRight(caller, folderId, 'Manage');
+  if (mayGrant(caller, folderId)) return;
   throw new PortalRefusal('Forbidden', 'Only an administrator restricts a folder that has no grants.');
 }
 

@@ -1,14 +1,16 @@
 /** `/account/documents`: the list of documents and drafts, and the wait for a change of them. */
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
-import type {
-  DocumentService,
-  Drafts,
-  Folders,
-  SenderOverview,
-  SignedInUser,
-  Tenant,
+import {
+  type DocumentService,
+  type Drafts,
+  type Folders,
+  mayGrant,
+  type SenderOverview,
+  type SignedInUser,
+  type Tenant,
 } from '../../../actors/portal/api.ts';
+import { setFolderGrants } from '../../../contracts/portal/folder-grants.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
@@ -21,6 +23,7 @@ import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply } from '../account/account-route.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
+import { mayCall } from '../key-scopes.ts';
 
 /** Services that lists of senders read. */
 export interface ListServices {
@@ -135,6 +138,7 @@ async function listData(
     draftsCount: kept.totalCount,
     drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
     folders: known,
+    mayGrant: folder !== '' && mayCall(tenant, setFolderGrants) && mayGrant(tenant, folder),
     next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),
     isFirst: position === 'start',
   };

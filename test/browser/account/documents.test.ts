@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import avaTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { BrowserContext, Page } from 'playwright-core';
 import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
+import { register, SENDER } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
 import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
@@ -362,5 +363,55 @@ test.serial(
     await page.locator('.facts', { hasText: 'Changed our mind' }).waitFor();
     t.true(await page.evaluate('globalThis.isSame'), 'the page was not loaded again');
     t.is(await page.getByRole('button', { name: /Change the address/ }).count(), 0);
+  },
+);
+
+test.serial(
+  'the rights on a folder are given, changed and removed by keyboard, and never over those of others',
+  async (t) => {
+    const { program } = t.context;
+    const { acme } = program;
+    const { id } = await acme.post<{ id: string }>('/api/folders', { name: 'Leases' });
+    const bo = await register(program, 'bo.rights@example.org', SENDER, 'Bo Rights');
+    const path = `/api/folders/${id}/grants`;
+    const rights = async () =>
+      (await acme.get<{ grants: { id: string; right: string }[] }>(path)).grants.map((one) => one.right);
+    const page = await open(t, `/account/documents?folder=${id}`, PHONE);
+    if (page === undefined) return;
+    const dialog = page.getByRole('dialog', { name: 'Access to Leases' });
+    const saved = () => page.locator('#toasts').getByText('The access is saved.').last().waitFor();
+    const show = async () => {
+      await page.locator('#folder-access').focus();
+      await page.keyboard.press('Enter');
+      await dialog.locator('[name="q"]:focus').waitFor();
+    };
+    await show();
+    await dialog.getByText('Every sender may do everything here.').waitFor();
+    await page.keyboard.type('bo rights');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Add Bo Rights' }).focus();
+    await page.keyboard.press('Enter');
+    const right = dialog.getByRole('combobox', { name: 'Right of Bo Rights' });
+    await dialog.locator('select:focus').waitFor();
+    await right.selectOption('Send');
+    await assertAccessible(t, page, 'access to a folder');
+    t.true(await fits(page));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await saved();
+    t.deepEqual(await rights(), ['Send']);
+
+    // Somebody else changes them while the dialog is open.
+    await show();
+    await right.selectOption('Read');
+    await acme.post(path, { grants: [{ type: 'User', id: bo, right: 'Manage' }] }, 'PUT');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Somebody else has changed the access meanwhile.').waitFor();
+    t.is(await right.inputValue(), 'Manage');
+    t.deepEqual(await rights(), ['Manage']);
+    await dialog.getByRole('button', { name: 'Remove Bo Rights' }).click();
+    await dialog.getByText('Without entries').waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    t.deepEqual(await rights(), []);
   },
 );

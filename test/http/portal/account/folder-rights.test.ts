@@ -184,3 +184,26 @@ test('a template of a document in a restricted folder stays unknown to those who
   t.like((await bo.caller.call('GET', '/api/templates')).answer, { totalCount: 0 });
   t.is((await chief.caller.call('GET', `/api/templates/${id}`)).status, 200);
 });
+
+test('the list of a folder offers its rights to those who may change them', async (t) => {
+  const program = await startProgram(t);
+  const chief = await person(program, 'chief', ADMINISTRATOR);
+  const bo = await person(program, 'bo');
+  const audit = await person(program, 'audit', { auditor: true });
+  const { id } = await program.acme.post<{ id: string }>('/api/folders', { name: 'Closed' });
+  const offers = async ({ caller }: typeof bo, folder = id) =>
+    (await caller.browser.page(`/account/documents?folder=${folder}`)).includes('id="folder-access"');
+  const grant = (right: Right) =>
+    chief.caller.call('PUT', `/api/folders/${id}/grants`, { grants: [{ type: 'User', id: bo.id, right }] });
+  const put = async ({ caller }: typeof bo) =>
+    (await caller.call('PUT', `/api/folders/${id}/grants`, { grants: [], version: 'other' })).status;
+
+  t.true(await offers(chief));
+  t.false(await offers(chief, ''));
+  t.deepEqual([await offers(bo), await put(bo)], [false, 403]);
+  await grant('Send');
+  t.deepEqual([await offers(bo), await put(bo)], [false, 403]);
+  await grant('Manage');
+  t.deepEqual([await offers(bo), await put(bo)], [true, 422]);
+  t.deepEqual([await offers(audit), await put(audit)], [false, 403]);
+});

@@ -14,7 +14,9 @@ import { counted, filled, textBy } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault } from '../../dialogs.tsx';
 import { currentTime, delay, requireElement } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
+import { changeFolderAccess } from '../sender/folder-access.tsx';
 import { keepLive } from '../sender/live.ts';
+import { note } from '../sender/notes.ts';
 import { CallFailed, call, download } from '../sender/sender-requests.ts';
 
 /** Distances of times are drawn again this often, milliseconds. */
@@ -46,6 +48,7 @@ const actions: DocumentsActions = {
   act: (action) => {
     if (running === undefined && ids.size > 0) void ACTS[action]();
   },
+  grant: () => void grant(),
   select(given, isSelected) {
     results.clear();
     for (const id of given) {
@@ -189,6 +192,14 @@ function folderFields(fault: FieldFault | undefined) {
       />
     </>
   );
+}
+
+async function grant(): Promise<void> {
+  const { folders, filters } = data;
+  const isSaved = await changeFolderAccess(session, { id: filters.folder, folders, list });
+  if (!isSaved) return;
+  note(list.rights.saved);
+  await refresh();
 }
 
 /** One call for each document, so that each row has its own result. */

@@ -56,6 +56,8 @@ export interface DocumentsData {
   readonly drafts: readonly Pick<DraftItem, 'id' | 'name' | 'updateDate'>[];
   readonly draftsCount: number;
   readonly folders: readonly { readonly id: string; readonly name: string }[];
+  /** True when the user may change who has which right on the folder of the filter. */
+  readonly mayGrant: boolean;
   /** Query of the next page; null: there is none. */
   readonly next: string | null;
   readonly isFirst: boolean;
@@ -78,6 +80,8 @@ export interface RowSelection {
 
 export interface DocumentsActions {
   act(action: RowAction): void;
+  /** Shows who has which right on the folder. */
+  grant(): void;
   select(ids: readonly string[], isSelected: boolean): void;
   selectNone(): void;
 }
@@ -111,6 +115,16 @@ export function DocumentsView({
   return (
     <>
       <PageHead title={list.title}>
+        {data.mayGrant && (
+          <Button
+            id="folder-access"
+            icon="users"
+            disabled={actions === undefined}
+            onClick={() => actions?.grant()}
+          >
+            {list.rights.open}
+          </Button>
+        )}
         <Find data={data} />
       </PageHead>
       <Tiles data={data} />
