@@ -2,6 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { ask, logIn } from '../http/ask.ts';
+import { reached } from '../project/waiting.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { startBalancer } from './balancer.ts';
 import { startCluster } from './cluster.ts';
@@ -150,15 +151,19 @@ onNodes(
   'a session starts at one node, is valid at the others, and ends at all of them',
   async (t, [one, two, three]) => {
     const { cookie } = await logIn(portOf(one.url), await one.key());
-    const whoAmI = async (node: Service) =>
-      (await ask(portOf(node.url), 'GET', '/api/whoami', { Cookie: cookie })).status;
-    t.is(await whoAmI(two), 200);
+    const statusOf = async (node: Service, path: string) =>
+      (await ask(portOf(node.url), 'GET', path, { Cookie: cookie })).status;
+    t.is(await statusOf(two, '/api/jobs'), 200);
+    t.is(await statusOf(two, '/api/whoami'), 200);
     const ended = await ask(portOf(two.url), 'POST', '/api/auth/logout', {
       Cookie: cookie,
       'Sec-Fetch-Site': 'same-origin',
     });
     t.true(ended.status < 400, ended.text);
-    for (const node of [one, two, three]) t.is(await whoAmI(node), 401);
+    for (const node of [one, two, three]) t.is(await statusOf(node, '/api/jobs'), 401);
+    // What is answered also under load asks no other node: it learns of the end by the next poll.
+    for (const node of [one, two, three])
+      await reached(async () => (await statusOf(node, '/api/whoami')) === 401);
   },
 );
 

@@ -20,8 +20,15 @@ test('a session survives stops and crashes of the service, and its keys are read
   const { answer, cookie } = await logIn(portOf(service), key);
   t.is(answer.status, 302);
   const ring = join(root, 'keys', 'session.json');
-  t.is((await stat(ring)).mode & 0o777, 0o600);
-  const [{ key: secret }] = JSON.parse(await readFile(ring, 'utf8')).keys;
+  // Nodes with a database derive their keys from a secret there, and write none.
+  const secrets: string[] = [];
+  if (process.env['SEALWRIGHT_NODES'] === undefined) {
+    t.is((await stat(ring)).mode & 0o777, 0o600);
+    for (const { key: secret } of JSON.parse(await readFile(ring, 'utf8')).keys) secrets.push(secret);
+    t.true(secrets.length > 0);
+  } else {
+    await t.throwsAsync(stat(ring), { code: 'ENOENT' });
+  }
   t.is(await service.stop(), 0);
   const second = await Service.start(t, { root });
   t.is((await whoAmI(second, cookie)).status, 200);
@@ -30,7 +37,7 @@ test('a session survives stops and crashes of the service, and its keys are read
   const who = await whoAmI(third, cookie);
   t.deepEqual(JSON.parse(who.text), { operator: 'operator', scheme: 'Cookie' });
   for (const printed of [service.printed, second.printed, third.printed]) {
-    t.false(printed.includes(secret));
+    for (const secret of secrets) t.false(printed.includes(secret));
     t.false(printed.includes(cookie.slice('batch-auth='.length)));
   }
 });
