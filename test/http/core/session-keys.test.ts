@@ -58,6 +58,13 @@ test('the session of a person has a role, and ends at a time that renewing does 
   t.like(open().read(token), { person });
   clock.advance(1);
   t.is(open().read(token), undefined);
+  const short = { ...person, since: clock.now(), until: clock.now() + HOUR };
+  token = open().issue('ana@example.com', undefined, short);
+  clock.advance(HOUR - 1);
+  token = open().issue('ana@example.com', undefined, open().read(token)?.person);
+  t.like(open().read(token), { person: short });
+  clock.advance(1);
+  t.is(open().read(token), undefined, 'the end of the session at the provider');
 });
 
 test('the sessions of a person, or of a session at the provider, end at once; later ones and those of others stay', async (t) => {

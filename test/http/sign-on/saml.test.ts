@@ -343,7 +343,8 @@ test.serial('an unsolicited answer counts once, where the settings allow it', as
   const { portal, key } = t.context;
   const receiver = `${portal}/sign-in/open/acs`;
   const request: SamlRequest = { id: '', receiver, issuer: 'urn:sealwright:open', xml: '' };
-  const given = { inResponseTo: undefined, confirmedRequest: undefined };
+  // Not before the service has started, which may be less than a second ago.
+  const given = { inResponseTo: undefined, confirmedRequest: undefined, issued: 0 };
   const attributes = { email: ['some@open.test'] };
   const xml = signedResponse(partsFor(request, { ...given, attributes }), key);
   const browser = new SiteBrowser();
@@ -432,6 +433,11 @@ test.serial(
     const xml = signedResponse(partsFor(request, { sessionEnds: 3600 }), key);
     t.is((await sendResponse(browser, request.receiver, xml)).status, 200);
     t.truthy(await signedInAs(t.context, browser));
+    const { items } = (await (await browser.fetch(`${portal}/api/sessions`)).json()) as {
+      items: { expiresAt: string }[];
+    };
+    t.is(items.length, 1);
+    t.true(Date.parse(items[0]?.expiresAt ?? '') <= Date.now() + 3_600_000);
     const callback = request.receiver.replace(/acs$/, 'callback');
     let status = 0;
     for (let sent = 0; sent < 61 && status !== 429; sent++)
