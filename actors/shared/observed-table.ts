@@ -121,6 +121,7 @@ export class ObservedTable<Facts> {
     const isWanted = (): boolean => this.#state === 'building' && this.#table === table;
     try {
       for await (const records of this.#source.read()) {
+        if (!isWanted()) return;
         for (const [order, facts] of records) {
           if (!isWanted()) return;
           this.#apply(order, facts);

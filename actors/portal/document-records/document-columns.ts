@@ -153,6 +153,8 @@ export class DocumentColumns {
 
   /** Forgets all: steps of other nodes were missed. */
   reset(counters: { readonly [name: string]: number }): void {
+    // One that is being built misses steps too: the list that waits for it reads the rows.
+    for (const table of this.#tables.values()) table.reset();
     this.#tables.clear();
     this.#counts.clear();
     this.#move(counters);
@@ -276,7 +278,7 @@ async function* readDocuments(
   isDeleted: boolean,
   organization: OrganizationId,
 ): AsyncGenerator<readonly (readonly [number, Facts])[]> {
-  const expiries = isDeleted ? new Map<number, Millis>() : await expiriesOf(store, organization);
+  const expiries = isDeleted ? new Map<number, Millis>() : yield* expiriesOf(store, organization);
   const range = {
     view: isDeleted ? 'documents-deleted' : 'documents',
     prefix: [organization],
@@ -294,11 +296,11 @@ async function* readDocuments(
   }
 }
 
-/** Last moments by order number. */
-async function expiriesOf(
+/** Last moments by order number. Yields no records: who reads may end it between two turns. */
+async function* expiriesOf(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
-): Promise<Map<number, Millis>> {
+): AsyncGenerator<readonly [], Map<number, Millis>> {
   const expiries = new Map<number, Millis>();
   const range = { view: EXPIRING_VIEW, prefix: [organization], limit: ROWS_PER_READ };
   let after: Row['key'] | undefined;
@@ -307,6 +309,7 @@ async function expiriesOf(
     for (const { key } of rows) expiries.set(key[2] as number, key[1] as Millis);
     after = rows.at(-1)?.key;
     if (rows.length < ROWS_PER_READ) return expiries;
+    yield [];
     await nextTurn();
   }
 }

@@ -313,6 +313,23 @@ test('tables of many documents can be built before a list needs them, and none a
   t.is(await columns.page(OURS, query, page), undefined);
 });
 
+test('the build of a table stops at the end, and after missed steps', async (t) => {
+  const { store } = await storeOf(2_400);
+  const page = { offset: 0, limit: 5, total: undefined };
+  const query = { q: 'lease', limit: 5, offset: 0, newestFirst: true } as const;
+  const counters = await store.counters('documents/');
+  const end = async (how: (columns: DocumentColumns) => void) => {
+    const columns = new DocumentColumns(store, counters);
+    store.read = 0;
+    const found = columns.page(OURS, query, page);
+    how(columns);
+    t.is(await found, undefined);
+    t.true(store.read <= 64, `${store.read} rows were read`);
+  };
+  await end((columns) => columns.close());
+  await end((columns) => columns.reset(counters));
+});
+
 test('totals of several folders come from counters, and documents in no folder can be among them', async (t) => {
   const { store } = await storeOf(300);
   for (const folders of [['f0', '-'], ['f1'], ['f2', 'f0', 'f9'], []])
