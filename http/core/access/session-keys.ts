@@ -34,6 +34,8 @@ const DAY = 86_400_000;
 const ROTATION_MS = 90 * DAY;
 /** The maximum session lifetime; a replaced key is dropped after this time. */
 const MAX_SESSION_MS = DAY;
+/** By which the clock of another node may be ahead: at a rotation, its tokens have the next key already. */
+const CLOCK_DIFFERENCE_MS = 60_000;
 /** Delay before a failed save of a rotation is retried. */
 const RETRY_MS = 3_600_000;
 
@@ -134,7 +136,8 @@ export function deriveSessionKeyRing(
     current: () => keyOf(Math.floor(clock.now() / ROTATION_MS)),
     find(id) {
       const now = clock.now();
-      const periods = new Set([now, now - MAX_SESSION_MS].map((at) => Math.floor(at / ROTATION_MS)));
+      const times = [now, now - MAX_SESSION_MS, now + CLOCK_DIFFERENCE_MS];
+      const periods = new Set(times.map((at) => Math.floor(at / ROTATION_MS)));
       for (const period of periods) if (keyOf(period).id === id) return keyOf(period);
       return earlier.find((key) => key.id === id);
     },

@@ -209,6 +209,18 @@ test('nodes derive the same keys from their secret, a new one every 90 days, and
   t.is(deriveSessionKeyRing(Buffer.alloc(32, 8), undefined, parts).find(one.current().id), undefined);
 });
 
+test('a node whose clock is behind at a rotation accepts tokens of one whose clock is ahead', (t) => {
+  const secret = Buffer.alloc(32, 7);
+  const clock = new SimulatedClock();
+  const ring = (ahead: number) =>
+    deriveSessionKeyRing(secret, undefined, { clock: { now: () => clock.now() + ahead }, log: recorder([]) });
+  const rotation = 90 * DAY;
+  clock.advance(rotation - (clock.now() % rotation) - 1000);
+  const { id } = ring(2000).current();
+  t.not(ring(0).current().id, id);
+  t.truthy(ring(0).find(id));
+});
+
 test('a session of an earlier version, whose keys were in a file, goes on', (t) => {
   const { open, store, clock } = sessionFixture();
   const token = open().issue('operator');
