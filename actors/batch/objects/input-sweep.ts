@@ -47,6 +47,8 @@ export class InputSweep {
 
   async sweep(): Promise<void> {
     const { store, clock, log } = this.runtime;
+    // A new store, or one that is not restored yet: it knows nothing of what the bucket has for another one.
+    if ((await store.rows({ view: 'jobs', limit: 1 })).length === 0) return;
     const isLost = async (location: string) => {
       const rows = await store.rows({ view: 'paths', prefix: [pathKey(location)], limit: 1 });
       return rows.length === 0;

@@ -153,6 +153,23 @@ test('an upload that became no job is removed after a day; what a job has or a c
   t.deepEqual([...(await objects.keys('batch/input/'))].sort(), ['batch/input/new', ...kept].sort());
 });
 
+test('a store without jobs, which may not be restored yet, removes no upload from the bucket', async (t) => {
+  const objects = newObjects(t);
+  const before = await batchFixture(t, { objects, watch: false });
+  await before.upload('a.pdf', 'no PDF');
+  await before.reach('Failed', 1);
+  await before.close();
+  const kept = await objects.keys('batch/input/');
+  t.is(kept.length, 1);
+  const old = Date.now() / 1000 - 25 * 3600;
+  for (const key of kept) utimesSync(join(objects.location, key), old, old);
+  const after = await batchFixture(t, { objects, watch: false });
+  // Takes longer than the sweep of the start.
+  await after.upload('b.pdf', 'no PDF');
+  await after.reach('Failed', 1);
+  t.true((await objects.keys('batch/input/')).includes(kept[0] ?? ''));
+});
+
 test('a job waits for a store that is away while it is published', async (t) => {
   const objects = newObjects(t);
   objects.failures = 2;
