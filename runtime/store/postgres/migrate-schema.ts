@@ -42,6 +42,12 @@ export async function assertNotLocked(client: pg.Pool | pg.PoolClient, schema: s
   );
 }
 
+/** Throws `store.too-new` where the upgrade was finished meanwhile. */
+export async function assertMayRun(pool: pg.Pool, schema: string, version: string): Promise<void> {
+  const { rows } = await pool.query<{ finished?: string | null }>('SELECT * FROM schema_version');
+  assertNotFinished(rows[0]?.finished, schema, version);
+}
+
 /**
  * Throws `store.too-new` for a schema of a newer program or a finished upgrade, `store.copy-incomplete` unless a copy opens it, and
  * errors of PostgreSQL. A crash leaves the version

@@ -7,7 +7,7 @@ import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { CounterFolding } from './counter-folding.ts';
-import { assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
+import { assertMayRun, assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
 import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
@@ -54,11 +54,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       sessionStatements(watch.on(heartbeats)),
       ...([options, clock, storeClock, log] as const),
     );
-    // A copy that began meanwhile has kept the session from opening until it ended.
-    await assertNoCopy(pool, schemaName(options)).catch(async (error) => {
+    try {
+      // A copy that began meanwhile has kept the session from opening until it ended.
+      await assertNoCopy(pool, schemaName(options));
+      // An upgrade may have been finished before this session could be seen.
+      await assertMayRun(pool, schemaName(options), program);
+    } catch (error) {
       await session.close();
       throw error;
-    });
+    }
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
     const feed = await ChangeFeed.open(changeStatements(pool, watch), clock, log, session, {
