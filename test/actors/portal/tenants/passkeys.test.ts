@@ -80,6 +80,40 @@ test('an answer counts for its address, its verified person, its use and its tim
   t.is(known, undefined, 'a passkey of another user');
 });
 
+/** The answer to a request for a new passkey: CBOR of RFC 8949, by hand. */
+function created(challenge: string, fmt: string, statement: string): string {
+  const clientData = Buffer.from(JSON.stringify({ type: 'webauthn.create', challenge, origin: ORIGIN }));
+  const id = Buffer.from(passkey.id, 'base64url');
+  const data = Buffer.concat([
+    hash('sha256', 'sign.example.org', 'buffer'),
+    // With a credential: no counter, no model, the length of the id.
+    Buffer.of(PRESENT | VERIFIED | 0x40, 0, 0, 0, 0, ...Buffer.alloc(16), 0, id.length),
+    ...[id, COSE],
+  ]);
+  const text = (given: string) => Buffer.concat([Buffer.of(0x60 | given.length), Buffer.from(given)]);
+  const object = Buffer.concat([
+    ...[Buffer.of(0xa3), text('fmt'), text(fmt), text('attStmt'), Buffer.from(statement, 'hex')],
+    ...[text('authData'), Buffer.of(0x58, data.length), data],
+  ]);
+  return JSON.stringify({
+    ...{ id: passkey.id, rawId: passkey.id, type: 'public-key' },
+    response: {
+      clientDataJSON: clientData.toString('base64url'),
+      attestationObject: object.toString('base64url'),
+    },
+  });
+}
+
+test('the statement of an authenticator about itself is not judged, so it leads to no request', async (t) => {
+  const box = new SecretBox(Buffer.alloc(32, 1), systemIds);
+  const ceremonies = new PasskeyCeremonies(new SimulatedClock(), box, () => ORIGIN);
+  const asked = () => ceremonies.creation('u', { id: 'u-1', email: 'a@example.org' }, [])?.challenge ?? '';
+  const known = { passkey: { id: passkey.id, counter: 0, publicKey: passkey.publicKey } };
+  t.like(await ceremonies.created('u', created(asked(), 'none', 'a0')), known);
+  // { x5c: [h'00'] }: the library would read this certificate, and load what it names.
+  t.like(await ceremonies.created('u', created(asked(), 'apple', 'a163783563814100')), known);
+});
+
 test('passkeys need a public address with a name, and encryption', (t) => {
   const box = new SecretBox(Buffer.alloc(32, 1), systemIds);
   const id = (url: string) =>
