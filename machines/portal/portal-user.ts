@@ -404,7 +404,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
     },
     ENROL_FACTOR: (user, { at, ...given }) => {
       if (user.secondFactor?.totp !== undefined) return undefined;
-      const sessions = afterProving(user, given, at);
+      const sessions = afterProving(user, given, at, true);
       if (sessions === undefined) return undefined;
       const secondFactor = withApp(user.secondFactor, given, at);
       return { context: { secondFactor, sessions }, note: 'Second factor set up.' };
@@ -412,7 +412,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
     ADD_PASSKEY: (user, { at, ...given }) => {
       const secondFactor = withPasskey(user.secondFactor, given, at);
       const usedChallenges = withChallenge(user.usedChallenges, given.challenge, at);
-      const sessions = afterProving(user, given, at);
+      const sessions = afterProving(user, given, at, true);
       if (secondFactor === undefined || usedChallenges === undefined || sessions === undefined)
         return undefined;
       return { context: { secondFactor, usedChallenges, sessions }, note: 'Passkey added.' };

@@ -18,6 +18,7 @@ import {
 } from '../../../machines/portal/user/second-factor.ts';
 import {
   idOfSession,
+  isProven,
   needsFactor,
   SIGN_IN_LIFETIME_MS,
   type UserSession,
@@ -52,6 +53,8 @@ export interface FactorOwner {
 export interface PendingSignIn extends FactorOwner {
   /** False: it must be set up first. */
   readonly hasFactor: boolean;
+  /** False: the person was not proven lately, so no passkey, which signs in alone, is added. */
+  readonly isProven: boolean;
   /** The request to a passkey; undefined without one. */
   readonly request: PasskeyRequest | undefined;
   readonly formToken: string;
@@ -120,7 +123,10 @@ export class SecondFactors {
     return {
       ...owner,
       ...{ hasFactor: user.secondFactor !== undefined, formToken: formTokenOf(secret) },
-      request: this.#request(owner, user),
+      ...{
+        isProven: isProven(session, this.runtime.clock.now()),
+        request: this.#request(owner, user),
+      },
     };
   }
 

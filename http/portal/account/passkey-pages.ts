@@ -9,6 +9,7 @@ import type { FactorOwner, SecondFactors, SignedInUser } from '../../../actors/p
 import { MAX_PASSKEY_ANSWER } from '../../../contracts/portal/users.ts';
 import type { UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { isProven } from '../../../machines/portal/user/sessions.ts';
 import { newPasskeyPage, recoveryCodesPage } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { OWN_PASSKEYS } from '../../../web/pages/portal/account-form.tsx';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
@@ -21,9 +22,6 @@ import { doneReply } from './outcomes.ts';
 /** The answer of an authenticator, as JSON. */
 export const formCredential = z.string().max(MAX_PASSKEY_ANSWER).default('');
 
-/** Time after a proof of the person in which passkeys are added and removed, milliseconds. */
-const PROOF_LIFETIME_MS = 10 * 60_000;
-
 export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
   const creationOf = async (user: SignedInUser) => {
     const creation = await factors.creation(ownerOf(user));
@@ -31,11 +29,7 @@ export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>)
     if (creation === undefined) throw new PortalRefusal('NotFound');
     return creation;
   };
-  /** Leads to the sign-in unless the person was proven lately: who finds the session open must not keep the account. */
-  const unproven = (page: AccountPage, { provenAt }: SignedInUser) =>
-    provenAt !== undefined && clock.now() - provenAt < PROOF_LIFETIME_MS
-      ? undefined
-      : redirect(302, addressFrom(page, SIGN_IN_PATH));
+  const unproven = (page: AccountPage, user: SignedInUser) => toSignIn(page, user, clock);
   return [
     accountGet({
       path: OWN_PASSKEYS,
@@ -87,6 +81,12 @@ export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>)
       },
     }),
   ];
+}
+
+/** Leads to the sign-in unless the person was proven lately: who finds the session open must not keep the account. */
+export function toSignIn(page: AccountPage, { provenAt }: SignedInUser, clock: Pick<Clock, 'now'>) {
+  const session = provenAt === undefined ? {} : { provenAt };
+  return isProven(session, clock.now()) ? undefined : redirect(302, addressFrom(page, SIGN_IN_PATH));
 }
 
 export function ownerOf(user: SignedInUser): FactorOwner {

@@ -36,7 +36,7 @@ import {
   formText,
 } from './account-route.ts';
 import { doneReply } from './outcomes.ts';
-import { formCredential, originOf, ownerOf, passkeyRoutes } from './passkey-pages.ts';
+import { formCredential, originOf, ownerOf, passkeyRoutes, toSignIn } from './passkey-pages.ts';
 import { requireOwnOrigin } from './sign-in-pages.ts';
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
@@ -86,7 +86,7 @@ export function secondFactorRoutes(
             : enrolmentPage(shown, {
                 ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
                 enrolment: factors.enrolment(waiting),
-                creation: await factors.creation(waiting),
+                creation: waiting.isProven ? await factors.creation(waiting) : undefined,
               }),
         );
       },
@@ -128,6 +128,7 @@ export function secondFactorRoutes(
             secondStepPage(shown, { formToken, trouble: outcome.kind, request: asked }),
           );
         }
+        if (credential !== '' && !waiting.isProven) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
         const made = await (credential === ''
           ? factors.enrol(waiting, { sealed, code }, from(request), cookie)
           : factors.addPasskey(waiting, { credential, name }, from(request), cookie));
@@ -137,7 +138,7 @@ export function secondFactorRoutes(
             enrolmentPage(shown, {
               ...{ formToken, action: SECOND_STEP_PATH, isRequired: true, trouble: 'wrong' },
               enrolment: factors.enrolment(waiting, sealed),
-              creation: await factors.creation(waiting),
+              creation: waiting.isProven ? await factors.creation(waiting) : undefined,
             }),
           );
         const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], ONWARD));
@@ -147,9 +148,12 @@ export function secondFactorRoutes(
     accountGet({
       path: PATH,
       summary: 'A page for users: set up an authenticator app.',
-      description: 'Leads to the account if there is one.',
+      description:
+        'Leads to the account if there is one, to the sign-in if the last proof is ten minutes ago.',
       auth: 'user',
       async handle({ page, user }) {
+        const first = toSignIn(page, user, clock);
+        if (first !== undefined) return first;
         if ((await factors.state(user.id))?.hasApp === true)
           return redirect(302, addressFrom(page, '/account'));
         const { formToken } = user;
@@ -165,6 +169,8 @@ export function secondFactorRoutes(
       auth: 'user',
       body: z.object({ sealed: formText, code: formText }),
       async handle({ page, user, body }) {
+        const first = toSignIn(page, user, clock);
+        if (first !== undefined) return first;
         const owner = ownerOf(user);
         const made = await factors.enrol(owner, body, originOf(user));
         if (made?.recovery !== undefined)

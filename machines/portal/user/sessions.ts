@@ -93,7 +93,7 @@ export function signedIn(
   if (passkey !== undefined && secondFactor?.passkeys?.some(({ id }) => id === passkey))
     return { ...session, factor: true, provenAt: at };
   if (secondFactor !== undefined) return { ...session, pending: true };
-  return session.pending === true ? session : { ...session, provenAt: at };
+  return { ...session, provenAt: at };
 }
 
 /** The session that takes the place of one that waits for the second factor. */
@@ -110,20 +110,34 @@ export interface ProvesSession {
   readonly proves?: string;
 }
 
-/** The sessions after a proof. Undefined: there is no such session that waits. */
+/** Time after a proof of the person in which the second factor may be set up and passkeys change, milliseconds. */
+export const PROOF_LIFETIME_MS = 10 * 60_000;
+
+/** False for who finds a session open: they must not set up what keeps the account for them. */
+export function isProven({ provenAt }: Pick<UserSession, 'provenAt'>, now: Millis): boolean {
+  return provenAt !== undefined && now - provenAt < PROOF_LIFETIME_MS;
+}
+
+/**
+ * The sessions after a proof. Undefined: there is no such session that waits.
+ * @param isSetUp true: the factor is new, so having it proves nobody, and the last proof stays
+ */
 export function afterProving(
   { sessions: all }: { readonly sessions?: readonly UserSession[] },
   { begins, proves }: ProvesSession,
   at: Millis,
+  isSetUp = false,
 ): readonly UserSession[] | undefined {
   const sessions = unexpired(all, at);
-  const proven = { factor: true, provenAt: at } as const;
+  const proven = { factor: true, ...(!isSetUp && { provenAt: at }) } as const;
   if (begins === undefined)
     return sessions.map((one) => (idOfSession(one) === proves ? { ...one, ...proven } : one));
   const { pending, session } = begins;
-  const isWaiting = sessions.some(({ sha256 }) => sha256 === pending);
-  if (!isWaiting) return undefined;
-  return limited([...sessions.filter(({ sha256 }) => sha256 !== pending), { ...session, ...proven }]);
+  const waiting = sessions.find(({ sha256 }) => sha256 === pending);
+  if (waiting === undefined) return undefined;
+  const { provenAt } = waiting;
+  const whole = { ...session, ...(provenAt !== undefined && { provenAt }), ...proven };
+  return limited([...sessions.filter((one) => one !== waiting), whole]);
 }
 
 /** The newest ones, in their order. */

@@ -2,7 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
-import { mailedLink, register, signedIn, UserBrowser } from './users.ts';
+import { clockedPortal } from '../requests/clocked-portal.ts';
+import { ADMINISTRATOR, mailedLink, register, signedIn, UserBrowser } from './users.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -23,10 +24,11 @@ function recoveryOn(page: string): readonly string[] {
 
 const codeAt = (secret: Buffer, step = 0) => totpCode(secret, totpCounter(Date.now() / 1000) + step);
 
-async function enrol(browser: UserBrowser, path = '/account/second-factor') {
+/** @param later steps of the app since now */
+async function enrol(browser: UserBrowser, path = '/account/second-factor', later = 0) {
   const page = await browser.page(path);
   const secret = secretOn(page);
-  const used = codeAt(secret);
+  const used = codeAt(secret, later);
   const answer = await browser.post(path, { sealed: hidden(page, 'sealed'), code: used });
   const text = await answer.text();
   browser.token = '';
@@ -136,4 +138,46 @@ test('an organization can require it: users set it up first, keys work on, an ad
   await boss.page(`/organization/users/${id}`);
   t.is((await boss.post(`/organization/users/${id}/second-factor`, {})).status, 302);
   t.true((await next.page('/account/second-step')).includes('class="secret"'));
+});
+
+test('who finds a session open sets up nothing that keeps the account', async (t) => {
+  const { client, fixture, forward } = await clockedPortal(t);
+  const person = { name: 'Ana', email: 'ana@example.org', accessProfile: ADMINISTRATOR };
+  const { id } = await client.post<{ id: string }>('/api/organizations/users', person);
+  const { signIn } = fixture.portal;
+  const browser = new UserBrowser(client.url);
+  await browser.follow((await signIn.linkFor(id)) ?? '');
+  const form = await browser.page('/account/second-factor');
+  await browser.page('/account/second-factor/passkeys');
+  const { token } = browser;
+  const MINUTES = 11;
+  forward(MINUTES * 60_000);
+  // Setting up an app would be the proof that lets a passkey be added, which signs in alone.
+  const sealed = hidden(form, 'sealed');
+  const code = codeAt(secretOn(form), MINUTES * 2);
+  for (const answer of [
+    await browser.fetch('/account/second-factor'),
+    await browser.post('/account/second-factor', { sealed, code }),
+    await browser.fetch('/account/second-factor/passkeys'),
+  ])
+    t.is(answer.headers.get('location'), '/sign-in');
+
+  // An open session that is asked for the factor goes on with an app, and proves nobody by it.
+  browser.token = token;
+  t.is((await browser.post('/organization/second-factor', { required: 'yes' })).status, 302);
+  t.notRegex(await browser.page('/account/second-step'), /data-passkey/);
+  const given = await browser.post('/account/second-step', { credential: '{}' });
+  t.is(given.headers.get('location'), '/sign-in');
+  t.is((await enrol(browser, '/account/second-step', MINUTES * 2)).status, 200);
+  t.is((await browser.fetch('/account')).status, 200);
+  t.is((await browser.fetch('/account/second-factor/passkeys')).headers.get('location'), '/sign-in');
+
+  // After a sign-in it is offered at once.
+  const other = { ...person, email: 'ben@example.org' };
+  const ben = await client.post<{ id: string }>('/api/organizations/users', other);
+  const fresh = new UserBrowser(client.url);
+  await fresh.follow((await signIn.linkFor(ben.id)) ?? '');
+  t.regex(await fresh.page('/account/second-step'), /data-passkey/);
+  t.is((await enrol(fresh, '/account/second-step', MINUTES * 2)).status, 200);
+  t.is((await fresh.fetch('/account/second-factor/passkeys')).status, 200);
 });
