@@ -41,16 +41,19 @@ import {
   type UsedChallenge,
   withApp,
   withChallenge,
+  withNewAddress,
   withoutApp,
   withoutPasskey,
   withPasskey,
 } from './user/second-factor.ts';
 import {
   afterProving,
+  aloneFrom,
   idOfSession,
   isUnseen,
   limited,
   MAX_SIGN_IN_LINKS,
+  mayEnterBy,
   type ProvesSession,
   type SignInLink,
   signedIn,
@@ -242,6 +245,15 @@ function withMembership(user: UserContext, membership: Membership): Partial<User
   };
 }
 
+/** The change to another address: whoever had the earlier one goes on nowhere, and later signs in nowhere else. */
+function newAddress({ secondFactor, memberships }: UserContext): Partial<UserContext> {
+  const known = memberships.map(({ organizationId }) => organizationId);
+  return {
+    ...{ signInLinks: [], sessions: [] },
+    ...(secondFactor !== undefined && { secondFactor: withNewAddress(secondFactor, known) }),
+  };
+}
+
 /** True for a person that no other organization and no administrator of the instance describes. */
 export function belongsOnlyTo(user: UserContext, organizationId: OrganizationId): boolean {
   return user.subject === null && others(user, organizationId).length === 0;
@@ -270,7 +282,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         context: {
           ...profile,
           ...{ subject, memberships },
-          ...(!isSameAddress && { signInLinks: [], sessions: [] }),
+          ...(!isSameAddress && newAddress(user)),
         },
         note: 'Described anew.',
       };
@@ -321,7 +333,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         context: {
           ...(isAlone && profile),
           ...withMembership(user, membership),
-          ...(!isSameAddress && { signInLinks: [], sessions: [] }),
+          ...(!isSameAddress && newAddress(user)),
         },
         note: `${what} organization ${organizationId} by its identity service.`,
       };
@@ -354,7 +366,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
     SIGN_IN: (user, { linkId, session, at }) => {
       const links = unexpired(user.signInLinks, at);
       const link = links.find(({ id, use }) => id === linkId && use !== 'confirm');
-      if (link === undefined) return undefined;
+      if (link === undefined || !mayEnterBy(link, session.organizationId)) return undefined;
       const role = roleIn(user, session.organizationId);
       if (role === undefined) return undefined;
       return {
@@ -410,7 +422,11 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       return { context: { secondFactor, sessions }, note: 'Second factor set up.' };
     },
     ADD_PASSKEY: (user, { at, ...given }) => {
-      const secondFactor = withPasskey(user.secondFactor, given, at);
+      const { passkey, recovery, proves, begins } = given;
+      const isThat = (one: UserSession) => idOfSession(one) === proves || one.sha256 === begins?.pending;
+      const alone = aloneFrom(user.sessions?.find(isThat));
+      const added = alone === undefined ? passkey : { ...passkey, alone };
+      const secondFactor = withPasskey(user.secondFactor, { passkey: added, recovery }, at);
       const usedChallenges = withChallenge(user.usedChallenges, given.challenge, at);
       const sessions = afterProving(user, given, at, true);
       if (secondFactor === undefined || usedChallenges === undefined || sessions === undefined)

@@ -201,7 +201,11 @@ export class SecondFactors {
     if (id === undefined || proof === undefined) return undefined;
     const { clock, ids } = this.runtime;
     const { passkey } = proof;
-    const issues = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS, passkey };
+    const organizations = passkeys.find(({ id: one }) => one === passkey)?.alone;
+    const issues = {
+      ...{ id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS, passkey },
+      ...(organizations !== undefined && { organizations }),
+    };
     if (!(await this.#send(id, { type: 'PROVE_FACTOR', proof, issues }))) return undefined;
     return this.links.signInTicket({ userId: id, linkId: issues.id, expiresAt: issues.expiresAt });
   }

@@ -19,6 +19,7 @@ import { roleIn, roleOf, type UserContext, type UserRole } from '../../../machin
 import {
   idOfSession,
   isUnseen,
+  mayEnterBy,
   needsFactor,
   PENDING_LIFETIME_MS,
   SIGN_IN_LIFETIME_MS,
@@ -202,6 +203,7 @@ export class UserSignIn {
       user.memberships
         .filter(({ accessProfile }) => roleOf(accessProfile) !== undefined)
         .filter(({ organizationId }) => link.use === 'recovery' || !this.#closed.has(organizationId))
+        .filter(({ organizationId }) => mayEnterBy(link, organizationId))
         .map(({ organizationId }) => this.#organization(organizationId)),
     );
     const organizations = known.flatMap((one) => (one === undefined ? [] : [{ id: one.id, name: one.name }]));

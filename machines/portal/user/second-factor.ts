@@ -5,7 +5,7 @@
  *
  * Source: docs/identity.md.
  */
-import type { Millis } from '../../ids.ts';
+import type { Millis, OrganizationId } from '../../ids.ts';
 
 /** Recovery codes of a user. */
 export const RECOVERY_CODES = 10;
@@ -32,6 +32,11 @@ export interface Passkey {
   readonly addedAt: Millis;
   /** Absent = never. */
   readonly usedAt?: Millis;
+  /**
+   * Organizations into which it signs in without a mailed link. Those that the person joins later are not among them where
+   * nobody has proven the present address with it. Absent: all.
+   */
+  readonly alone?: readonly OrganizationId[];
 }
 
 /** A challenge that was answered: another answer to it is a replay. */
@@ -94,6 +99,16 @@ export function withPasskey(
   const { passkeys = [], ...more } = factor ?? newFactor(recovery, at);
   if (passkeys.length >= MAX_PASSKEYS || passkeys.some(({ id }) => id === passkey.id)) return undefined;
   return { ...more, passkeys: [...passkeys, passkey] };
+}
+
+/** The factor under another address, which may be that of another person: passkeys sign in alone to no more than before. */
+export function withNewAddress(
+  factor: SecondFactor | undefined,
+  organizations: readonly OrganizationId[],
+): SecondFactor | undefined {
+  if (factor?.passkeys === undefined) return factor;
+  const passkeys = factor.passkeys.map((one) => ({ ...one, alone: one.alone ?? organizations }));
+  return { ...factor, passkeys };
 }
 
 /** Undefined: it was all. */

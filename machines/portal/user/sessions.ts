@@ -27,6 +27,12 @@ export interface SignInLink {
   readonly use?: 'confirm' | 'recovery';
   /** Id of the passkey that made it: the link needs no second factor while the user has it. */
   readonly passkey?: string;
+  /** To which it signs in. Absent: all. */
+  readonly organizations?: readonly OrganizationId[];
+}
+
+export function mayEnterBy({ organizations }: SignInLink, organization: OrganizationId): boolean {
+  return organizations?.includes(organization) ?? true;
 }
 
 /** A person at an identity provider. The address there is not part of it: it can be given to somebody else. */
@@ -58,6 +64,8 @@ export interface UserSession {
   readonly pending?: true;
   /** The second factor was passed in it. */
   readonly factor?: true;
+  /** It began by a passkey that signs in to these alone, and so do the passkeys that are added in it. Absent: all. */
+  readonly within?: readonly OrganizationId[];
   /** Time at which the person was last proven in it: by the second factor, or without one by the sign-in. Absent = not. */
   readonly provenAt?: Millis;
 }
@@ -83,13 +91,19 @@ export function needsFactor(
   return isOwed && session.factor !== true && session.at === undefined;
 }
 
+/** Organizations to which a passkey that is added in a session signs in alone. A provider proves the person to its own. */
+export function aloneFrom(session: UserSession | undefined): readonly OrganizationId[] | undefined {
+  return session?.within ?? (session?.at && [session.organizationId]);
+}
+
 /** The session that a link begins. */
 export function signedIn(
   { secondFactor }: { readonly secondFactor?: SecondFactor | undefined },
-  session: UserSession,
-  { passkey }: SignInLink,
+  given: UserSession,
+  { passkey, organizations: within }: SignInLink,
   at: Millis,
 ): UserSession {
+  const session = within === undefined ? given : { ...given, within };
   if (passkey !== undefined && secondFactor?.passkeys?.some(({ id }) => id === passkey))
     return { ...session, factor: true, provenAt: at };
   if (secondFactor !== undefined) return { ...session, pending: true };
@@ -135,8 +149,9 @@ export function afterProving(
   const { pending, session } = begins;
   const waiting = sessions.find(({ sha256 }) => sha256 === pending);
   if (waiting === undefined) return undefined;
-  const { provenAt } = waiting;
-  const whole = { ...session, ...(provenAt !== undefined && { provenAt }), ...proven };
+  const { provenAt, within } = waiting;
+  const kept = { ...(provenAt !== undefined && { provenAt }), ...(within !== undefined && { within }) };
+  const whole = { ...session, ...kept, ...proven };
   return limited([...sessions.filter((one) => one !== waiting), whole]);
 }
 

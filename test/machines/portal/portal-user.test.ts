@@ -157,6 +157,41 @@ test('the signature of a passkey counts once, and with a greater counter than th
   t.is((removed.context as { secondFactor?: object }).secondFactor, undefined);
 });
 
+test('a passkey of an earlier address, or of a provider, signs in to no organization that is joined later', (t) => {
+  const other = { ...profile, email: 'victim@example.org' };
+  const change = { revision: 0, profile: other, resource: { userName: 'z' }, active: true };
+  const passkeysOf = (context: unknown) =>
+    (context as { secondFactor: { passkeys: readonly { id: string; alone?: readonly string[] }[] } })
+      .secondFactor.passkeys;
+  for (const changed of [
+    say(withPasskey, 'PROVISION', { organizationId: 'o-1', ...change }),
+    say(withPasskey, 'DESCRIBE', { subject: 's', profile: other }),
+  ])
+    t.deepEqual(passkeysOf(changed.context)[0]?.alone, ['o-1']);
+  const same = say(withPasskey, 'DESCRIBE', { subject: 's', profile });
+  t.is(passkeysOf(same.context)[0]?.alone, undefined);
+  const added = say(input, 'ADD_PASSKEY', { ...events['ADD_PASSKEY'], proves: 'aa' });
+  t.deepEqual(passkeysOf(added.context)[0]?.alone, ['o-1'], 'in a session of a provider');
+  const both = {
+    ...input,
+    memberships: ['o-1', 'o-2'].map((organizationId) => ({ organizationId, accessProfile: ACCESS })),
+    signInLinks: [{ id: 'l-1', expiresAt: 100, passkey: 'k-1', organizations: ['o-1'] }],
+  };
+  const into = (organizationId: string) =>
+    say(both, 'SIGN_IN', { linkId: 'l-1', session: { ...SESSION, organizationId } }).accepted;
+  t.deepEqual([into('o-1'), into('o-2')], [true, false]);
+  // Nor does one that is added in the session of such a passkey.
+  const begun = say({ ...withPasskey, signInLinks: both.signInLinks }, 'SIGN_IN', {
+    ...{ linkId: 'l-1', session: SESSION },
+  });
+  const second = say(begun.context, 'ADD_PASSKEY', { ...events['ADD_PASSKEY'], proves: 'bb' });
+  t.deepEqual(passkeysOf(second.context).find(({ id }) => id === 'k-2')?.alone, ['o-1']);
+  const mailed = say(say(input, 'SIGN_IN', { linkId: 'l-1', session: SESSION }).context, 'ADD_PASSKEY', {
+    ...{ ...events['ADD_PASSKEY'], proves: 'bb' },
+  });
+  t.is(passkeysOf(mailed.context)[0]?.alone, undefined, 'a mailed link proves the address');
+});
+
 test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {
   const signIn = { linkId: 'l-1', session: SESSION };
   const signedIn = say(input, 'SIGN_IN', signIn);
