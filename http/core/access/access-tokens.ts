@@ -52,6 +52,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 /** Difference of clocks, seconds. */
 const TOLERANCE_SECONDS = 30;
+/** The last time that our answers can write: tokens may end later. */
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 /** Metadata of an issuer: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3. */
 const METADATA = ['.well-known/openid-configuration', '.well-known/oauth-authorization-server'];
 
@@ -98,7 +100,8 @@ export function createTokenCheck(rules: readonly TokenRule[], parts: Parts): Tok
       });
       const { client_id: clientId, sub: subject, scope, exp } = claimsShape.parse(payload);
       const scopes = scope.split(' ').filter(Boolean);
-      return { rule, issuer: rule.issuer, clientId, subject, scopes, expiresAt: exp * 1000 };
+      const expiresAt = Math.min(Math.trunc(exp * 1000), LAST_TIME);
+      return { rule, issuer: rule.issuer, clientId, subject, scopes, expiresAt };
     } catch (error) {
       const { code = '' } = error as { readonly code?: string };
       if (code.startsWith('ERR_J') || error instanceof z.ZodError) return undefined;

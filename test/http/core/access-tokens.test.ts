@@ -68,6 +68,10 @@ test('a token of the issuer gives the rights of its scopes, and is named in even
   const name = `client:robot@${new URL(issuer.issuer).host}`;
   t.deepEqual(who, { operator: name, scheme: 'Bearer', scopes: ['read'] });
   t.true(Date.parse(expiresAt) > Date.now());
+  for (const exp of [1e15, 4_102_444_800.0005]) {
+    const answer = await get('/api/whoami', await issuer.token({ exp }));
+    t.is(answer.status, 200, `a token that ends at ${exp}`);
+  }
   t.is((await get('/api/jobs', token)).status, 200);
   const pause = await ask(server.port, 'POST', '/api/pipeline/pause', { Authorization: `Bearer ${token}` });
   t.deepEqual([pause.status, codeOf(pause)], [403, 'auth.forbidden']);
