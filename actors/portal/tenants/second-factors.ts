@@ -277,11 +277,6 @@ export class SecondFactors {
     return { kind: 'done', result: begins.token };
   }
 
-  /** Proves the person in the open session. */
-  prove(owner: FactorOwner, given: GivenProof, from: RequestOrigin): Promise<FactorOutcome<void>> {
-    return this.#prove(owner, given, from, { proves: owner.sessionId });
-  }
-
   /** Removes the app; needs a code. */
   async remove(owner: FactorOwner, code: string, from: RequestOrigin): Promise<FactorOutcome<void>> {
     await this.#requireOwn(owner);
