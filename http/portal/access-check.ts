@@ -16,6 +16,7 @@ import type {
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { mayUsePage, USER_SCOPES } from '../../machines/portal/user-rights.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
@@ -32,7 +33,6 @@ import {
 import type { AuthPolicy } from '../core/router.ts';
 import { requireScope } from './key-scopes.ts';
 import type { TokenTenants } from './token-tenants.ts';
-import { mayUsePage, USER_SCOPES } from './user-rights.ts';
 
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */

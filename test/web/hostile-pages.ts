@@ -300,7 +300,13 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     [
       'bulk results',
       bulkResultPage(page, user, {
-        ...{ template, generation, rows: { items: rows, totalCount: 1 } as never, offset: 1 },
+        ...{
+          template,
+          generation,
+          rows: { items: rows, totalCount: 1 } as never,
+          offset: 1,
+          mayCancel: true,
+        },
       }),
     ],
     ['refusal of no field', users(refused(`${path}/users`, undefined))],

@@ -33,7 +33,7 @@ import {
 import { type DocumentDirectory, hasSignature } from '../document-records/document-reader.ts';
 import { isPromised } from '../document-records/signing-turns.ts';
 import type { Folders } from '../folders/folders.ts';
-import { filterFor, reachesFolder } from '../shared/folder-access.ts';
+import { filterFor, mayChange, reachesFolder } from '../shared/folder-access.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
 const DAY: Millis = 86_400_000;
@@ -67,6 +67,8 @@ export interface OverviewItem {
   readonly expirationDate: Millis | null;
   readonly people: readonly OverviewPerson[];
   readonly hasSignature: boolean;
+  /** True when the rights of the caller on its folder permit a change. */
+  readonly mayChange: boolean;
   /** Actions whose people can be reminded. */
   readonly pendingActions: readonly FlowActionId[];
 }
@@ -129,7 +131,13 @@ export class SenderOverview {
     const items = await Promise.all(
       found
         .filter((document) => document !== undefined)
-        .map(async (document) => itemOf(document, await this.#folderName(organization, document.context))),
+        .map(async (document) =>
+          itemOf(
+            document,
+            await this.#folderName(organization, document.context),
+            mayChange(tenant, document.context),
+          ),
+        ),
     );
     return { ...page, items };
   }
@@ -192,7 +200,7 @@ export class SenderOverview {
   }
 }
 
-function itemOf(document: DocumentActor, folder: string | null): OverviewItem {
+function itemOf(document: DocumentActor, folder: string | null, isChangeable: boolean): OverviewItem {
   const { context } = document;
   const isOpen = document.state === 'Pending';
   return {
@@ -207,6 +215,7 @@ function itemOf(document: DocumentActor, folder: string | null): OverviewItem {
       usersOf(action).map((user) => personOf(context, action, user, isOpen)),
     ),
     hasSignature: hasSignature(context),
+    mayChange: isChangeable,
     pendingActions: isOpen
       ? context.actions.filter(({ status }) => status === 'Pending').map(({ id }) => id)
       : [],

@@ -28,6 +28,7 @@ import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
+import { USER_SCOPES } from '../../../machines/portal/user-rights.ts';
 import { contentDisposition } from '../../core/file-reply.ts';
 import type { StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -36,7 +37,6 @@ import { handle } from '../handle.ts';
 import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable, requireScope } from '../key-scopes.ts';
-import { USER_SCOPES } from '../user-rights.ts';
 import { BYTE_ORDER_MARK, csvLine } from './document-list.ts';
 
 export function userRoutes(

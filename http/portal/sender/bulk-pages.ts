@@ -7,6 +7,7 @@ import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { Generations, IdempotentRequests, SignedInUser, Templates } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { maySend } from '../../../machines/portal/user-rights.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { bulkPage, bulkResultPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
@@ -121,8 +122,12 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
         const offset = pageNumber.parse(query['rows'] ?? 0);
         const { document: _document, ...template } = await templates.get(user.tenant, params.id, null);
         const generation = await generations.get(user.tenant, params.generation);
+        const mayCancel = maySend(user.role, `${PATH}/{generation}/cancellation`);
         const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
-        return accountReply(200, bulkResultPage(page, user, { template, generation, rows, offset }));
+        return accountReply(
+          200,
+          bulkResultPage(page, user, { ...{ template, generation, rows, offset }, mayCancel }),
+        );
       },
     }),
     accountPost({

@@ -16,6 +16,7 @@ import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { maySend } from '../../../machines/portal/user-rights.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { documentsPage } from '../../../web/pages/portal/sender/documents-page.tsx';
 import { FOLDERS_OFFERED } from '../../../web/pages/portal/sender/folder-options.tsx';
@@ -138,6 +139,7 @@ async function listData(
     draftsCount: kept.totalCount,
     drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
     folders: known,
+    maySend: maySend(user.role, '/account/documents'),
     mayGrant: folder !== '' && mayCall(tenant, setFolderGrants) && mayGrant(tenant, folder),
     next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),
     isFirst: position === 'start',

@@ -9,6 +9,7 @@ import {
   type DocumentService,
   type Drafts,
   type Mails,
+  mayChange,
   parsedInput,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
@@ -21,6 +22,7 @@ import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
+import { mayCall } from '../key-scopes.ts';
 import { documentListRoutes, folderNames, type ListServices } from './document-list-pages.ts';
 
 const HISTORY_SHOWN = 25;
@@ -125,6 +127,9 @@ function documentRoutes({
           history: entries,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
           folders: await folderNames(folders, user.tenant),
+          mayChange:
+            mayCall(user.tenant, cancelDocument) &&
+            mayChange(user.tenant, { folderId: document.folder?.id ?? null, createdBy: document.createdBy }),
           preview:
             document.isDeleted || document.mimeType !== 'application/pdf'
               ? undefined

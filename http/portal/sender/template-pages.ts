@@ -9,7 +9,9 @@ import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   type IdempotentRequests,
+  mayChange,
   parsedInput,
+  reachesFolder,
   type SignedInUser,
   type Templates,
 } from '../../../actors/portal/api.ts';
@@ -18,6 +20,7 @@ import { cursor } from '../../../contracts/portal/lists.ts';
 import { type CreatedDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { maySend } from '../../../machines/portal/user-rights.ts';
 import {
   type AccountNotice,
   type AccountPage,
@@ -172,10 +175,14 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
   ) => {
     const { version, values = {}, notice } = more;
     const { document, ...template } = await templates.get(user.tenant, id, version);
+    const request = requestOf(document);
+    const folderId = request.folderId?.toLowerCase() ?? null;
+    const isSender = maySend(user.role, PATH);
     return templatePage(page, user, {
-      ...{ template, values, notice },
+      ...{ template, values, notice, request },
       versions: await templates.versions(user.tenant, id),
-      request: requestOf(document),
+      mayUse: isSender && reachesFolder(user.tenant, folderId, 'Send'),
+      mayChange: isSender && mayChange(user.tenant, { folderId, createdBy: template.createdBy }),
       key: ids.uuid(),
     });
   };

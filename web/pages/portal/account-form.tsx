@@ -1,6 +1,7 @@
 /** Forms of the pages of administrators: they work without a script, carry the token of the session, and keep what was entered. */
 import type { ComponentChildren } from 'preact';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { maySend } from '../../../machines/portal/user-rights.ts';
 import { Button, FaultSummary } from '../../components/controls.tsx';
 import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from './account-frame.ts';
 
@@ -37,12 +38,12 @@ export function AccountForm({
   readonly isChecked?: boolean;
   readonly children: ComponentChildren;
 }) {
-  const isLocked = user.role === 'auditor' && action !== OWN_SESSIONS && !action.startsWith(OWN_FACTOR);
+  const isLocked = !maySend(user.role, action);
   return (
     <form method="post" action={addressFrom(page, action)} encType={encType} noValidate={!isChecked}>
       <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
       {isLocked ? (
-        <fieldset class="locked" disabled>
+        <fieldset class="locked" disabled aria-describedby="reads-only">
           {children}
         </fieldset>
       ) : (

@@ -8,6 +8,7 @@ import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
 import type { Content } from '../../../contracts/texts/markup.tsx';
 import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
+import { maySend } from '../../../machines/portal/user-rights.ts';
 import type { LinkGroup } from '../../components/navigation.tsx';
 import { accountShell } from './account-shell.tsx';
 import { portalPage, type Theme } from './page-frame.tsx';
@@ -114,6 +115,8 @@ export function accountPage(
   const { title, hasHeading = false, main, script, data, facts } = content;
   const organization = user.tenant.organization.name;
   const who = filled(navigation.signedIn, { name: user.name, role: navigation.roles[user.role] });
+  const mayChange = maySend(user.role, '/account/documents');
+  const readsOnly = mayChange ? '' : html`<p id="reads-only" class="hint">${navigation.readsOnly}</p>\n`;
   const signOut = html`<button type="submit" class="quiet">${navigation.signOut}</button>`;
   return portalPage({
     words,
@@ -128,7 +131,7 @@ export function accountPage(
     main: accountShell({
       texts: { skip: words.skip, navigation: navigation.label, menu: navigation.menu },
       ...{ organization, branding: user.branding, groups: groupsOf(user, page, facts), main },
-      newDocument: user.role !== 'auditor' && {
+      newDocument: mayChange && {
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,
         // Pages of templates have a primary action of their own.
@@ -136,7 +139,7 @@ export function accountPage(
       },
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
-${languages(page)}
+${readsOnly}${languages(page)}
 ${form(page, user, '/sign-out', signOut)}`,
     }),
   });

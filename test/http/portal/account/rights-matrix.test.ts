@@ -5,8 +5,8 @@
  */
 import test, { type ExecutionContext } from 'ava';
 import type { KeyAccess } from '../../../../contracts/portal/operation.ts';
-import { USER_SCOPES } from '../../../../http/portal/user-rights.ts';
 import type { UserRole } from '../../../../machines/portal/portal-user.ts';
+import { USER_SCOPES } from '../../../../machines/portal/user-rights.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
 import { portalTable } from '../harness.ts';
 import { fileOf, flowActions, type Ids, REQUESTS, unknownIds } from './requests-by-id.ts';

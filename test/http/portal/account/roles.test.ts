@@ -6,8 +6,8 @@ import type { Tenant } from '../../../../actors/portal/api.ts';
 import type { KeyAccess } from '../../../../contracts/portal/operation.ts';
 import { requireScope } from '../../../../http/portal/key-scopes.ts';
 import { type PageService, portalPageRoutes } from '../../../../http/portal/page-routes.ts';
-import { mayUsePage, USER_SCOPES } from '../../../../http/portal/user-rights.ts';
 import { USER_ROLES, type UserRole } from '../../../../machines/portal/portal-user.ts';
+import { maySend, mayUsePage, USER_SCOPES } from '../../../../machines/portal/user-rights.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
 import { portalTable } from '../harness.ts';
 import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
@@ -60,6 +60,9 @@ test('a role may call what it reads, creates or administers', (t) => {
     t.is(mayUsePage('auditor', auth, method, path), method === 'GET' || OWN.test(path), name);
     t.is(mayUsePage('sender', auth, method, path), auth === 'user', name);
     t.true(mayUsePage('administrator', auth, method, path), name);
+    // What forms ask, and what their routes decide.
+    for (const role of USER_ROLES)
+      if (method === 'POST') t.is(maySend(role, path), mayUsePage(role, auth, method, path), name);
   }
   t.deepEqual(USER_ROLES, ['administrator', 'sender', 'auditor']);
 });

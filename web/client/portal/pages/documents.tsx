@@ -46,7 +46,9 @@ function draw(): void {
 
 const actions: DocumentsActions = {
   act: (action) => {
-    if (running === undefined && ids.size > 0) void ACTS[action]();
+    const isPermitted =
+      action === 'download' || data.items.some(({ id, mayChange }) => mayChange && ids.has(id));
+    if (running === undefined && isPermitted && ids.size > 0) void ACTS[action]();
   },
   grant: () => void grant(),
   select(given, isSelected) {
@@ -214,6 +216,7 @@ async function each(
     running = filled(list.running, { done, count: chosen.length });
     draw();
     try {
+      if (!item.mayChange) throw new CallFailed(list.readOnly, 'Forbidden');
       await work(item);
       results.set(item.id, { state: 'done', action });
     } catch (error) {

@@ -282,6 +282,7 @@ export interface BulkResultPage {
   readonly template: TemplateItem;
   readonly generation: GenerationView;
   readonly rows: Page<GenerationRow>;
+  readonly mayCancel: boolean;
   /** Page of the rows, from 0. */
   readonly offset: number;
 }
@@ -289,7 +290,7 @@ export interface BulkResultPage {
 export function bulkResultPage(
   page: AccountPage,
   user: SignedInUser,
-  { template, generation, rows, offset }: BulkResultPage,
+  { template, generation, rows, offset, mayCancel }: BulkResultPage,
 ): string {
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
@@ -319,7 +320,7 @@ export function bulkResultPage(
           {refusedRowsCount > 0 && `, ${refused}`}
         </div>
         <Progress done={done} of={totalDocumentsCount} label={texts.progress} />
-        {isRunning && (
+        {isRunning && mayCancel && (
           <form method="post" action={addressFrom(page, `${path}/cancellation`)}>
             <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
             <p class="ways">

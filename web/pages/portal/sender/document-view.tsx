@@ -7,6 +7,7 @@ import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import type { Mail } from '../../../../contracts/portal/mails.ts';
 import type { DownloadType, Language } from '../../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
+import { maySend } from '../../../../machines/portal/user-rights.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, type Viewed } from '../account-form.tsx';
@@ -25,6 +26,8 @@ export interface SenderDocument {
   /** The action that led to the page. */
   readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
   readonly folders: readonly FolderName[];
+  /** True when the user may change it. */
+  readonly mayChange: boolean;
   /** Path of the file to show; undefined: it has no pages. */
   readonly preview: string | undefined;
 }
@@ -53,7 +56,7 @@ interface Parts extends Viewed {
 
 export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
   const texts = TEXTS[page.words.language].senders;
-  const { document, done, preview, folders } = shown;
+  const { document, done, preview, folders, mayChange } = shown;
   const parts = { page, user, texts, shown };
   const isOpen = document.status === 'Pending' && !document.isDeleted;
   const data: SenderDocumentData = {
@@ -81,7 +84,8 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
             {preview !== undefined && <p id="first-page" data-version={document.checksumMd5} />}
             <Facts {...parts} />
             <Downloads {...parts} />
-            {!document.isDeleted && (
+            {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
+            {mayChange && !document.isDeleted && (
               <p class="ways">
                 <Change texts={texts} what="move" />
               </p>
@@ -91,9 +95,11 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
             <Participants {...parts} />
           </section>
           <section>
-            {(isOpen || document.status === 'Refused') && !document.isEnvelope && <NewVersion {...parts} />}
-            {!document.isDeleted && <AsTemplate {...parts} />}
-            {isOpen && <Cancellation {...parts} />}
+            {mayChange && (isOpen || document.status === 'Refused') && !document.isEnvelope && (
+              <NewVersion {...parts} />
+            )}
+            {maySend(user.role, '/account/templates') && !document.isDeleted && <AsTemplate {...parts} />}
+            {mayChange && isOpen && <Cancellation {...parts} />}
           </section>
           <Mails {...parts} />
           <section>
@@ -235,7 +241,7 @@ function Participants(parts: Parts) {
   const { id, flowActions, status, mimeType } = shown.document;
   const { signing } = page.words;
   const isXml = /xml/i.test(mimeType);
-  const isOpen = status === 'Pending';
+  const isOpen = status === 'Pending' && shown.mayChange;
   return (
     <>
       <h2>{texts.page.participants}</h2>
@@ -412,7 +418,7 @@ function Mails(parts: Parts) {
                 </>
               )}
             </span>
-            {(status === 'Failed' || status === 'Waiting') && (
+            {shown.mayChange && (status === 'Failed' || status === 'Waiting') && (
               <AccountForm
                 of={parts}
                 isChecked

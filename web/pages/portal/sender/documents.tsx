@@ -56,6 +56,8 @@ export interface DocumentsData {
   readonly drafts: readonly Pick<DraftItem, 'id' | 'name' | 'updateDate'>[];
   readonly draftsCount: number;
   readonly folders: readonly { readonly id: string; readonly name: string }[];
+  /** True when the role of the user permits to make and change documents. */
+  readonly maySend: boolean;
   /** True when the user may change who has which right on the folder of the filter. */
   readonly mayGrant: boolean;
   /** Query of the next page; null: there is none. */
@@ -300,10 +302,14 @@ function Nothing({ data }: { readonly data: DocumentsData }) {
   return (
     <Card>
       <StateOf icon="inbox" title={list.noneYet}>
-        <p class="muted">{list.noneYetText}</p>
-        <ButtonLink href="/account/documents/new" icon="plus">
-          {texts.newDocument}
-        </ButtonLink>
+        {data.maySend && (
+          <>
+            <p class="muted">{list.noneYetText}</p>
+            <ButtonLink href="/account/documents/new" icon="plus">
+              {texts.newDocument}
+            </ButtonLink>
+          </>
+        )}
       </StateOf>
     </Card>
   );
@@ -466,7 +472,7 @@ function LastDay({ item: { expirationDate, status } }: { readonly item: Overview
 }
 
 function Actions({
-  data: { texts, language },
+  data: { texts, language, items, maySend },
   selection: { ids, results, running },
   actions,
 }: {
@@ -479,11 +485,13 @@ function Actions({
   const outcome = filled(list.result, { done: of('done'), refused: of('refused') });
   const selected = ids.size === 0 ? '' : counted(language, list.selected, ids.size);
   const isIdle = running === undefined && ids.size > 0;
+  const isReadOnly = items.every(({ id, mayChange }) => !mayChange || !ids.has(id));
   const button = (action: RowAction, icon: 'bell' | 'download' | 'folder-input' | 'ban') => (
     <Button
       id={`${action}-selected`}
       icon={icon}
-      aria-disabled={!isIdle}
+      aria-disabled={!isIdle || (isReadOnly && action !== 'download')}
+      title={ids.size > 0 && isReadOnly && action !== 'download' ? list.readOnly : undefined}
       onClick={() => actions?.act(action)}
     >
       {list[action]}
@@ -496,24 +504,26 @@ function Actions({
       text={running ?? (results.size > 0 ? outcome : selected)}
       onClear={() => actions?.selectNone()}
     >
-      {button('remind', 'bell')}
+      {maySend && button('remind', 'bell')}
       {button('download', 'download')}
-      {button('move', 'folder-input')}
-      {button('cancel', 'ban')}
+      {maySend && button('move', 'folder-input')}
+      {maySend && button('cancel', 'ban')}
     </SelectionBar>
   );
 }
 
-function Drafts({ data: { drafts, texts, culture, formToken } }: { readonly data: DocumentsData }) {
+function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { readonly data: DocumentsData }) {
   const { list } = texts;
   const language = culture === '' ? '' : `?culture=${culture}`;
   if (drafts.length === 0)
     return (
       <Card>
         <StateOf icon="pen-line" title={list.noDrafts}>
-          <ButtonLink href="/account/documents/new" icon="plus">
-            {texts.newDocument}
-          </ButtonLink>
+          {maySend && (
+            <ButtonLink href="/account/documents/new" icon="plus">
+              {texts.newDocument}
+            </ButtonLink>
+          )}
         </StateOf>
       </Card>
     );
@@ -526,16 +536,28 @@ function Drafts({ data: { drafts, texts, culture, formToken } }: { readonly data
         rows={drafts.map(({ id, name, updateDate }) => ({
           key: id,
           cells: [
-            <a class="name" href={`/account/documents/drafts/${id}${language}`}>
+            // The editor saves what it shows.
+            maySend ? (
+              <a class="name" href={`/account/documents/drafts/${id}${language}`}>
+                <bdi>{name}</bdi>
+              </a>
+            ) : (
               <bdi>{name}</bdi>
-            </a>,
+            ),
             <span class="muted">
               <Time at={new Date(updateDate).toISOString()} />
             </span>,
-            <form method="post" action={`/account/documents/drafts/${id}/remove${language}`}>
-              <input type="hidden" name="formToken" value={formToken} />
-              <Button type="submit" rank="quiet" icon="trash-2" label={filled(list.removeDraft, { name })} />
-            </form>,
+            maySend && (
+              <form method="post" action={`/account/documents/drafts/${id}/remove${language}`}>
+                <input type="hidden" name="formToken" value={formToken} />
+                <Button
+                  type="submit"
+                  rank="quiet"
+                  icon="trash-2"
+                  label={filled(list.removeDraft, { name })}
+                />
+              </form>
+            ),
           ],
         }))}
       />

@@ -4,6 +4,7 @@ import type { CreateDocuments, SignedInUser } from '../../../../actors/portal/ap
 import type { NewField } from '../../../../contracts/portal/flow.ts';
 import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
+import { maySend } from '../../../../machines/portal/user-rights.ts';
 import { Button, ButtonLink, Field, Select, TextArea } from '../../../components/controls.tsx';
 import { PageHead, Table } from '../../../components/surfaces.tsx';
 import { Notice, Sure } from '../account-form.tsx';
@@ -40,9 +41,11 @@ export function templatesPage(page: AccountPage, user: SignedInUser, shown: Temp
     main: (
       <>
         <PageHead title={templates.title}>
-          <ButtonLink rank="main" href={addressFrom(page, `${PATH}/new`)}>
-            {templates.create}
-          </ButtonLink>
+          {maySend(user.role, PATH) && (
+            <ButtonLink rank="main" href={addressFrom(page, `${PATH}/new`)}>
+              {templates.create}
+            </ButtonLink>
+          )}
         </PageHead>
         <Notice page={page} notice={notice} />
         <p>{templates.text}</p>
@@ -100,6 +103,9 @@ export interface TemplatePage {
   /** Newest first. */
   readonly versions: readonly TemplateItem[];
   readonly request: CreateDocuments;
+  /** True when the user may create documents of it, and change it. */
+  readonly mayUse: boolean;
+  readonly mayChange: boolean;
   /** The same for each time the form is sent. */
   readonly key: string;
   /** Inputs of a refused form, by name. */
@@ -124,7 +130,7 @@ export function hasOneName({ files, isEnvelope }: Pick<CreateDocuments, 'files' 
 export function templatePage(page: AccountPage, user: SignedInUser, shown: TemplatePage): string {
   const texts = TEXTS[page.words.language].senders;
   const { templates } = texts;
-  const { template, versions, notice } = shown;
+  const { template, versions, notice, mayUse, mayChange } = shown;
   const { id, name, description, version } = template;
   const newest = versions[0]?.version ?? version;
   return accountPage(page, user, {
@@ -140,7 +146,11 @@ export function templatePage(page: AccountPage, user: SignedInUser, shown: Templ
             {filled(templates.notNewest, { version: String(version), newest: String(newest) })}
           </p>
         )}
-        <UseForm page={page} user={user} texts={texts} shown={shown} />
+        {mayUse ? (
+          <UseForm page={page} user={user} texts={texts} shown={shown} />
+        ) : (
+          <p class="hint">{texts.list.readOnly}</p>
+        )}
         <h2>{templates.versions}</h2>
         {/* biome-ignore lint/a11y/noRedundantRoles: without markers it is no list for some screen readers. */}
         <ol class="rows" role="list">
@@ -162,14 +172,20 @@ export function templatePage(page: AccountPage, user: SignedInUser, shown: Templ
           ))}
         </ol>
         <div class="ways">
-          <ButtonLink href={addressFrom(page, `${PATH}/${id}/bulk`)}>{texts.bulk.open}</ButtonLink>
-          <ButtonLink href={addressFrom(page, `${PATH}/${id}/edit`)}>{templates.edit}</ButtonLink>
-          <Sure
-            of={{ page, user }}
-            action={`${PATH}/${id}/removal`}
-            ask={templates.remove}
-            sure={templates.removeSure}
-          />
+          {mayUse && (
+            <ButtonLink href={addressFrom(page, `${PATH}/${id}/bulk`)}>{texts.bulk.open}</ButtonLink>
+          )}
+          {mayChange && (
+            <>
+              <ButtonLink href={addressFrom(page, `${PATH}/${id}/edit`)}>{templates.edit}</ButtonLink>
+              <Sure
+                of={{ page, user }}
+                action={`${PATH}/${id}/removal`}
+                ask={templates.remove}
+                sure={templates.removeSure}
+              />
+            </>
+          )}
         </div>
       </>
     ),

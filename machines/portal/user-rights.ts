@@ -4,8 +4,7 @@
  * Source: docs/decisions/0277-scopes-and-roles-of-operators.md.
  */
 import type { KeyScope } from '../../contracts/portal/operation.ts';
-import type { UserRole } from '../../machines/portal/portal-user.ts';
-import type { AuthPolicy } from '../core/router.ts';
+import type { UserRole } from './portal-user.ts';
 
 /** Scopes of a session. An auditor is what a key with `Read` is. */
 export const USER_SCOPES: { readonly [role in UserRole]: readonly KeyScope[] } = {
@@ -27,8 +26,13 @@ const OWN_FORMS = new Set([
 ]);
 
 /** True when a user may load a page, or send a form of it. Auditors see the pages of administrators, and send no form. */
-export function mayUsePage(role: UserRole, policy: AuthPolicy, method: string, path: string): boolean {
+export function mayUsePage(role: UserRole, policy: string, method: string, path: string): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   if (role === 'auditor') return isRead || OWN_FORMS.has(path);
   return policy === 'user' || role === 'administrator';
+}
+
+/** True when a user may send a form to a path: the decision of its route, for the page that has the form. */
+export function maySend(role: UserRole, path: string): boolean {
+  return mayUsePage(role, path.startsWith('/organization') ? 'user-administrator' : 'user', 'POST', path);
 }
