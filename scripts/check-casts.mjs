@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { SKIPPED_FOLDERS, ZONES } from './layout/rules.mjs';
 import { tokens } from './layout/scan.mjs';
 
-/** Casts in product code, at most; see docs/decisions/0074-typed-actor-kinds.md. */
+/** Casts in product code, at most. Kinds of actors carry their types, and stored contexts are trusted at one place. */
 const MAX_CASTS = 15;
 
 /** Sequences of words that count. */

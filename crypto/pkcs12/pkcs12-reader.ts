@@ -1,8 +1,8 @@
 /**
  * Reads PKCS#12 containers (RFC 7292) of old programs (RC2, triple DES) and of new ones (PBES2). Keys and certificates
  * keep their encoding. Server and browsers use this reader; both give it their cryptographic functions.
- *
- * Source: docs/decisions/0134-one-pkcs12-reader.md.
+ * The browser has no ARIA, Camellia, SHA-224 and scrypt; it checks an integrity value of more than 50,000 rounds only
+ * if nothing could be decrypted.
  */
 import {
   Asn1Error,

@@ -16,7 +16,7 @@ declare const TYPES: unique symbol;
 
 /**
  * The name of a kind of actor, with the types of its contexts, messages and inputs. An address that carries it types
- * `create`, `send` and `read`. See docs/decisions/0074-typed-actor-kinds.md.
+ * `create`, `send` and `read`. `defineActor` does not repeat the types: a second declaration could differ.
  */
 export type ActorKind<Context, Message, Input> = string & {
   readonly [TYPES]: { readonly context: Context; readonly message: Message; readonly input: Input };
