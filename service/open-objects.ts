@@ -6,7 +6,7 @@ import type { Settings } from '../settings.ts';
 /** Undefined: files are below `Storage:Root`. @throws {Fatal} `settings.no-package` */
 export async function openObjects(
   { storage }: Settings,
-  parts: { readonly clock: Pick<Clock, 'after' | 'elapsed'>; readonly ids: Pick<Ids, 'uuid'> },
+  parts: { readonly clock: Pick<Clock, 'after' | 'elapsed' | 'now'>; readonly ids: Pick<Ids, 'uuid'> },
 ): Promise<ObjectStore | undefined> {
   const { kind, s3 } = storage.objects;
   if (kind === 'FileSystem') return undefined;

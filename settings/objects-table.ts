@@ -38,6 +38,9 @@ export const OBJECTS_KEYS = {
       says: 'Access key. Absent: the client looks in the environment, its files and the identity of the machine.',
     }),
     SecretAccessKey: optional(secretText(), { says: 'Secret of the access key.' }),
+    PresignDownloads: key(flag(), false, {
+      says: 'Clients reach the bucket: a download of an output with `redirect=true` is answered 302, with an address there that is valid for a minute.',
+    }),
     ServerSideEncryption: key(flag(), false, { says: 'Ask the server to encrypt each object (AES256).' }),
   }),
 } as const;

@@ -131,10 +131,10 @@ export interface BatchOperations {
   /** Sends the signed file, whole or one range of it. */
   readonly "GET /api/jobs/{id}/output": {
     readonly params: { readonly "id": string };
-    readonly query: {  };
+    readonly query: { readonly "redirect"?: "true" | "false" };
     readonly body: undefined;
     readonly answer: never;
-    readonly code: "auth.forbidden" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.output-gone" | "job.output-unavailable" | "range.not-satisfiable" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.forbidden" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.output-gone" | "job.output-unavailable" | "range.not-satisfiable" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Cancels a job that is queued or waits for its signer. */
   readonly "POST /api/jobs/{id}/cancel": {

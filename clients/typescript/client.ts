@@ -136,7 +136,7 @@ export class Client<Operations extends Table<Operations>> {
     operation: Name,
     ...[options]: Options<Operations[Name]>
   ): Promise<Response> {
-    const { retries = 2, fetch: send = fetch } = this.#options;
+    const { retries = 2 } = this.#options;
     const {
       params = {},
       query = {},
@@ -159,7 +159,7 @@ export class Client<Operations extends Table<Operations>> {
     const address = addressOf(this.#options.url, path, params, query);
     let isOutcomeUnknown = false;
     for (let left = isRepeatable ? retries : 0; ; left -= 1) {
-      const answer = await send(address, request).catch((error: unknown) => {
+      const answer = await this.#send(address, request).catch((error: unknown) => {
         if (left <= 0 || signal?.aborted === true) throw error;
         return undefined;
       });
@@ -184,6 +184,23 @@ export class Client<Operations extends Table<Operations>> {
   /** True when the service has refused, with one of these codes or, without codes, with any. */
   isRefusal(error: unknown, ...codes: readonly Operations[keyof Operations]['code'][]): error is ApiError {
     return error instanceof ApiError && (codes.length === 0 || codes.some((code) => code === error.code));
+  }
+
+  /** Reads a file that is elsewhere from there, without the key and other headers that are for the service. */
+  async #send(address: URL, request: RequestInit): Promise<Response> {
+    const { fetch: send = fetch } = this.#options;
+    if (address.searchParams.get('redirect') !== 'true') return send(address, request);
+    const answer = await send(address, { ...request, redirect: 'manual' });
+    if (answer.type === 'opaqueredirect')
+      throw new TypeError('Browsers hide the address of a redirect: call without `redirect`.');
+    const place = answer.status === 302 ? answer.headers.get('location') : null;
+    if (place === null) return answer;
+    await answer.body?.cancel();
+    const range = new Headers(request.headers).get('range');
+    return send(new URL(place, address), {
+      ...(range !== null && { headers: { range } }),
+      ...(request.signal && { signal: request.signal }),
+    });
   }
 
   #headers(body: unknown, more: { readonly [name: string]: string }): { readonly [name: string]: string } {

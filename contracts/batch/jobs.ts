@@ -4,7 +4,7 @@ import { shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operation } from './operation.ts';
-import { anyOf, moment, pageOf, paging, reasonBody, sharedVersion, single } from './requests.ts';
+import { anyOf, moment, pageOf, paging, queryFlag, reasonBody, sharedVersion, single } from './requests.ts';
 import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from './words.ts';
 
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -206,9 +206,16 @@ export const readOutput = operation({
   description:
     'As an attachment with its name. The `ETag` is the SHA-256 of the file. One range may be asked for; several are answered with the whole file.',
   headers: ['range', 'if-range', 'if-none-match'],
+  query: z.object({
+    redirect: queryFlag
+      .optional()
+      .describe(
+        'With `Storage:Objects:S3:PresignDownloads`, GET is answered with an address in the bucket, valid for a minute. Send it no key: programs that follow redirects may repeat headers.',
+      ),
+  }),
   params: jobParams,
   unknown: 'job.not-found',
-  replies: { 200: 'file', 206: 'file' },
+  replies: { 200: 'file', 206: 'file', 302: 'empty' },
   refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
 });
 

@@ -27,7 +27,7 @@ import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import type { Identity } from '../core/access/auth.ts';
 import { boundFilter, isBound, requireJobWithin } from '../core/access/permission.ts';
-import { fileReply } from '../core/file-reply.ts';
+import { contentDisposition, fileReply } from '../core/file-reply.ts';
 import { encoderOf } from '../core/reply-encoder.ts';
 import type { AnyRoute, ApiRequest } from '../core/router.ts';
 import { handle } from './handle.ts';
@@ -60,11 +60,16 @@ export function jobRoutes(jobs: Batch['jobs'], shared: SharedAnswers): readonly 
       },
       { keepsReplies: true },
     ),
-    handle(readOutput, async ({ params, header, identity }) => {
+    handle(readOutput, async ({ params, query, header, headOnly, identity }) => {
       const output = await jobs.output(await reached(params.id, identity));
+      const { contentType, fileName } = output;
+      // An address is signed for GET alone.
+      const makeLink = query.redirect === true && !headOnly ? output.link : undefined;
+      const disposition = contentDisposition(fileName);
+      const link = makeLink && (() => makeLink({ contentType, disposition }));
       const gone = () => new Refusal('job.output-gone', 'The file is gone.');
       return fileReply(
-        { ...output, open: async () => output.open(), etag: `"${output.sha256}"`, isRemoved: gone },
+        { ...output, open: async () => output.open(), etag: `"${output.sha256}"`, isRemoved: gone, link },
         { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
       );
     }),

@@ -12,6 +12,7 @@ import {
   type FileReply,
   type ReplyContext,
   type ReplyHeaders,
+  redirect,
   writeHead,
 } from './reply.ts';
 import type { Exchange } from './transport/exchange.ts';
@@ -39,6 +40,8 @@ export interface FileToSend {
   readonly contentType: string;
   /** Headers beyond those of every file. @default [] */
   readonly headers?: ReplyHeaders;
+  /** Makes the address where the client reads the file instead. @default none: it is sent */
+  readonly link?: (() => Promise<string>) | undefined;
   /** Thrown when the file does not exist. */
   isRemoved(): Error;
 }
@@ -52,12 +55,15 @@ export interface FileConditions {
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Opens the file and selects 200, 206 or 304. Throws `RangeRefused`, or the result of `isRemoved`. */
+/** Opens the file and selects 200, 206, 302 or 304. Throws `RangeRefused`, or the result of `isRemoved`. */
 export async function fileReply(
   source: FileToSend,
   conditions: FileConditions,
 ): Promise<FileReply | EmptyReply> {
-  const { etag, fileName } = source;
+  const { etag, fileName, link } = source;
+  const known: EmptyReply = { kind: 'empty', status: 304, headers: [['ETag', etag]] };
+  const isKnown = namesEtag(conditions.ifNoneMatch, etag);
+  if (link !== undefined) return isKnown ? known : redirect(302, await link());
   let file: OpenFile;
   try {
     file = await source.open();
@@ -67,9 +73,9 @@ export async function fileReply(
     throw error;
   }
   try {
-    if (namesEtag(conditions.ifNoneMatch, etag)) {
+    if (isKnown) {
       await file.close();
-      return { kind: 'empty', status: 304, headers: [['ETag', etag]] };
+      return known;
     }
     const { size } = await file.stat();
     const headers: (readonly [name: string, value: string])[] = [

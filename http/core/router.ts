@@ -55,6 +55,8 @@ export interface ApiRequest<Params, Query, Body, CallerIdentity = Identity> {
   readonly stream: BodyReader | undefined;
   /** One of the route's `headers`; empty when the client did not send it. */
   header(name: string): string;
+  /** The method is HEAD. */
+  readonly headOnly: boolean;
   /** Undefined on anonymous routes. */
   readonly identity: CallerIdentity | undefined;
   readonly caller: Caller;

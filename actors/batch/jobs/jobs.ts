@@ -16,13 +16,13 @@ import {
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { outputContentType } from '../../shared/file-names.ts';
-import type { ObjectReader } from '../../shared/objects/object-reader.ts';
 import type { Profiles } from '../../shared/profiles.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
+import type { StoredOutput } from '../objects/job-objects.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
 import type { JobColumns } from './job-columns.ts';
 import type { JobEnds } from './job-ends.ts';
@@ -40,12 +40,13 @@ const DETAIL_CACHE_SIZE = 2000;
 interface JobOutput {
   /** Place in the output folder; with an object store, the file is not there. */
   readonly path: string;
-  readonly open: () => ObjectReader | Promise<FileHandle>;
+  readonly open: () => ReturnType<StoredOutput['open']> | Promise<FileHandle>;
   readonly fileName: string;
   readonly length: number;
   /** Lower-case hex. */
   readonly sha256: string;
   readonly contentType: string;
+  readonly link?: StoredOutput['link'] | undefined;
 }
 
 export class JobService {
@@ -135,7 +136,10 @@ export class JobService {
     };
   }
 
-  async #openOutput(path: string, name: string): Promise<Pick<JobOutput, 'length' | 'open'> | undefined> {
+  async #openOutput(
+    path: string,
+    name: string,
+  ): Promise<Pick<JobOutput, 'length' | 'open' | 'link'> | undefined> {
     const { objects } = this.runtime;
     if (objects !== undefined) return objects.openOutput(name);
     const file = await stat(path).catch(() => undefined);

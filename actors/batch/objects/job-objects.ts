@@ -15,7 +15,7 @@ import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
-import type { ObjectFile, ObjectStore } from '../../shared/objects/object-store.ts';
+import type { LinkedFile, ObjectFile, ObjectStore } from '../../shared/objects/object-store.ts';
 import { type StorageLayout, VOLUME_FOLDER } from '../../shared/storage-layout.ts';
 import { OutputClaims } from './output-claims.ts';
 
@@ -49,6 +49,14 @@ export interface Publication {
   /** Below the output folder. */
   readonly subfolder: string;
   readonly names: readonly string[];
+}
+
+/** An output in the store. */
+export interface StoredOutput {
+  readonly length: number;
+  open(): ObjectReader;
+  /** Makes an address that sends it with these headers for a minute. Undefined: clients do not reach the store. */
+  readonly link: ((file: LinkedFile) => Promise<string>) | undefined;
 }
 
 export class JobObjects {
@@ -196,12 +204,17 @@ export class JobObjects {
   }
 
   /** Undefined when it is gone. */
-  async openOutput(name: string): Promise<{ readonly length: number; open(): ObjectReader } | undefined> {
+  async openOutput(name: string): Promise<StoredOutput | undefined> {
     const key = `${OUTPUT}${name}`;
     const found = await this.objects.head(key);
     if (found === undefined) return undefined;
     const { length } = found;
-    return { length, open: () => new ObjectReader(length, (from) => this.objects.get(key, { from })) };
+    const { link } = this.objects;
+    return {
+      length,
+      link: link && ((file) => link(key, file)),
+      open: () => new ObjectReader(length, (from) => this.objects.get(key, { from })),
+    };
   }
 
   /** Moves what this node put aside for a job from its error folder into the store. */

@@ -42,6 +42,12 @@ export interface ByteRange {
   readonly to?: number;
 }
 
+/** Headers of the answer to a download. */
+export interface LinkedFile {
+  readonly contentType: string;
+  readonly disposition: string;
+}
+
 export interface ObjectStore {
   /** Names the place for people. */
   readonly location: string;
@@ -52,6 +58,8 @@ export interface ObjectStore {
   put(key: string, file: ObjectFile, options?: PutOptions): Promise<'stored' | 'exists'>;
   /** Undefined when there is no such object. The stream fails when the store pauses for longer than its time limit. */
   get(key: string, range?: ByteRange): Promise<Readable | undefined>;
+  /** Makes an address that reads an object for a minute, without credentials. Absent: clients do not reach the store. */
+  readonly link?: ((key: string, file: LinkedFile) => Promise<string>) | undefined;
   /** Undefined when there is no such object. */
   head(key: string): Promise<StoredObject | undefined>;
   /** Copies an object within the store; onto itself, it is as if stored now. False when there is no such object. */

@@ -12,12 +12,14 @@ import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/clien
 import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
 import type {
   ByteRange,
+  LinkedFile,
   ObjectFile,
   ObjectPage,
   ObjectStore,
   PutOptions,
   StoredObject,
 } from './object-store.ts';
+import { presignedLink } from './presign.ts';
 import { Transfers } from './transfers.ts';
 
 export interface S3Options {
@@ -32,10 +34,12 @@ export interface S3Options {
   readonly secretAccessKey: string | undefined;
   readonly forcePathStyle: boolean;
   readonly serverSideEncryption: boolean;
+  /** Clients reach the bucket, and download from it. @default false */
+  readonly presignDownloads?: boolean;
 }
 
 export interface S3Parts {
-  readonly clock: Pick<Clock, 'after' | 'elapsed'>;
+  readonly clock: Pick<Clock, 'after' | 'elapsed' | 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   /** Limit of a request, and of a pause within an answer, milliseconds. @default 10 seconds */
   readonly timeout?: number;
@@ -58,6 +62,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** Time for a transfer with its repetitions, by the time limit of one request. */
 const TRANSFER_FACTOR = 1.5;
 const PAGE_SIZE = 1000;
+/** Life of the address of a download. */
+const LINK_SECONDS = 60;
 /** Of a key, in UTF-8. */
 const MAX_KEY_BYTES = 1024;
 /** Connections at the same time. A download of a slow client keeps one; at the limit every other request fails. */
@@ -114,6 +120,7 @@ function statusOf(error: unknown): number | undefined {
 
 class S3Objects implements ObjectStore {
   readonly location: string;
+  readonly link: ObjectStore['link'];
   readonly #options: S3Options;
   readonly #prefix: string;
   readonly #sdk: Sdk;
@@ -146,6 +153,7 @@ class S3Objects implements ObjectStore {
     this.#probe = `probes/${parts.ids.uuid()}`;
     this.#encryption = serverSideEncryption ? { ServerSideEncryption: 'AES256' } : {};
     this.location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
+    this.link = options.presignDownloads === true ? (key, file) => this.#link(key, file) : undefined;
     this.#transfers = new Transfers(parts.clock, this.location, parts.requestTimeout);
   }
 
@@ -187,6 +195,22 @@ class S3Objects implements ObjectStore {
     const stream = Readable.from(this.#withoutPauses(body), { objectMode: false });
     // The generator ends the body only after it has begun.
     return stream.once('close', () => body.destroy());
+  }
+
+  async #link(key: string, { contentType, disposition }: LinkedFile): Promise<string> {
+    const { config } = this.#client;
+    const { bucket, endpoint, forcePathStyle } = this.#options;
+    return this.#attempt('s3:GetObject', async () => {
+      const place = config.endpointProvider({
+        ...{ Region: await config.region(), Bucket: bucket, ForcePathStyle: forcePathStyle },
+        ...(endpoint !== undefined && { Endpoint: endpoint }),
+      });
+      return presignedLink(this.#client, {
+        ...{ bucket: place.url, key: `${this.#prefix}${key}`, seconds: LINK_SECONDS },
+        at: this.#parts.clock.now(),
+        query: { 'response-content-type': contentType, 'response-content-disposition': disposition },
+      });
+    });
   }
 
   async head(key: string): Promise<StoredObject | undefined> {

@@ -349,6 +349,7 @@ export class RequestContext implements FailedRequest {
       fingerprint: noFingerprint,
       stream: isStream ? this.#stream : undefined,
       header: (name) => headers.get(name) ?? '',
+      headOnly: this.#replyContext.headOnly,
       identity,
       caller: this.#caller,
       names: this.names,

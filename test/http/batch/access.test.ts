@@ -1,4 +1,7 @@
 import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
@@ -16,6 +19,7 @@ import { readKeyFile } from '../../../http/core/access/access-files.ts';
 import { mayDo } from '../../../http/core/access/permission.ts';
 import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
+import { FolderObjects } from '../../actors/shared/objects/folder-objects.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchTable } from '../answers.ts';
 import { ask, codeOf } from '../ask.ts';
@@ -313,6 +317,51 @@ test('a bound key sees and changes the jobs of its profiles alone', async (t) =>
   t.deepEqual([refused.status, ((await refused.json()) as { code: string }).code], [403, 'auth.forbidden']);
   const taken = (await (await upload('')).json()) as { jobId: string };
   t.is(String((await service.jobs.get(taken.jobId as typeof own.id)).profileName), 'invoices');
+});
+
+test('a download leads to the bucket where clients reach it, after the check of the key', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-objects-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const links: string[] = [];
+  const link = async (key: string, { disposition }: { readonly disposition: string }) => {
+    links.push(`${key} ${disposition}`);
+    return 'https://bucket.example/output?signature';
+  };
+  const objects = Object.assign(new FolderObjects(folder), { link });
+  const server = await startServer(t, {}, systemClock, { batch: { objects } });
+  const { id } = await server.service.add();
+  const { path } = await server.service.finish(id, Buffer.from('signed'), 'a.signed.pdf');
+  await objects.put('batch/output/a.signed.pdf', { path, length: 6 });
+  const get = (key: string) => ask(server.port, 'GET', `/api/jobs/${id}/output?redirect=true`, withKey(key));
+  t.is((await get('wrong')).status, 401);
+  const { secret } = await makeKey(server, { name: 'bound', scopes: ['read'], profiles: ['invoices'] });
+  t.is(codeOf(await get(secret)), 'job.not-found');
+  t.deepEqual(links, []);
+  const answer = await get(KEY);
+  t.is(answer.status, 302);
+  t.is(answer.headers.location, 'https://bucket.example/output?signature');
+  t.is(answer.headers['cache-control'], 'no-store');
+  t.deepEqual(links, [
+    'batch/output/a.signed.pdf attachment; filename="a.signed.pdf"; filename*=UTF-8\'\'a.signed.pdf',
+  ]);
+  const output = `/api/jobs/${id}/output`;
+  const etag = `"${hash('sha256', 'signed')}"`;
+  const known = await ask(server.port, 'GET', `${output}?redirect=true`, {
+    ...withKey(KEY),
+    'If-None-Match': etag,
+  });
+  t.is(known.status, 304);
+  for (const [method, path] of [
+    ['HEAD', `${output}?redirect=true`],
+    ['GET', output],
+    ['GET', `${output}?redirect=false`],
+  ] as const) {
+    const sent = await ask(server.port, method, path, withKey(KEY));
+    t.is(sent.status, 200);
+    t.is(sent.headers.etag, etag);
+    t.is(sent.headers['content-length'], '6');
+  }
+  t.is(links.length, 1);
 });
 
 test('a key that is bound to folders rescans its own, and uploads nothing', async (t) => {

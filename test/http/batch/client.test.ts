@@ -74,6 +74,34 @@ async function scripted(
   };
 }
 
+test('a file in a bucket is read there without the key, and asked for again where the bucket is busy', async (t) => {
+  const seen: string[] = [];
+  let tries = 0;
+  const bucket = createServer((request, response) => {
+    seen.push(JSON.stringify([request.url, request.headers['x-api-key'], request.headers.range]));
+    tries += 1;
+    response.writeHead(tries === 1 ? 503 : 206, tries === 1 ? { 'retry-after': '0' } : {});
+    response.end('igned');
+  });
+  await new Promise<void>((resolve) => bucket.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => bucket.close());
+  const place = `http://127.0.0.1:${(bucket.address() as AddressInfo).port}/a?signature`;
+  const service = createServer((request, response) => {
+    t.is(request.headers['x-api-key'], KEY);
+    response.writeHead(302, { location: place }).end();
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => service.close());
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const answer = await new Client<BatchOperations>({ url, key: KEY }).response('GET /api/jobs/{id}/output', {
+    params: { id: 'a' },
+    query: { redirect: 'true' },
+    headers: { Range: 'bytes=1-' },
+  });
+  t.is(await answer.text(), 'igned');
+  t.deepEqual(seen, Array(2).fill(JSON.stringify(['/a?signature', undefined, 'bytes=1-'])));
+});
+
 test('repeatable calls are retried when the service is busy, others are sent once', async (t) => {
   const busy = await scripted(t, (tries) => (tries < 3 ? [503] : [200, '{"status":"Healthy"}']));
   t.deepEqual(await busy.client.call('GET /api/health'), { status: 'Healthy' });

@@ -266,6 +266,31 @@ onServer(
   },
 );
 
+onServer('a link reads one object, with its headers and by ranges, and nothing else', async (t, server) => {
+  const objects = await open({ ...(await server.bucket()), presignDownloads: true });
+  const key = "batch/output/a b+(c)'ж.pdf";
+  const content = randomBytes(1000);
+  await objects.put(key, fileOf(t, content));
+  const file = { contentType: 'application/pdf', disposition: 'attachment; filename="a b.pdf"' };
+  const link = (await objects.link?.(key, file)) ?? '';
+  const whole = await fetch(link);
+  t.is(whole.status, 200);
+  t.is(whole.headers.get('content-type'), file.contentType);
+  t.is(whole.headers.get('content-disposition'), file.disposition);
+  t.deepEqual(Buffer.from(await whole.arrayBuffer()), content);
+  const range = await fetch(link, { headers: { Range: 'bytes=10-19' } });
+  t.is(range.status, 206);
+  t.deepEqual(Buffer.from(await range.arrayBuffer()), content.subarray(10, 20));
+  t.is(new URL(link).searchParams.get('X-Amz-Expires'), '60');
+  for (const other of [
+    link.replace('a%20b', 'a%20c'),
+    link.replace('X-Amz-Expires=60', 'X-Amz-Expires=600'),
+    link.slice(0, link.indexOf('?')),
+  ])
+    t.is((await fetch(other)).status, 403);
+  t.is((await open(await server.bucket())).link, undefined);
+});
+
 test('while a store hangs, one put at a time tries it and all others are refused at once, until it answers', async (t) => {
   let asked = 0;
   let hangs = true;
