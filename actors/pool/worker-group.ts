@@ -38,10 +38,15 @@ interface PoolThreadOptions {
 /** Pause after a failed load, milliseconds. */
 const RELOAD_PAUSE = 1000;
 
+/** Maximum wait for a terminated thread that is inside a native call, milliseconds. */
+const END_WAIT = 5000;
+
 export class PoolThread {
   readonly #options: PoolThreadOptions;
   readonly heartbeat = new HeartbeatCell();
   #piscina!: Piscina;
+  /** Of replaced threads: resolves when one has ended. */
+  readonly #ends = new WeakMap<Piscina, Promise<void>>();
   #loaded!: Promise<boolean>;
   #isLoaded = false;
   #isEnding = false;
@@ -57,7 +62,11 @@ export class PoolThread {
     return this.#isLoaded ? this.#options.atOnce - this.#running : 0;
   }
 
-  /** Rejects when the thread is lost; with `DeadlineMissed` when this batch exceeded its time limit. */
+  /**
+   * Rejects when the thread is lost; with `DeadlineMissed` when this batch exceeded its time limit. A terminated thread
+   * first returns from a native call, which may write a file: the caller, who removes the files of the task, learns of
+   * the end when nothing can follow, or after `END_WAIT`.
+   */
   async run(tasks: readonly PoolTask[], deadlineMs: number): Promise<readonly PoolReply[]> {
     const piscina = this.#piscina;
     let isLate = false;
@@ -70,6 +79,7 @@ export class PoolThread {
     try {
       return await piscina.run(tasks);
     } catch (error) {
+      await this.#ends.get(piscina);
       throw isLate ? new DeadlineMissed(deadlineMs) : error;
     } finally {
       cancel();
@@ -140,7 +150,14 @@ export class PoolThread {
   #replace(): void {
     const ended = this.#piscina;
     this.#start();
-    ended.destroy().catch(() => {});
+    const end = new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(END_WAIT, resolve);
+      void ended.destroy().finally(() => {
+        cancel();
+        resolve();
+      });
+    });
+    this.#ends.set(ended, end);
   }
 }
 

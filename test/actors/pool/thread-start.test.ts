@@ -1,8 +1,15 @@
-/** A pool thread may be stopped at each moment of its start, and of its replacement's start; the process goes on. */
-
+/**
+ * A pool thread may be stopped at each moment of its start, and of its replacement's start; the process goes on. What a
+ * terminated thread does is done before its task counts as lost.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import type { PoolTask } from '../../../actors/pool/tasks.ts';
 import { PoolThread } from '../../../actors/pool/worker-group.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { roundsOf } from '../../project/rounds.ts';
@@ -11,16 +18,23 @@ const ROUNDS = roundsOf(5, 12, 100);
 /** A deadline that has passed at once; no other timer of the thread is so short. */
 const LATE = 1;
 
+/** A deadline that passes when `pass` is called. */
+const ON_CALL = 2;
+
 const folder = tmpdir();
 
-function startThread(faults = ''): { readonly thread: PoolThread; readonly loaded: Promise<void> } {
+function startThread(
+  faults = '',
+  worker = '../../../actors/pool/worker/worker.js',
+): { readonly thread: PoolThread; readonly loaded: Promise<void>; readonly pass: () => void } {
   let onLoaded = () => {};
+  let pass = () => {};
   const loaded = new Promise<void>((resolve) => {
     onLoaded = resolve;
   });
   const thread = new PoolThread({
     atOnce: 1,
-    filename: new URL('../../../actors/pool/worker/worker.js', import.meta.url).href,
+    filename: new URL(worker, import.meta.url).href,
     setup: {
       ...{ processing: folder, output: folder, error: folder },
       ...{ profiles: [], trust: NO_TRUST, encryptionKey: undefined, faults },
@@ -29,15 +43,16 @@ function startThread(faults = ''): { readonly thread: PoolThread; readonly loade
     resourceLimits: { maxOldGenerationSizeMb: 256 },
     clock: {
       after(ms, task) {
-        if (ms !== LATE) return systemClock.after(ms, task);
-        task();
+        if (ms !== LATE && ms !== ON_CALL) return systemClock.after(ms, task);
+        if (ms === LATE) task();
+        else pass = task;
         return () => {};
       },
     },
     log: { error() {} },
     onLoaded: () => onLoaded(),
   });
-  return { thread, loaded };
+  return { thread, loaded, pass: () => pass() };
 }
 
 test('a pool thread starts with fault points armed that only the main thread knows', async (t) => {
@@ -65,3 +80,34 @@ test('pool threads that are stopped or replaced at each moment of their start en
     t.is(thread.room, 0);
   }
 });
+
+test('a task counts as lost only when its terminated thread has returned from a native call', async (t) => {
+  const pipe = join(mkdtempSync(join(tmpdir(), 'sealwright-pool-')), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  t.teardown(() => rmSync(dirname(pipe), { recursive: true }));
+  const { thread, loaded, pass } = startThread('', './blocked-worker.js');
+  await loaded;
+  let isLost = false;
+  const lost = thread.run([pipe as unknown as PoolTask], ON_CALL).finally(() => {
+    isLost = true;
+  });
+  const writer = await openWhenRead(pipe);
+  pass();
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  t.false(isLost);
+  closeSync(writer);
+  await t.throwsAsync(lost, { name: 'DeadlineMissed' });
+  await thread.close();
+});
+
+/** Opens a named pipe for writing as soon as somebody reads it. */
+async function openWhenRead(pipe: string): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      await setImmediate();
+    }
+  }
+}
