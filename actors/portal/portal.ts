@@ -58,6 +58,7 @@ import { settleGroups } from './scim/groups.ts';
 import { Provisioning } from './scim/provisioning.ts';
 import { Tickets } from './shared/tickets.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
+import { Authenticators } from './signing/authenticators.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
 import { MarksSessionService } from './signing/marks-sessions.ts';
@@ -190,7 +191,10 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const plans = {
     ids,
     identifiers: options.identifiers,
-    confirmations: options.messageGateway === undefined ? [] : PHONE_CHANNELS,
+    confirmations: [
+      'AuthenticatorApp' as const,
+      ...(options.messageGateway === undefined ? [] : PHONE_CHANNELS),
+    ],
   };
   const files = new DocumentFiles(
     uploads,
@@ -234,6 +238,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     plans,
     options.notifyParticipants.newVersion,
   );
+  const authenticators = new Authenticators(runtime, secrets);
   const signing = new Signing(
     runtime,
     blobs,
@@ -241,7 +246,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     directory,
     watch,
     links,
-    new SigningCodes(runtime, codeFor),
+    new SigningCodes(runtime, codeFor, authenticators),
     uploads,
     new CertificateSigning(
       runtime,
@@ -288,7 +293,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     reports,
     branding: new BrandingService(system, languageOf),
     documentPackages: new DocumentPackages(documents, pool, blobs, clock),
-    signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions),
+    signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions, authenticators),
     documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
     pendingReminders: new PendingReminders(store, directory, mails),
     documentOperations: new DocumentOperations(runtime, columns),

@@ -15,6 +15,7 @@ import { mailDefinition } from './mail/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
 import { reportDefinition } from './reports/reports.ts';
 import { userGroupDefinition } from './scim/groups.ts';
+import { authenticatorDefinition } from './signing/authenticators.ts';
 import { marksSessionDefinition } from './signing/marks-sessions.ts';
 import { flowActionDefinition } from './signing/signing-codes.ts';
 import { organizationDefinition } from './tenants/organizations.ts';
@@ -27,6 +28,7 @@ import { webhookSetDefinition } from './webhooks/webhooks.ts';
 const all: readonly ActorDefinition[] = [
   documentDefinition,
   flowActionDefinition,
+  authenticatorDefinition,
   uploadDefinition,
   segmentedUploadDefinition,
   organizationDefinition,

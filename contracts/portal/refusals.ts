@@ -12,6 +12,7 @@ export const UNKNOWN_FILES = [
 /** Codes of electronic signatures: wrong codes of mails and values of fields, and files. */
 export const ELECTRONIC_SIGNATURE = [
   'InvalidAuthenticationCode',
+  'TooManyRequests',
   'TooManyWrongCodes',
   'InvalidFieldValue',
   'SigningFailed',

@@ -125,7 +125,10 @@ export type Confirmation = (typeof CONFIRMATIONS)[ConfirmationFlag];
 /** Confirmations by a code that is sent to the telephone of the participant. */
 export const PHONE_CHANNELS = ['Sms', 'Whatsapp'] as const satisfies readonly Confirmation[];
 export type PhoneChannel = (typeof PHONE_CHANNELS)[number];
-/** Codes that a participant types, in the order of the page. */
+/** Codes that are sent to a participant. */
 export const CODE_CHANNELS = ['Email', ...PHONE_CHANNELS] as const;
 export type CodeChannel = (typeof CODE_CHANNELS)[number];
+/** Codes that a participant types, in the order of the page: those that are sent, and that of an authenticator app. */
+export const CODE_KINDS = [...CODE_CHANNELS, 'AuthenticatorApp'] as const;
+export type CodeKind = (typeof CODE_KINDS)[number];
 export const CONFIRMATION_FLAGS = Object.keys(CONFIRMATIONS) as readonly ConfirmationFlag[];

@@ -128,11 +128,13 @@ export type AuthenticationType = 'Email' | 'SMS' | 'Whatsapp' | 'AuthenticatorAp
 export interface Evidence {
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
-  /** `Email`, `SMS`, `Whatsapp` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
+  /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
   readonly authenticationTypes: readonly AuthenticationType[];
   readonly authenticatedEmail: string | null;
   /** Number that the confirmed code was sent to; absent = none. */
   readonly authenticatedPhone?: string;
+  /** Time at which the app of the confirmed code was set up, with a mailed code; absent = none. */
+  readonly authenticatorAppSince?: Millis;
   readonly authenticatedApplication: {
     readonly id: string;
     readonly name: string;

@@ -140,6 +140,7 @@ export async function startPagesServer(
     },
     recordView: async (access) => checkAccess(access),
     sendPhoneCode: async () => {},
+    resetApp: async () => {},
     sendCode: async (access, _channel, resend) => {
       checkAccess(access);
       note('code', { resend });

@@ -1,6 +1,6 @@
 /** Names of participants’ actions, and content of the signing page (docs/portal-values.md §§9 and 10). */
 
-import type { ActionType, CodeChannel, InitialsMode } from '../../../contracts/portal/words.ts';
+import type { ActionType, CodeKind, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
@@ -35,6 +35,16 @@ export type SigningAccess =
 
 /** First bytes of a file of a participant, which tell its type. */
 export const FIELD_FILE_HEADER_BYTES = 1024;
+
+/** An authenticator app that the participant sets up with the signature. */
+export interface AppEnrolment {
+  /** The secret in Base32, in groups of four. */
+  readonly secret: string;
+  /** QR code: squares of a side, and the dark ones as a path of SVG. */
+  readonly code: { readonly size: number; readonly path: string };
+  /** The encrypted secret, which comes back with a code. */
+  readonly sealed: string;
+}
 
 /** State and content of the signing page. */
 export interface SigningPageView {
@@ -106,8 +116,10 @@ export interface SigningPageView {
     readonly allowElectronicSignature: boolean;
     readonly participant: Participant;
     readonly marks: readonly Mark[];
-    /** Codes that an electronic signature requires, each with the masked address or number that it is sent to. */
-    readonly codes: readonly { readonly channel: CodeChannel; readonly to: string }[];
+    /** Codes that an electronic signature requires, each with the masked address or number that it is sent to, if it is. */
+    readonly codes: readonly { readonly channel: CodeKind; readonly to: string }[];
+    /** Absent: an app is set up, or is not needed. */
+    readonly enrolment?: AppEnrolment;
     readonly initialsMode: InitialsMode;
     /** To be filled in. @default none */
     readonly fields?: readonly DocumentField[];

@@ -40,6 +40,7 @@ const RECORDED: Readonly<Record<TrailAction | 'mailed' | 'expiring', DocumentHis
   'code-sent': 'CodeSent',
   'code-wrong': 'WrongCode',
   downloaded: 'Downloaded',
+  'authenticator-reset': 'Other',
 };
 
 export class DocumentHistory {

@@ -122,11 +122,13 @@ function planAction(
     initialsMode: input.signatureInitialsMode ?? null,
     xadesOptions: isSigning({ type }) ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
-  if (needsPhone(confirmations)) {
-    const people = plan.user === null ? plan.ruleUsers : [plan.user];
-    if (people.some(({ phone }) => phoneNumber(phone) === undefined))
-      throw invalid('A code by SMS or WhatsApp needs the phone of the user, as +351 912 345 678.');
-  }
+  const people = plan.user === null ? plan.ruleUsers : [plan.user];
+  if (needsPhone(confirmations) && people.some(({ phone }) => phoneNumber(phone) === undefined))
+    throw invalid('A code by SMS or WhatsApp needs the phone of the user, as +351 912 345 678.');
+  if (confirmations.includes('AuthenticatorApp') && people.some(({ email }) => email === null))
+    throw invalid(
+      'An authenticator app needs the e-mail address of the user, who sets it up with a mailed code.',
+    );
   return plan;
 }
 

@@ -147,6 +147,9 @@ function evidenceView(
     authenticatedEmail: evidence.authenticatedEmail,
     authenticatedPhoneNumberLastDigits: evidence.authenticatedPhone?.slice(-4) ?? null,
     authenticatedPhoneNumber: evidence.authenticatedPhone ?? null,
+    ...(evidence.authenticatorAppSince !== undefined && {
+      authenticatorAppEnrolledAt: new Date(evidence.authenticatorAppSince).toISOString(),
+    }),
     authenticatedApplication: evidence.authenticatedApplication,
     authenticatedSelfie: null,
     authenticatedPix: null,

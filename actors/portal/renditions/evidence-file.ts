@@ -22,7 +22,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `authenticatedPhoneNumber` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -49,6 +49,9 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       authenticatedEmail: evidence.authenticatedEmail,
       ...(evidence.authenticatedPhone !== undefined && {
         authenticatedPhoneNumber: evidence.authenticatedPhone,
+      }),
+      ...(evidence.authenticatorAppSince !== undefined && {
+        authenticatorAppEnrolledAt: new Date(evidence.authenticatorAppSince).toISOString(),
       }),
       authenticatedApplication: application && {
         id: application.id,

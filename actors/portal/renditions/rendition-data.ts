@@ -79,6 +79,7 @@ function personOf(
       authenticationTypes: evidence.authenticationTypes,
       authenticatedEmail: evidence.authenticatedEmail,
       authenticatedPhone: evidence.authenticatedPhone ?? null,
+      authenticatorAppSince: evidence.authenticatorAppSince ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
       typedName: evidence.typedName,
       geolocation:

@@ -4,6 +4,7 @@
  * Source: RFC 4226 §5.3, RFC 6238 §§4 and 5.2, RFC 4648 §6.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { encode } from 'uqr';
 
 /** Bytes of a secret. Source: RFC 4226 §4, R6. */
 export const TOTP_SECRET_BYTES = 20;
@@ -66,4 +67,30 @@ export function otpauthUri(issuer: string, account: string, secret: Buffer): str
   // A colon separates the two.
   const [service, name] = [issuer, account].map((text) => encodeURIComponent(text.replaceAll(':', ' ')));
   return `otpauth://totp/${service}:${name}?secret=${base32(secret)}&issuer=${service}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;
+}
+
+/** Content of an authenticator app: a person scans it, or types the secret. */
+export interface AppContent {
+  /** The secret in Base32, in groups of four. */
+  readonly secret: string;
+  readonly uri: string;
+  /** QR code of `uri`: squares of a side, and the dark ones as a path of SVG. */
+  readonly code: { readonly size: number; readonly path: string };
+}
+
+/** @param issuer and @param account as the app shows them */
+export function appContent(issuer: string, account: string, secret: Buffer): AppContent {
+  const uri = otpauthUri(issuer, account, secret);
+  return { secret: grouped(base32(secret)), uri, code: squares(uri) };
+}
+
+export function grouped(text: string): string {
+  return text.match(/.{1,4}/g)?.join('-') ?? '';
+}
+
+/** Dark squares of a QR code, with its quiet zone. */
+function squares(text: string): AppContent['code'] {
+  const rows = encode(text, { ecc: 'M', border: 4 }).data;
+  const path = rows.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return { size: rows.length, path: path.join('') };
 }

@@ -1,17 +1,17 @@
 /** Views of a document on the pages of its participants and observers. */
 
 import type { ActorSystem } from '@sealwright/runtime';
+import type { CodeKind } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
-import type { PageSignature, SigningPageView } from '../api/signing.ts';
+import type { AppEnrolment, PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
-import { neededCodes } from './signing-access.ts';
 
 export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
   const signatures = pageSignatures(context);
@@ -80,7 +80,8 @@ function pageSignatures(context: DocumentContext): readonly PageSignature[] {
 
 export function pageAction(
   { action, user }: { readonly action: FlowAction; readonly user: Participant },
-  needsEmailCode: boolean,
+  codes: readonly CodeKind[],
+  enrolment: AppEnrolment | undefined,
 ): NonNullable<SigningPageView['action']> {
   const { id, name, identifier, email, phone } = user;
   return {
@@ -91,13 +92,16 @@ export function pageAction(
     allowElectronicSignature: action.allowElectronicSignature,
     participant: { id, name, identifier, email, phone },
     marks: action.marks.map(withoutOrigin),
-    codes: neededCodes({ action, needsEmailCode }).map((channel) => ({
-      channel,
-      to: channel === 'Email' ? masked(email ?? '') : `***${phone?.slice(-2) ?? ''}`,
-    })),
+    codes: codes.map((channel) => ({ channel, to: toOf(channel, user) })),
+    ...(enrolment !== undefined && { enrolment }),
     initialsMode: action.initialsMode ?? 'None',
     ...(action.fields !== undefined && { fields: action.fields }),
   };
+}
+
+function toOf(channel: CodeKind, { email, phone }: Participant): string {
+  if (channel === 'AuthenticatorApp') return '';
+  return channel === 'Email' ? masked(email ?? '') : `***${phone?.slice(-2) ?? ''}`;
 }
 
 /** `ana.souza@example.org` → `a***a@example.org`. */

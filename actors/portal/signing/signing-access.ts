@@ -4,7 +4,7 @@
  */
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
-import { CODE_CHANNELS, type CodeChannel } from '../../../contracts/portal/words.ts';
+import { CODE_KINDS, type CodeKind, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type {
   DocumentContext,
@@ -172,13 +172,20 @@ export function assertVersion({ version }: Pick<DocumentContext, 'version'>, sho
 export function neededCodes({
   action,
   needsEmailCode,
-}: Pick<SigningCall, 'action' | 'needsEmailCode'>): readonly CodeChannel[] {
+}: Pick<SigningCall, 'action' | 'needsEmailCode'>): readonly CodeKind[] {
   if (!action.allowElectronicSignature) return [];
-  return CODE_CHANNELS.filter((channel) =>
-    channel === 'Email'
+  return CODE_KINDS.filter((kind) =>
+    kind === 'Email'
       ? needsEmailCode && !action.disableEmailAuthentication
-      : action.confirmations.includes(channel),
+      : action.confirmations.includes(kind),
   );
+}
+
+/** Codes that were right. */
+export interface ConfirmedCodes {
+  readonly kinds: readonly CodeKind[];
+  /** Time at which the authenticator app was set up; absent = no code of one. */
+  readonly appSince?: Millis;
 }
 
 /** Identifies the acting participant, and the files that came with the signature. */
@@ -188,20 +195,23 @@ export function evidenceOf(
   signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
     readonly values?: readonly FilledValue[] | undefined;
   },
-  confirmed: readonly CodeChannel[],
+  { kinds, appSince }: ConfirmedCodes,
   at: Millis,
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
   const { context, user, application, turn } = call;
-  const phone = confirmed.some((channel) => channel !== 'Email') ? phoneNumber(user.phone) : undefined;
+  const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))
+    ? phoneNumber(user.phone)
+    : undefined;
   const evidence: Evidence = {
     ipAddress: origin.ipAddress || null,
     userAgent: origin.userAgent.slice(0, 500) || null,
     authenticationTypes: [
-      ...confirmed.map((channel) => (channel === 'Sms' ? 'SMS' : channel)),
+      ...kinds.map((kind) => (kind === 'Sms' ? 'SMS' : kind)),
       ...(application === null ? [] : (['Application'] as const)),
     ],
-    authenticatedEmail: confirmed.includes('Email') ? user.email : null,
+    authenticatedEmail: kinds.includes('Email') ? user.email : null,
     ...(phone !== undefined && { authenticatedPhone: phone }),
+    ...(appSince !== undefined && { authenticatorAppSince: appSince }),
     authenticatedApplication: application && {
       id: application.id,
       name: application.name,

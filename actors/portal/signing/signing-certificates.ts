@@ -198,7 +198,7 @@ export class CertificateSigning {
         type: 'COMPLETE',
         id,
         value: signature.toString('base64'),
-        ...evidenceOf(owner, origin, { values: reservation.values }, [], clock.now()),
+        ...evidenceOf(owner, origin, { values: reservation.values }, { kinds: [] }, clock.now()),
         isQuiet: disableNotifications === true,
       });
       if (!outcome.accepted) {

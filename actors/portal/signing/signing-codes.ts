@@ -8,7 +8,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type ActorAddress, actorKind, defineActor, durable } from '@sealwright/runtime';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
-import { CODE_CHANNELS, type CodeChannel, type PhoneChannel } from '../../../contracts/portal/words.ts';
+import {
+  CODE_KINDS,
+  type CodeChannel,
+  type CodeKind,
+  type PhoneChannel,
+} from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import {
@@ -22,11 +27,13 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { Tenant } from '../api/callers.ts';
 import { documentOfConfirmation } from '../document-records/document-index.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
 import { messagesSince } from '../mail/mails.ts';
-import { assertTurn, neededCodes, type SigningCall } from './signing-access.ts';
+import { type Authenticators, appOwner } from './authenticators.ts';
+import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from './signing-access.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -61,6 +68,7 @@ export class SigningCodes {
   constructor(
     private readonly runtime: ServiceRuntime,
     private readonly codeFor: CodeLookup,
+    private readonly authenticators: Authenticators,
   ) {}
 
   /**
@@ -96,33 +104,54 @@ export class SigningCodes {
    */
   async confirm(
     call: SigningCall,
-    { emailCode, smsCode, whatsappCode }: Pick<ElectronicSigning, 'emailCode' | 'smsCode' | 'whatsappCode'>,
+    {
+      emailCode,
+      smsCode,
+      whatsappCode,
+      otpCode,
+      otpEnrolment,
+    }: Pick<ElectronicSigning, 'emailCode' | 'smsCode' | 'whatsappCode' | 'otpCode' | 'otpEnrolment'>,
     onWrong: () => Promise<void>,
-  ): Promise<readonly CodeChannel[]> {
-    const codes = { Email: emailCode?.trim(), Sms: smsCode?.trim(), Whatsapp: whatsappCode?.trim() };
-    const needed = neededCodes(call);
+  ): Promise<ConfirmedCodes> {
+    const codes = {
+      ...{ Email: emailCode?.trim(), Sms: smsCode?.trim(), Whatsapp: whatsappCode?.trim() },
+      AuthenticatorApp: otpCode?.trim(),
+    };
+    const needed = await codesToAsk(call, this.authenticators);
     // A code by e-mail counts also where none is needed; one by telephone is sent only where it is.
-    const given = CODE_CHANNELS.filter(
+    const given = CODE_KINDS.filter(
       (channel) => codes[channel] && (channel === 'Email' || needed.includes(channel)),
     );
     const missing = needed.find((channel) => !given.includes(channel));
     if (missing !== undefined)
-      throw new PortalRefusal(
-        'InvalidAuthenticationCode',
-        `The code that was sent by ${WAYS[missing]} is needed.`,
-        { details: { channel: missing } },
-      );
+      throw new PortalRefusal('InvalidAuthenticationCode', `The code ${WAYS[missing]} is needed.`, {
+        details: { channel: missing },
+      });
+    let appSince: number | undefined;
+    // That of the app is the last one: an app is set up only with the code that was mailed.
+    const enrolment = given.includes('Email') ? otpEnrolment : undefined;
     for (const channel of given) {
+      const code = codes[channel] ?? '';
       try {
-        await this.#check(holderOf(call, channel), codes[channel] ?? '');
+        if (channel !== 'AuthenticatorApp') await this.#check(holderOf(call, channel), code);
+        else appSince = await this.authenticators.confirm(ownerOf(call), code, enrolment);
       } catch (error) {
         if (!(error instanceof PortalRefusal)) throw error;
         await onWrong();
         // The page has a field for each, and marks the wrong one.
-        throw new PortalRefusal(error.code, error.message, { details: { channel } });
+        const { retryAfterSeconds } = error;
+        throw new PortalRefusal(error.code, error.message, {
+          details: { channel },
+          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        });
       }
     }
-    return given;
+    return { kinds: given, ...(appSince !== undefined && { appSince }) };
+  }
+
+  /** Refusals: `FlowActionNotFound`. */
+  async resetApp(call: SigningCall, tenant: Tenant): Promise<void> {
+    await this.authenticators.reset(tenant, ownerOf(call));
   }
 
   async #send(
@@ -180,10 +209,30 @@ export class SigningCodes {
   }
 }
 
-const WAYS = { Email: 'e-mail', Sms: 'SMS', Whatsapp: 'WhatsApp' } as const satisfies Record<
-  CodeChannel,
-  string
->;
+const WAYS = {
+  Email: 'that was sent by e-mail',
+  Sms: 'that was sent by SMS',
+  Whatsapp: 'that was sent by WhatsApp',
+  AuthenticatorApp: 'of the authenticator app',
+} as const satisfies Record<CodeKind, string>;
+
+/** Codes without which the action is not signed now: an app is set up with a mailed code, whatever the link asks for. */
+export async function codesToAsk(
+  call: Pick<SigningCall, 'context' | 'action' | 'user' | 'needsEmailCode'>,
+  authenticators: Pick<Authenticators, 'has'>,
+): Promise<readonly CodeKind[]> {
+  const needed = neededCodes(call);
+  if (!needed.includes('AuthenticatorApp') || needed.includes('Email')) return needed;
+  return (await authenticators.has(ownerOf(call))) ? needed : ['Email', ...needed];
+}
+
+/** Refusals: `InvalidFlowAction` for a participant without an address. */
+function ownerOf({ context, user }: Pick<SigningCall, 'context' | 'user'>) {
+  const owner = appOwner(context, user);
+  if (owner === undefined)
+    throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
+  return owner;
+}
 
 function holderOf({ context, turn }: SigningCall, channel: CodeChannel): CodeRecipient {
   return { documentId: context.id, ...turn, ...(channel !== 'Email' && { channel }) };

@@ -25,9 +25,11 @@ import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
+import { type Authenticators, appOwner } from './authenticators.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageAction, pageDocument, pageParticipants } from './page-views.ts';
 import { signingCall } from './signing-access.ts';
+import { codesToAsk } from './signing-codes.ts';
 import { visitOf } from './visits.ts';
 
 /** Time is divided into intervals of this length, milliseconds; a participant gets at most one new link in each. */
@@ -88,6 +90,7 @@ export class SigningPages {
     private readonly links: SigningLinks,
     private readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>,
     private readonly contents: Pick<Renditions, 'fileOf'>,
+    private readonly authenticators: Authenticators,
   ) {}
 
   /** Of a participant or an observer. Read-only for all callers. */
@@ -126,7 +129,7 @@ export class SigningPages {
       ...about,
       document: shown,
       isLinkOver: ticket.expired,
-      ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
+      ...(named && { action: await this.#action(context, named, ticket.needsEmailCode, state) }),
       participants: pageParticipants(context, ticket),
       ...(named?.user.email &&
         ticket.application === null &&
@@ -137,6 +140,23 @@ export class SigningPages {
           }),
         }),
     };
+  }
+
+  async #action(
+    context: DocumentContext,
+    named: NonNullable<ReturnType<typeof namedTurn>>,
+    needsEmailCode: boolean,
+    state: SigningPageView['state'],
+  ): Promise<NonNullable<SigningPageView['action']>> {
+    const { authenticators } = this;
+    const codes = await codesToAsk({ context, ...named, needsEmailCode }, authenticators);
+    const owner = codes.includes('AuthenticatorApp') ? appOwner(context, named.user) : undefined;
+    const isNew = state === 'ready' && owner !== undefined && !(await authenticators.has(owner));
+    return pageAction(
+      named,
+      codes,
+      isNew ? authenticators.enrolment(owner, context.organization.name) : undefined,
+    );
   }
 
   /**

@@ -11,7 +11,7 @@ import type {
   FieldUpload,
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
-import type { CodeChannel } from '../../../contracts/portal/words.ts';
+import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -21,6 +21,7 @@ import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
 import {
+  applicationPrincipal,
   participantPrincipal,
   recordAction,
   sendToDocument,
@@ -149,8 +150,9 @@ export class Signing {
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
-    const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
+    // Before the codes: one of an app would be used up by a refused value.
     const filledIn = await valuesOf(call, signing.fieldValues, this.runtime, this.uploads, this.blobs);
+    const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
     const id = ids.uuid();
     const { context, turn } = call;
     const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
@@ -184,7 +186,7 @@ export class Signing {
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
-    const evidence = evidenceOf(call, origin, {}, [], clock.now());
+    const evidence = evidenceOf(call, origin, {}, { kinds: [] }, clock.now());
     const { version } = call.context;
     const message = {
       type: 'APPROVE',
@@ -235,8 +237,24 @@ export class Signing {
   ): Promise<void> {
     const documentId = await this.codes.documentOf(tenant.organization.id, flowActionId);
     const call = await this.#call({ by: 'key', tenant, documentId, flowActionId });
-    const [channel = 'Sms'] = neededCodes(call);
+    const channel = PHONE_CHANNELS.find((one) => neededCodes(call).includes(one)) ?? 'Sms';
     await this.codes.send(call, channel, resend);
+  }
+
+  /** Removes the authenticator app of the participant. Refusals: `FlowActionNotFound`. */
+  async resetApp(
+    tenant: Tenant,
+    flowActionId: SigningCall['turn']['flowActionId'],
+    userId?: string,
+  ): Promise<void> {
+    const documentId = await this.codes.documentOf(tenant.organization.id, flowActionId);
+    const named = userId === undefined ? {} : { userId: userId as SigningCall['turn']['userId'] };
+    const call = await this.#call({ by: 'key', tenant, documentId, flowActionId, ...named });
+    await this.codes.resetApp(call, tenant);
+    await recordAction(this.runtime, call, {
+      ...{ action: 'authenticator-reset', principal: applicationPrincipal(tenant) },
+      ...{ detail: call.user.email, flowActionId },
+    });
   }
 
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {

@@ -5,7 +5,6 @@
  */
 import { hash } from 'node:crypto';
 import { durableIfAccepted } from '@sealwright/runtime';
-import { encode } from 'uqr';
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId, type UserId } from '../../../machines/ids.ts';
@@ -27,7 +26,14 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { callerName, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
-import { base32, otpauthUri, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
+import {
+  type AppContent,
+  appContent,
+  base32,
+  grouped,
+  TOTP_SECRET_BYTES,
+  verifyTotp,
+} from '../shared/totp.ts';
 import { ORGANIZATION } from './organizations.ts';
 import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from './passkeys.ts';
 import { recordSession, sessionOrigin } from './session-log.ts';
@@ -61,14 +67,9 @@ export interface PendingSignIn extends FactorOwner {
 }
 
 /** Content of an authenticator app. */
-export interface FactorEnrolment {
+export interface FactorEnrolment extends AppContent {
   /** The encrypted secret, good in this session. */
   readonly sealed: string;
-  /** The secret in Base32, in groups of four. */
-  readonly secret: string;
-  readonly uri: string;
-  /** QR code of `uri`: squares of a side, and the dark ones as a path of SVG. */
-  readonly code: { readonly size: number; readonly path: string };
 }
 
 export interface FactorState {
@@ -215,11 +216,9 @@ export class SecondFactors {
     const { ids } = this.runtime;
     const known = sealed === undefined ? undefined : this.#open(owner, sealed);
     const bytes = known ?? ids.bytes(TOTP_SECRET_BYTES);
-    const uri = otpauthUri(owner.organization, owner.email, bytes);
     return {
       sealed: known && sealed ? sealed : this.box.encrypt(bytes.toString('base64'), enrolmentPlace(owner)),
-      secret: grouped(base32(bytes)),
-      ...{ uri, code: squares(uri) },
+      ...appContent(owner.organization, owner.email, bytes),
     };
   }
 
@@ -472,15 +471,4 @@ function enrolmentPlace({ userId, sessionId }: FactorOwner): string {
 
 function digest(code: string): string {
   return hash('sha256', code);
-}
-
-function grouped(text: string): string {
-  return text.match(/.{1,4}/g)?.join('-') ?? '';
-}
-
-/** Dark squares of a QR code, with its quiet zone. */
-function squares(text: string): FactorEnrolment['code'] {
-  const rows = encode(text, { ecc: 'M', border: 4 }).data;
-  const path = rows.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return { size: rows.length, path: path.join('') };
 }

@@ -130,6 +130,9 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
           })
         : '',
     ),
+    typeof evidence?.authenticatorAppSince === 'number'
+      ? filled(words.byApp, { time: utcText(evidence.authenticatorAppSince) })
+      : '',
     evidence?.authenticationTypes.includes('Application') === true
       ? filled(words.byApplication, { name: evidence.applicationName ?? '' })
       : '',

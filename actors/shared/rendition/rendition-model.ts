@@ -39,6 +39,8 @@ export interface RenditionPerson {
     readonly authenticationTypes: readonly string[];
     readonly authenticatedEmail: string | null;
     readonly authenticatedPhone: string | null;
+    /** Time at which the authenticator app was set up. */
+    readonly authenticatorAppSince: Millis | null;
     readonly applicationName: string | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;

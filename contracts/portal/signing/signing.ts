@@ -138,10 +138,15 @@ const electronicSignature = members({
   ),
   smsCode: code('SMS'),
   whatsappCode: code('WhatsApp'),
-  otpCode: shown(maybeText, 'Accepted and ignored.', '123456'),
+  otpCode: shown(maybeText, 'Six digits of the authenticator app, where the action requires them.', '481516'),
+  otpEnrolment: maybeText.describe(
+    'Of the signing page, where the participant has no authenticator app yet.',
+  ),
   authenticationType: word(['SMS', 'AuthenticationApp'])
     .nullish()
-    .describe('Kind of `authenticationCode`. `SMS`: it is taken as `smsCode` or `whatsappCode`.'),
+    .describe(
+      'Kind of `authenticationCode`. `SMS`: it is taken as `smsCode` or `whatsappCode`; `AuthenticationApp`: as `otpCode`.',
+    ),
   authenticationCode: shown(
     maybeText,
     'Another spelling of the code that `authenticationType` names.',
@@ -198,6 +203,11 @@ const electronicSignature = members({
       emailCode: given.emailCode ?? undefined,
       smsCode: given.smsCode ?? older,
       whatsappCode: given.whatsappCode ?? older,
+      otpCode:
+        given.otpCode ??
+        (given.authenticationType === 'AuthenticationApp' ? given.authenticationCode : undefined) ??
+        undefined,
+      otpEnrolment: given.otpEnrolment ?? undefined,
       typedName: given.typedName ?? undefined,
       timeZoneOffset: given.userTimeZoneOffset ?? undefined,
       positions: positionsOf(given.signaturePosition, given.signaturePositions),

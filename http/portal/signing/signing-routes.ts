@@ -7,6 +7,7 @@ import {
   type Tenant,
   type Uploads,
 } from '../../../actors/portal/api.ts';
+import { resetAuthenticatorApp } from '../../../contracts/portal/signing/authenticator-apps.ts';
 import {
   approve,
   completeCertificateSignature,
@@ -115,6 +116,9 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
     ),
     handle(sendSmsCode, ({ tenant, body }) =>
       signing.sendPhoneCode(tenant, flowActionId(body.flowActionId), body.resend ?? false),
+    ),
+    handle(resetAuthenticatorApp, ({ tenant, body }) =>
+      signing.resetApp(tenant, flowActionId(body.flowActionId), body.userId ?? undefined),
     ),
     handle(uploadForField, async ({ params, query: { ticket, field }, header, stream, identity }) => {
       const body = streamOf({ stream });

@@ -199,6 +199,7 @@ export type TrailAction =
   | 'downloaded'
   | 'code-sent'
   | 'code-wrong'
+  | 'authenticator-reset'
   | 'mail-delivered'
   | 'mail-refused'
   | 'message-refused';

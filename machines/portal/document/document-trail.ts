@@ -29,6 +29,7 @@ const SENTENCES: { readonly [Action in TrailAction]: (name: string) => string } 
   downloaded: (name) => `${name} downloaded a file of the document.`,
   'code-sent': (name) => `A code was sent to ${name}.`,
   'code-wrong': (name) => `${name} entered a wrong code.`,
+  'authenticator-reset': (name) => `${name} removed the authenticator of a participant.`,
   'mail-delivered': (name) => `The mail server took an e-mail to ${name}.`,
   'mail-refused': (name) => `An e-mail to ${name} could not be delivered.`,
   'message-refused': (name) => `A code could not be sent to the telephone of ${name}.`,

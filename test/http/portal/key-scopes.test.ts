@@ -37,6 +37,7 @@ test('requests that sign or allow signing need the scope Sign, and only requests
       .map(({ method, path }) => `${method} ${path}`)
       .sort();
   t.deepEqual(named('Sign'), [
+    'POST /api/documents/authenticator-app-reset',
     'POST /api/documents/keys/{key}/approval',
     'POST /api/documents/keys/{key}/electronic-signature',
     'POST /api/documents/keys/{key}/email-authentication-code',

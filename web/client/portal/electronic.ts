@@ -54,9 +54,7 @@ export function startElectronic(
         disableNotifications: data.disableNotifications,
         signatureInitialsPositions: initials,
         fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
-        ...Object.fromEntries(
-          codes.map(({ channel, input }) => [`${channel.toLowerCase()}Code`, input.value]),
-        ),
+        ...Object.fromEntries(codes.flatMap(({ members }) => members())),
         ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
         ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
       }).catch((error: unknown) => {
@@ -84,9 +82,11 @@ export function startElectronic(
 }
 
 interface CodeField {
-  /** `Email`, `Sms` or `Whatsapp`. */
+  /** `Email`, `Sms`, `Whatsapp` or `AuthenticatorApp`. */
   readonly channel: string;
   readonly input: HTMLInputElement;
+  /** Of the request that signs. */
+  members(): readonly (readonly [name: string, value: string | undefined])[];
   /** Sends the first code. */
   open(): Promise<void>;
 }
@@ -99,9 +99,10 @@ async function sendAll(codes: readonly CodeField[]): Promise<void> {
 /** Starts the field of one code. */
 function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): CodeField {
   const { words } = data;
-  const { channel = '', to = '' } = field.dataset;
+  const { channel = '', to = '', sealed } = field.dataset;
+  const isApp = channel === 'AuthenticatorApp';
   const code = requireElement('input', HTMLInputElement, field);
-  const button = requireElement('button', HTMLElement, field);
+  const button = findElement('button', HTMLElement, field);
   const state = requireElement('[role="status"]', HTMLElement, field);
   const boxes = [...field.querySelectorAll('.boxes i')];
   let sent = false;
@@ -125,6 +126,7 @@ function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): Co
 
   /** Counts down on the button, which keeps the focus. */
   const wait = (seconds: number) => {
+    if (button === undefined) return;
     setText(button, seconds > 0 ? filled(words.codeAgainIn, { seconds }) : words.codeAgain);
     button.toggleAttribute('data-waiting', seconds > 0);
     if (seconds > 0) delay(1000, () => wait(seconds - 1));
@@ -145,7 +147,7 @@ function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): Co
       },
       button,
     );
-  button.addEventListener('click', () => {
+  button?.addEventListener('click', () => {
     if (button.hasAttribute('data-waiting')) return;
     code.focus();
     void send(sent);
@@ -153,8 +155,15 @@ function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): Co
   return {
     channel,
     input: code,
+    members: () =>
+      isApp
+        ? [
+            ['otpCode', code.value],
+            ['otpEnrolment', sealed],
+          ]
+        : [[`${channel.toLowerCase()}Code`, code.value]],
     async open() {
-      if (!sent) await send(false);
+      if (!sent && !isApp) await send(false);
     },
   };
 }

@@ -136,7 +136,7 @@ function ElectronicForm({ action, words }: Parts) {
         </div>
       </div>
       {action.codes.map((code) => (
-        <CodeField code={code} words={words} />
+        <CodeField code={code} words={words} enrolment={action.enrolment} />
       ))}
       <Initials action={action} words={words} id="electronic-initials" />
       <Button type="submit" rank="main" big disabled>
@@ -164,21 +164,37 @@ const CODE_LENGTH = 6;
 function CodeField({
   code: { channel, to },
   words: { signing },
-}: Pick<Parts, 'words'> & { readonly code: Parts['action']['codes'][number] }) {
-  const id = `${channel.toLowerCase()}-code`;
+  enrolment,
+}: Pick<Parts, 'words'> & {
+  readonly code: Action['codes'][number];
+  readonly enrolment: Action['enrolment'];
+}) {
+  const isApp = channel === 'AuthenticatorApp';
+  const id = isApp ? 'otp-code' : `${channel.toLowerCase()}-code`;
   const isMail = channel === 'Email';
-  const label = isMail
-    ? filled(signing.code, { email: to })
-    : filled(signing.phoneCode, { to, channel: channel === 'Sms' ? 'SMS' : 'WhatsApp' });
+  const label = isApp
+    ? signing.appCode
+    : isMail
+      ? filled(signing.code, { email: to })
+      : filled(signing.phoneCode, { to, channel: channel === 'Sms' ? 'SMS' : 'WhatsApp' });
+  const isNew = isApp && enrolment !== undefined;
   return (
-    <div class="one-time" data-channel={channel} data-to={to}>
+    <div
+      class="one-time"
+      data-channel={channel}
+      data-to={to}
+      data-sealed={isNew ? enrolment.sealed : undefined}
+    >
+      {isNew && <AppEnrolment enrolment={enrolment} signing={signing} />}
       <div class="row">
         <label for={id} class="grow">
           {label}
         </label>
-        <Button id={isMail ? 'send-code' : `send-${id}`} class="send-code" rank="quiet" disabled>
-          {signing.script.codeAgain}
-        </Button>
+        {!isApp && (
+          <Button id={isMail ? 'send-code' : `send-${id}`} class="send-code" rank="quiet" disabled>
+            {signing.script.codeAgain}
+          </Button>
+        )}
       </div>
       <div class="boxes">
         <input
@@ -194,6 +210,27 @@ function CodeField({
       </div>
       <span class="unseen" id={`${id}-state`} role="status" />
     </div>
+  );
+}
+
+function AppEnrolment({
+  enrolment: { secret, code },
+  signing,
+}: {
+  readonly enrolment: NonNullable<Action['enrolment']>;
+  readonly signing: PageTexts['signing'];
+}) {
+  return (
+    <>
+      <p class="hint">{signing.appSetUp}</p>
+      <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={signing.appPicture}>
+        <rect width={code.size} height={code.size} fill="#fff" />
+        <path d={code.path} fill="#000" />
+      </svg>
+      <p class="hint">
+        {signing.appKey} <code class="secret">{secret}</code>
+      </p>
+    </>
   );
 }
 

@@ -272,6 +272,7 @@ export const OF_NOBODY = new Set([
   'POST /api/uploads/bytes',
   'POST /api/uploads/segmented-upload-ticket',
   'POST /api/documents/sms-authentication-code',
+  'POST /api/documents/authenticator-app-reset',
   'POST /api/users/notify-pending',
   'GET /api/documents/operations',
   'GET /api/document-drafts',

@@ -69,6 +69,7 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'GET /api/documents/operations/{id}': 'Read',
   'POST /api/documents/operations/{id}/cancellation': 'Manage',
   'POST /api/documents/sms-authentication-code': 'scope',
+  'POST /api/documents/authenticator-app-reset': 'scope',
   'POST /api/documents/validate-signatures': 'scope',
   'DELETE /api/documents/{id}': 'Manage',
   'GET /api/documents/{id}': 'Read',
@@ -183,6 +184,7 @@ const BODIES: { readonly [route: string]: (ids: Placed) => object } = {
   'POST /api/documents/{id}/folder': ({ folder }) => ({ folderId: folder }),
   'POST /api/documents/batch/folder': ({ document, folder }) => ({ documents: [document], folderId: folder }),
   'POST /api/documents/sms-authentication-code': ({ action }) => ({ flowActionId: action }),
+  'POST /api/documents/authenticator-app-reset': ({ action }) => ({ flowActionId: action }),
   'POST /api/organizations/users': () => ({ name: 'U', email: 'u@example.org' }),
   'POST /api/users/notify-pending': () => ({ emails: ['u@example.org'] }),
 };

@@ -26,6 +26,7 @@ test.after.always(() => ending?.());
 /** Operations that refuse every request, with the code that their description names. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['POST /api/documents/sms-authentication-code', 'FlowActionNotFound'],
+  ['POST /api/documents/authenticator-app-reset', 'FlowActionNotFound'],
 ]);
 
 const EXAMPLES: ReadonlyMap<string, object> = new Map(
