@@ -37,7 +37,7 @@ const OPERATE_JOBS: Access = { scope: 'operate', reach: 'jobs' };
 const ADMINISTER: Access = { scope: 'administer', reach: 'service' };
 
 /** Every operation that is not anonymous. Pages and their parts are in `accessOf`: they hold no data of the service. */
-const OPERATIONS: { readonly [operation: string]: Access } = {
+const OPERATIONS = {
   'POST /api/files': SUBMIT,
   'POST /api/validate': { scope: 'read', reach: 'caller' },
   'GET /api/jobs': READ_JOBS,
@@ -90,7 +90,30 @@ const OPERATIONS: { readonly [operation: string]: Access } = {
   'POST /api/keys': ADMINISTER,
   'POST /api/keys/{name}/rotate': ADMINISTER,
   'POST /api/keys/{name}/revoke': ADMINISTER,
-};
+} as const satisfies { readonly [operation: string]: Access };
+export type OperationName = keyof typeof OPERATIONS;
+
+/** True when these scopes permit an operation. @param scopes absent: all */
+export function hasScope(
+  scopes: readonly AccessScope[] | undefined,
+  { scope }: Pick<Access, 'scope'>,
+): boolean {
+  return scope === 'any' || scopes === undefined || scopes.includes(scope);
+}
+
+/** The same decision, for what a page offers to a person, whose reach is the whole service. */
+export function mayCall(scopes: readonly AccessScope[] | undefined, operation: OperationName): boolean {
+  return hasScope(scopes, OPERATIONS[operation]);
+}
+
+/** Operations that these scopes do not permit. */
+export function refusedTo(scopes: readonly AccessScope[] | undefined): readonly OperationName[] {
+  return (Object.keys(OPERATIONS) as OperationName[]).filter((name) => !mayCall(scopes, name));
+}
+
+export function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name);
+}
 
 /** The decision about an operation; undefined: there is none. */
 export function accessOf({
@@ -103,5 +126,7 @@ export function accessOf({
   readonly group: string;
 }): Access | undefined {
   const isFrame = method === 'GET' && (group === 'Pages' || group === 'Description');
-  return OPERATIONS[`${method} ${path}`] ?? (isFrame ? ANY : undefined);
+  const name = `${method} ${path}`;
+  if (isOperation(name)) return OPERATIONS[name];
+  return isFrame ? ANY : undefined;
 }

@@ -5,10 +5,12 @@
  */
 
 import { z } from 'zod';
+import { refusedTo } from '../../contracts/batch/access.ts';
 import { actorParams } from '../../contracts/batch/actors.ts';
 import { jobParams } from '../../contracts/batch/jobs.ts';
 import { framedPage, type LinkGroup } from '../../web/pages/batch/layout.tsx';
 import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
+import { forReader } from '../../web/pages/batch/rights.tsx';
 import type { SystemInfo } from '../../web/pages/batch/system.tsx';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
@@ -54,7 +56,7 @@ export function pageGroups(mails: boolean): readonly LinkGroup[] {
       links: [
         { href: '/actors', text: 'Actors', icon: 'workflow' },
         { href: '/runtime', text: 'Nodes', icon: 'server' },
-        { href: '/keys', text: 'Access keys', icon: 'hash' },
+        { href: '/keys', text: 'Access keys', icon: 'hash', needs: 'GET /api/keys' },
         { href: '/certificates', text: 'Certificates', icon: 'badge-check' },
         { href: '/system', text: 'System', icon: 'sliders-horizontal' },
         { href: '/scalar/v1', text: 'API', icon: 'code' },
@@ -89,7 +91,7 @@ export function pageRoutes(
             reply: 'page',
             refusals: [],
           },
-          () => {
+          ({ identity }) => {
             const html = framedPage({
               title,
               path: path.split('{', 1)[0] ?? path,
@@ -98,7 +100,8 @@ export function pageRoutes(
               styles: ['pages.css', ...styles],
               script: `${script}.js`,
               pollSeconds,
-              main: main(systemInfo),
+              main: forReader(refusedTo(identity?.scopes), main(systemInfo)),
+              scopes: identity?.scopes,
               ...(path === '/system' && { data: systemInfo }),
             });
             return page(200, html);

@@ -34,7 +34,7 @@ export function validateRoutes(
   validation: Batch['validation'],
   { maxUploadBytes, version, groups }: ValidateRoutesOptions,
 ): readonly AnyRoute[] {
-  const framed = (main: Frame['main']) =>
+  const framed = (main: Frame['main'], scopes: Frame['scopes']) =>
     framedPage({
       title: 'Validate',
       path: '/validate',
@@ -43,10 +43,11 @@ export function validateRoutes(
       styles: ['pages.css'],
       script: 'validate.js',
       main,
+      scopes,
     });
   return [
-    handle(validatePage, () => page(200, framed(ValidationForm()))),
-    handle(validateFile, async ({ stream, header }, answer) => {
+    handle(validatePage, ({ identity }) => page(200, framed(ValidationForm(), identity?.scopes))),
+    handle(validateFile, async ({ stream, header, identity }, answer) => {
       if (stream === undefined) throw new Error('The route reads its body as a stream.');
       const password = readPassword(header(PASSWORD_HEADER));
       const upload = await readUploadForm(stream, {
@@ -73,7 +74,7 @@ export function validateRoutes(
           password: password ?? readTypedPassword(fields.get('password')),
         });
         const accept = header('accept');
-        if (prefersHtml(accept)) return page(200, framed(ReportView({ fileName, report })));
+        if (prefersHtml(accept)) return page(200, framed(ReportView({ fileName, report }), identity?.scopes));
         if (asksForJson(accept)) return answer(200, reported(fileName, report));
         return {
           kind: 'asset',

@@ -1,5 +1,5 @@
 /** Compares what a caller may do with what an operation needs, which `contracts/batch/access.ts` decides. */
-import type { Access } from '../../../contracts/batch/access.ts';
+import { type Access, hasScope } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { Identity } from './auth.ts';
 
@@ -12,8 +12,7 @@ type Rights = Pick<Identity, 'scopes' | 'profiles' | 'folders'>;
 
 /** The right that is missing, as the end of a sentence; undefined: none. */
 function missing(rights: Rights, { scope, reach }: Access): string | undefined {
-  const { scopes } = rights;
-  if (scope !== 'any' && scopes !== undefined && !scopes.includes(scope)) return `lack the scope ${scope}`;
+  if (!hasScope(rights.scopes, { scope })) return `lack the scope ${scope}`;
   if (isBound(rights) && reach === 'service')
     return 'are bound to profiles or folders, and this request concerns the whole service';
   return undefined;

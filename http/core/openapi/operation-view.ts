@@ -29,7 +29,8 @@ export interface OperationView {
   };
 }
 
-export function operationView(method: string, path: string, operation: OperationView): Html {
+/** @param mayTry false: the reader may not send it */
+export function operationView(method: string, path: string, operation: OperationView, mayTry: boolean): Html {
   const { operationId: id, security, summary, description } = operation;
   const open = security.length === 0 ? html` <span class="chip">no login needed</span>` : undefined;
   const scopes = new Set(security.flatMap((one) => Object.values(one).flat()));
@@ -42,7 +43,7 @@ ${
     ? undefined
     : html`<p>${richText(description)}</p>
 `
-}${parametersView(operation)}${bodyView(operation)}${responsesView(operation)}${tryView(method, path, operation)}
+}${parametersView(operation)}${bodyView(operation)}${responsesView(operation)}${mayTry ? tryView(method, path, operation) : undefined}
 </article>`;
 }
 

@@ -3,8 +3,9 @@
  * from other hosts.
  */
 
+import { isOperation, mayCall } from '../../../contracts/batch/access.ts';
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
-import { framedPage, type LinkGroup } from '../../../web/pages/batch/layout.tsx';
+import { type Frame, framedPage, type LinkGroup } from '../../../web/pages/batch/layout.tsx';
 import type { OpenApiDocument } from './document.ts';
 import { type OperationView, operationView } from './operation-view.ts';
 import { richText, schemaView } from './schema-view.ts';
@@ -18,6 +19,8 @@ export function referencePage(
     readonly documentPath: string;
     readonly assets?: string;
     readonly keyHeader?: string;
+    /** Scopes of the reader, who gets no form for what they do not permit. @default all */
+    readonly scopes?: Frame['scopes'];
   },
 ): string {
   const { info, tags, paths, components } = document;
@@ -42,10 +45,14 @@ export function referencePage(
           html`<li data-for="${operation.operationId}"><a href="#${operation.operationId}"><span class="method ${method}">${method.toUpperCase()}</span> ${path}</a></li>`,
       )}</ul></li>`,
   );
+  const mayTry = (method: string, path: string) => {
+    const name = `${method.toUpperCase()} ${path}`;
+    return frame.scopes === undefined || !isOperation(name) || mayCall(frame.scopes, name);
+  };
   const sections = groups.map(
     ({ name, description, members }) => html`<section aria-labelledby="${groupId(name)}">
 <h2 id="${groupId(name)}">${name}</h2><p>${richText(description)}</p>
-${lines(members.map(({ method, path, operation }) => operationView(method, path, operation)))}
+${lines(members.map(({ method, path, operation }) => operationView(method, path, operation, mayTry(method, path))))}
 </section>`,
   );
   const main = html`<div class="reference">
@@ -78,6 +85,7 @@ ${lines(
     search: false,
     ...(frame.assets !== undefined && { assets: frame.assets }),
     session: frame.keyHeader === undefined,
+    scopes: frame.scopes,
     version: info.version,
     styles: ['pages.css', 'reference.css'],
     script: 'reference.js',

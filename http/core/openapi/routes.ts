@@ -4,6 +4,7 @@
  * Source: docs/batch-values.md §0, §1 row 9 and §2.
  */
 import { z } from 'zod';
+import { ACCESS_SCOPES, type AccessScope } from '../../../contracts/batch/access.ts';
 import type { LinkGroup } from '../../../web/pages/batch/layout.tsx';
 import { cachedJson, type JsonReply, page } from '../reply.ts';
 import { type AnyRoute, type AuthPolicy, PLAIN_GET, route } from '../router.ts';
@@ -39,19 +40,27 @@ export function withReference(
   description: ApiDescription,
   framing: ReferenceFrame,
 ): readonly AnyRoute[] {
-  let made: { readonly document: JsonReply; readonly earlier: JsonReply; readonly html: string } | undefined;
+  let made: { readonly document: JsonReply; readonly earlier: JsonReply } | undefined;
+  /** The page by the scopes of the reader. */
+  const pages = new Map<string, string>();
   // Built on the first request, so that it does not delay the start.
   const describe = () => {
     if (made === undefined) {
       const document = describeApi(all, description);
-      const frame = { ...framing, path: REFERENCE_PATH, documentPath: DOCUMENT_PATH };
       made = {
         document: cachedJson(200, document),
         earlier: cachedJson(200, asOpenApi30(document)),
-        html: referencePage(document, frame),
       };
     }
     return made;
+  };
+  const pageFor = (given: readonly AccessScope[] | undefined) => {
+    const scopes = given && ACCESS_SCOPES.filter((scope) => given.includes(scope));
+    const key = scopes?.join() ?? '*';
+    const frame = { ...framing, path: REFERENCE_PATH, documentPath: DOCUMENT_PATH, scopes };
+    const known = pages.get(key) ?? referencePage(describeApi(all, description), frame);
+    pages.set(key, known);
+    return known;
   };
   const all: readonly AnyRoute[] = [
     ...routes,
@@ -78,7 +87,7 @@ export function withReference(
       description: 'Loads nothing from other hosts.',
       auth: framing.auth.page,
       responses: { 200: 'page' },
-      handle: () => page(200, describe().html),
+      handle: ({ identity }) => page(200, pageFor(identity?.scopes)),
     }),
   ];
   return all;

@@ -7,6 +7,7 @@ import type { Changes } from '../../../clients/typescript/batch.d.ts';
 import { Button } from '../../components/controls.tsx';
 import { StateOf } from '../../components/surfaces.tsx';
 import { Clock, Mode, type TimeMode } from '../../components/time.tsx';
+import { forReader } from '../../pages/batch/rights.tsx';
 import { delay, requireElement, setText } from '../dom.ts';
 import { type ApiProblem, getJson, problemOf, setVersion, toast } from './api.ts';
 import { showCounts } from './counts.ts';
@@ -36,7 +37,9 @@ const PAUSE_SECONDS = 1;
 /** Nothing of these can come back. */
 const ENDS: ReadonlySet<string> = new Set(['job.not-found', 'actor.not-found']);
 
-const { poll = '5' } = document.body.dataset;
+const { poll = '5', refused = '' } = document.body.dataset;
+const refusedOperations = refused.split(',');
+
 const main = requireElement('main');
 const times = requireElement('#times', HTMLSelectElement);
 
@@ -60,7 +63,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
     if (drawn === undefined) return;
     render(
       <Mode.Provider value={mode}>
-        <Clock.Provider value={serverNow()}>{drawn}</Clock.Provider>
+        <Clock.Provider value={serverNow()}>{forReader(refusedOperations, drawn)}</Clock.Provider>
       </Mode.Provider>,
       main,
     );

@@ -1,9 +1,9 @@
 /** `/keys`: named API keys, with their scopes, and making, rotating and revoking them. */
 import type { AccessKeys } from '../../../clients/typescript/batch.d.ts';
-import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import type { View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 export interface AccessKeyActions {
   make(): void;
@@ -15,9 +15,9 @@ export function AccessKeysView({ data, actions }: View<AccessKeys, AccessKeyActi
   return (
     <>
       <PageHead title="Access keys">
-        <Button id="make-key" rank="main" onClick={() => actions?.make()}>
+        <ActionButton sends="POST /api/keys" id="make-key" rank="main" onClick={() => actions?.make()}>
           Make a key
-        </Button>
+        </ActionButton>
       </PageHead>
       <p class="muted">Keys of programs beside the configured one. A secret is shown once.</p>
       <Card>
@@ -37,12 +37,21 @@ export function AccessKeysView({ data, actions }: View<AccessKeys, AccessKeyActi
                 <Time at={lastUsedAt} />,
                 createdBy,
                 <>
-                  <Button id={`rotate-${name}`} onClick={() => actions?.rotate(name)}>
+                  <ActionButton
+                    sends="POST /api/keys/{name}/rotate"
+                    id={`rotate-${name}`}
+                    onClick={() => actions?.rotate(name)}
+                  >
                     {secrets.length > 1 ? 'Rotate again' : 'Rotate'}
-                  </Button>{' '}
-                  <Button id={`revoke-${name}`} rank="bad" onClick={() => actions?.revoke(name)}>
+                  </ActionButton>{' '}
+                  <ActionButton
+                    sends="POST /api/keys/{name}/revoke"
+                    id={`revoke-${name}`}
+                    rank="bad"
+                    onClick={() => actions?.revoke(name)}
+                  >
                     Revoke
-                  </Button>
+                  </ActionButton>
                 </>,
               ],
             }),

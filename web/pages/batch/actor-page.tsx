@@ -5,6 +5,7 @@ import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { describeNext, describePath, MachinePicture, MachineText } from './machine-picture.tsx';
 import { ActorLink, counted, JobLink, State, Trouble, troubleText, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 export interface ActorData {
   readonly actor: Actor;
@@ -35,7 +36,8 @@ export function ActorView({ data, actions }: View<ActorData, ActorActions>) {
         <Button id="copy" onClick={() => actions?.copy()}>
           Copy as curl
         </Button>
-        <Button
+        <ActionButton
+          sends="POST /api/actors/{kind}/{id}/restart"
           id="restart"
           rank="main"
           icon="play"
@@ -43,7 +45,7 @@ export function ActorView({ data, actions }: View<ActorData, ActorActions>) {
           onClick={({ currentTarget }) => actions?.restart(currentTarget)}
         >
           Let it go on
-        </Button>
+        </ActionButton>
       </PageHead>
       {data === undefined || actor === undefined ? (
         <Skeleton lines={8} label="The actor is being loaded." />

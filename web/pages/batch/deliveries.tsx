@@ -5,8 +5,8 @@ import type {
   PortalWebhookOrganizations,
   WebhookDeliveryList,
 } from '../../../clients/typescript/batch.d.ts';
+import type { OperationName } from '../../../contracts/batch/access.ts';
 import { DELIVERY_STATUSES, MAIL_STATUSES } from '../../../contracts/deliveries.ts';
-import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Table, type TableRow } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import {
@@ -25,6 +25,7 @@ import {
   Trouble,
   troubleText,
 } from './parts.tsx';
+import { ActionButton, useMayCall } from './rights.tsx';
 
 export interface ResendActions extends Pick<ListActions, 'filter' | 'turn'> {
   resend(button: HTMLButtonElement, id: string): void;
@@ -65,12 +66,7 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
     key: id,
     cells: [
       mail.hasText ? (
-        <>
-          <a href={`${address}/html`}>{title}</a>{' '}
-          <a href={`${address}/text`} aria-label={`As text: ${title}`}>
-            as text
-          </a>
-        </>
+        <MailText address={address} title={title} />
       ) : (
         // The retention has ended: `Portal:MailFolderKeepDays`.
         `${title}${mail.textRemoved ? ' (text no longer kept)' : ''}`
@@ -81,30 +77,51 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
       lastError && <Trouble>{`${lastError.code}: ${lastError.message}`}</Trouble>,
       <Time at={mail.createdAt} />,
       isUnsent && (
-        <SendAgain id={`resend-${id}`} about={`to ${to}`} onPress={(button) => actions?.resend(button, id)} />
+        <SendAgain
+          id={`resend-${id}`}
+          sends="POST /api/mails/{id}/resend"
+          about={`to ${to}`}
+          onPress={(button) => actions?.resend(button, id)}
+        />
       ),
     ],
   };
 }
 
+function MailText({ address, title }: { readonly address: string; readonly title: string }) {
+  const mayRead = useMayCall('GET /api/mails/{id}/html');
+  if (!mayRead) return <>{title}</>;
+  return (
+    <>
+      <a href={`${address}/html`}>{title}</a>{' '}
+      <a href={`${address}/text`} aria-label={`As text: ${title}`}>
+        as text
+      </a>
+    </>
+  );
+}
+
 /** @param about read after the label, which many rows have */
 function SendAgain({
   id,
+  sends,
   about,
   onPress,
 }: {
   readonly id: string;
+  readonly sends: OperationName;
   readonly about: string;
   readonly onPress: (button: HTMLButtonElement) => void;
 }) {
   return (
-    <Button
+    <ActionButton
+      sends={sends}
       id={id}
       aria-label={`Send again ${about}`}
       onClick={({ currentTarget }) => onPress(currentTarget)}
     >
       Send again
-    </Button>
+    </ActionButton>
   );
 }
 
@@ -134,9 +151,13 @@ export function WebhooksView({
   return (
     <>
       <PageHead title="Webhooks">
-        <Button id="replay" onClick={({ currentTarget }) => actions?.replay(currentTarget)}>
+        <ActionButton
+          sends="POST /api/webhooks/replay"
+          id="replay"
+          onClick={({ currentTarget }) => actions?.replay(currentTarget)}
+        >
           Send all failed ones again
-        </Button>
+        </ActionButton>
       </PageHead>
       <h2>Ends of jobs</h2>
       <Filters query={query} actions={actions}>
@@ -158,6 +179,7 @@ export function WebhooksView({
               <Time at={delivery.createdAt} />,
               <SendAgain
                 id={`resend-${delivery.id}`}
+                sends="POST /api/webhooks/deliveries/{id}/resend"
                 about={`${delivery.type} of ${delivery.jobId.slice(0, 8)}`}
                 onPress={(button) => actions?.resend(button, delivery.id)}
               />,
@@ -276,6 +298,7 @@ function portalRow(
       <Time at={delivery.createdAt} />,
       <SendAgain
         id={`portal-resend-${id}`}
+        sends="POST /api/webhooks/portal/{organizationId}/deliveries/{id}/resend"
         about={`${delivery.type} of ${documentId?.slice(0, 8) ?? 'no document'}`}
         onPress={(button) => actions?.resend(button, id, true)}
       />,

@@ -1,9 +1,9 @@
 /** `/failures`: failed jobs by cause, with what to do, and a retry of all jobs of a cause. */
 import type { Failures } from '../../../clients/typescript/batch.d.ts';
-import { Button } from '../../components/controls.tsx';
 import { Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { counted, JobLink, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 export function FailuresView({ data, actions }: View<Failures, { retry(errorCode: string): void }>) {
   const jobs = data && counted(data.examined, 'failed job', 'failed jobs');
@@ -25,9 +25,14 @@ export function FailuresView({ data, actions }: View<Failures, { retry(errorCode
             </>
           }
           aside={
-            <Button id={`retry-${errorCode}`} icon="rotate-cw" onClick={() => actions?.retry(errorCode)}>
+            <ActionButton
+              sends="POST /api/operations"
+              id={`retry-${errorCode}`}
+              icon="rotate-cw"
+              onClick={() => actions?.retry(errorCode)}
+            >
               Retry all of them
-            </Button>
+            </ActionButton>
           }
         >
           <div class="body stack">

@@ -1,9 +1,9 @@
 /** `/input`: a card for each input folder, and rescans. */
 import type { Folders } from '../../../clients/typescript/batch.d.ts';
-import { Button } from '../../components/controls.tsx';
 import { Card, Facts, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { State, Trouble, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 /** A folder with the numbers of its jobs. */
 export type FolderData = Folders['folders'][number] & { readonly waiting: number; readonly failed: number };
@@ -17,13 +17,14 @@ export function InputView({ data: folders, actions }: View<readonly FolderData[]
   return (
     <>
       <PageHead title="Input folders">
-        <Button
+        <ActionButton
+          sends="POST /api/rescan"
           id="rescan-all"
           icon="rotate-cw"
           onClick={({ currentTarget }) => actions?.rescan(currentTarget)}
         >
           Rescan all
-        </Button>
+        </ActionButton>
       </PageHead>
       {folders === undefined && <Skeleton lines={6} label="The folders are being loaded." />}
       {folders?.length === 0 && (
@@ -43,12 +44,13 @@ export function InputView({ data: folders, actions }: View<readonly FolderData[]
             </>
           }
           aside={
-            <Button
+            <ActionButton
+              sends="POST /api/rescan"
               id={`rescan-${folder.name}`}
               onClick={({ currentTarget }) => actions?.rescan(currentTarget, folder.name)}
             >
               Rescan this
-            </Button>
+            </ActionButton>
           }
         >
           <div class="body">

@@ -18,6 +18,7 @@ import {
   Total,
   Trouble,
 } from './parts.tsx';
+import { ActionButton, useMayCall } from './rights.tsx';
 
 /** Views that operators ask for often; the address has the filters of each. */
 const VIEWS = [
@@ -62,6 +63,7 @@ export function JobListView({
 }: ListView<JobList, JobListActions> & { readonly isFiltered?: boolean; readonly selection?: Selection }) {
   const ids = list?.items.map(({ id }) => id) ?? [];
   const areAll = ids.length > 0 && ids.every((id) => selection.ids.has(id));
+  const mayAct = useMayCall('POST /api/operations');
   const shown = `?${query}`.replace(/[?&]page=\d+$|\?$/, '');
   return (
     <>
@@ -100,33 +102,39 @@ export function JobListView({
         <Button onClick={() => actions?.clear()}>Clear</Button>
       </Filters>
       <p class="ways">
-        <Button id="retry-all" onClick={() => actions?.whole('retry')}>
+        <ActionButton sends="POST /api/operations" id="retry-all" onClick={() => actions?.whole('retry')}>
           Retry all failed jobs of this list
-        </Button>
-        <Button id="cancel-all" onClick={() => actions?.whole('cancel')}>
+        </ActionButton>
+        <ActionButton sends="POST /api/operations" id="cancel-all" onClick={() => actions?.whole('cancel')}>
           Cancel all waiting jobs of this list
-        </Button>
+        </ActionButton>
       </p>
       <Card aside={<Total list={list} one="job" many="jobs" />}>
         <Table
           id="rows"
           caption="Jobs"
-          heads={[
-            <input
-              type="checkbox"
-              aria-label="Select all of this page"
-              checked={areAll}
-              disabled={selection.running !== undefined}
-              onChange={() => actions?.select(ids, !areAll)}
-            />,
-            ...JOB_HEADS,
-          ]}
-          rows={list?.items.map((job) => selectableRow(job, selection, actions))}
+          heads={
+            mayAct
+              ? [
+                  <input
+                    type="checkbox"
+                    aria-label="Select all of this page"
+                    checked={areAll}
+                    disabled={selection.running !== undefined}
+                    onChange={() => actions?.select(ids, !areAll)}
+                  />,
+                  ...JOB_HEADS,
+                ]
+              : JOB_HEADS
+          }
+          rows={list?.items.map((job) => (mayAct ? selectableRow(job, selection, actions) : jobRow(job)))}
           empty={isFiltered ? 'No job fits.' : 'No job fits. Upload a file, or put one into an input folder.'}
         />
       </Card>
       <Paging list={list} actions={actions} />
-      <p class="muted small">In the table, j and k go from row to row, and x selects. The key / searches.</p>
+      <p class="muted small">
+        In the table, j and k go from row to row{mayAct && ', and x selects'}. The key / searches.
+      </p>
       <JobSelection selection={selection} actions={actions} />
     </>
   );
@@ -189,22 +197,24 @@ function JobSelection({
       text={running ?? (results.size > 0 ? `${done} done, ${refused} refused` : selected)}
       onClear={() => actions?.selectNone()}
     >
-      <Button
+      <ActionButton
+        sends="POST /api/jobs/{id}/retry"
         id="retry-selected"
         icon="rotate-cw"
         aria-disabled={!isIdle}
         onClick={() => actions?.chosen('retry')}
       >
         Retry {counted(ids.size, 'job', 'jobs')}
-      </Button>
-      <Button
+      </ActionButton>
+      <ActionButton
+        sends="POST /api/jobs/{id}/cancel"
         id="cancel-selected"
         icon="ban"
         aria-disabled={!isIdle}
         onClick={() => actions?.chosen('cancel')}
       >
         Cancel…
-      </Button>
+      </ActionButton>
     </SelectionBar>
   );
 }

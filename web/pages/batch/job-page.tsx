@@ -5,6 +5,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { shortDuration, Time, TimeOfDay } from '../../components/time.tsx';
 import { ActorLink, JobLink, State, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
 type Pairs = Parameters<typeof Facts>[0]['pairs'];
@@ -45,15 +46,17 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
             Download
           </ButtonLink>
         )}
-        <Button
+        <ActionButton
+          sends="POST /api/jobs/{id}/cancel"
           id="cancel"
           rank="bad"
           hidden={!isWaiting}
           onClick={({ currentTarget }) => actions?.cancel(currentTarget)}
         >
           Cancel
-        </Button>
-        <Button
+        </ActionButton>
+        <ActionButton
+          sends="POST /api/jobs/{id}/retry"
           id="retry"
           rank="main"
           icon="rotate-cw"
@@ -61,7 +64,7 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
           onClick={({ currentTarget }) => actions?.retry(currentTarget)}
         >
           Retry
-        </Button>
+        </ActionButton>
       </PageHead>
       {job?.errorMessage && (
         <div class="cause">

@@ -3,6 +3,7 @@
  * styles are separate files, because the Content-Security-Policy forbids inline ones.
  */
 
+import { type AccessScope, mayCall, type OperationName, refusedTo } from '../../../contracts/batch/access.ts';
 import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -12,7 +13,10 @@ import { Brandmark } from '../../components/surfaces.tsx';
 /** Links of the navigation under one name. */
 export interface LinkGroup {
   readonly name: string;
-  readonly links: readonly Omit<PageLink, 'isCurrent'>[];
+  readonly links: readonly (Omit<PageLink, 'isCurrent'> & {
+    /** Read by the page, when not all readers may. */
+    readonly needs?: OperationName;
+  })[];
 }
 
 export interface Frame {
@@ -32,6 +36,8 @@ export interface Frame {
   readonly pollSeconds?: number;
   /** A page with a search of its own has none of the service. @default true */
   readonly search?: boolean;
+  /** Scopes of the reader. @default all */
+  readonly scopes?: readonly AccessScope[] | undefined;
   readonly main: Content;
   /** Data for the script. */
   readonly data?: unknown;
@@ -39,7 +45,7 @@ export interface Frame {
 
 export function framedPage(frame: Frame): string {
   const { title, path, groups, version, main, script, pollSeconds } = frame;
-  const { assets = '/assets', session = true, search = true } = frame;
+  const { assets = '/assets', session = true, search = true, scopes } = frame;
   return documentText(
     <html lang="en">
       <head>
@@ -55,7 +61,11 @@ export function framedPage(frame: Frame): string {
         ))}
         {script !== undefined && <script type="module" src={`${assets}/${script}`} />}
       </head>
-      <body class={groups.length > 0 ? 'shell' : undefined} data-poll={pollSeconds}>
+      <body
+        class={groups.length > 0 ? 'shell' : undefined}
+        data-poll={pollSeconds}
+        data-refused={refusedTo(scopes).join() || undefined}
+      >
         <a class="skip" href="#main">
           Skip to the content
         </a>
@@ -67,7 +77,9 @@ export function framedPage(frame: Frame): string {
               label="Pages"
               groups={groups.map(({ name, links }) => ({
                 name,
-                links: links.map((link) => ({ ...link, isCurrent: isInside(path, link.href) })),
+                links: links
+                  .filter(({ needs }) => needs === undefined || mayCall(scopes, needs))
+                  .map(({ needs: _needs, ...link }) => ({ ...link, isCurrent: isInside(path, link.href) })),
               }))}
             />
           )}

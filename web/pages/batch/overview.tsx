@@ -8,12 +8,12 @@ import type {
   StatisticsSeries,
 } from '../../../clients/typescript/batch.d.ts';
 import { Chart, Spark, sum } from '../../components/chart.tsx';
-import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
 import { Badge, Card, PageHead, Skeleton, Table, Tile } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
 import { counted, JOB_HEADS, jobRow, State, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 /** Time ranges, and the number of intervals of their charts. */
 export const RANGES = {
@@ -109,14 +109,15 @@ export function PauseButton({
   readonly onPress: (button: HTMLButtonElement) => void;
 }) {
   return (
-    <Button
+    <ActionButton
+      sends={paused === true ? 'POST /api/pipeline/resume' : 'POST /api/pipeline/pause'}
       id="toggle"
       icon={paused === true ? 'play' : 'pause'}
       hidden={paused === undefined}
       onClick={({ currentTarget }) => onPress(currentTarget)}
     >
       {paused === true ? 'Resume' : 'Pause'}
-    </Button>
+    </ActionButton>
   );
 }
 
@@ -263,9 +264,13 @@ function Attention({ data, actions }: View<OverviewData, OverviewActions>) {
                   {remedy !== null && <>. {remedy}</>}
                 </div>
               </div>
-              <Button id={`retry-${errorCode}`} onClick={() => actions?.retry(errorCode)}>
+              <ActionButton
+                sends="POST /api/operations"
+                id={`retry-${errorCode}`}
+                onClick={() => actions?.retry(errorCode)}
+              >
                 Retry {jobs}
-              </Button>
+              </ActionButton>
             </li>
           ))}
           {data.others.map(({ text, href, icon }) => (

@@ -1,9 +1,9 @@
 /** `/runtime`: the nodes on the store, and the threads, pool, store and memory of the one that answers. */
 import type { Runtime } from '../../../clients/typescript/batch.d.ts';
-import { Button } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Progress, Table, type TableRow, Tile } from '../../components/surfaces.tsx';
 import { duration, Time } from '../../components/time.tsx';
 import { counted, State, Trouble, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 const MEGABYTE = 1_000_000;
 
@@ -143,13 +143,14 @@ function nodeRow(
       node.draining ? (
         ''
       ) : (
-        <Button
+        <ActionButton
+          sends="POST /api/runtime/nodes/{id}/drain"
           id={`drain-${own}`}
           aria-label={`Drain ${own}`}
           onClick={({ currentTarget }) => actions?.drain(currentTarget, own)}
         >
           Drain
-        </Button>
+        </ActionButton>
       ),
     ],
   };

@@ -1,10 +1,10 @@
 /** `/system`: the pipeline's switch, readiness, profiles, and the program itself. */
 import type { BatchOperations, PipelineState, Readiness } from '../../../clients/typescript/batch.d.ts';
-import { Button } from '../../components/controls.tsx';
 import { Card, Facts, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { PauseButton } from './overview.tsx';
 import { State, type View } from './parts.tsx';
+import { ActionButton } from './rights.tsx';
 
 /** Program data that `/system` shows in addition to the API. */
 export type SystemInfo = readonly (readonly [name: string, value: string])[];
@@ -29,9 +29,13 @@ export function SystemView({
   return (
     <>
       <PageHead title="System">
-        <Button id="cleanup" onClick={({ currentTarget }) => actions?.cleanup(currentTarget)}>
+        <ActionButton
+          sends="POST /api/cleanup"
+          id="cleanup"
+          onClick={({ currentTarget }) => actions?.cleanup(currentTarget)}
+        >
           Cleanup
-        </Button>
+        </ActionButton>
         <PauseButton paused={data?.state.paused} onPress={(button) => actions?.toggle(button)} />
       </PageHead>
       <div class="columns halves">
