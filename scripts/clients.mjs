@@ -37,7 +37,15 @@ const LANGUAGES = {
       ]),
     ],
   },
-  csharp: { generator: 'csharp-netcore', names: (api) => ['--package-name', `Sealwright.${titled(api)}`] },
+  csharp: {
+    generator: 'csharp-netcore',
+    isForOneFile: true,
+    names: (api) => [
+      ...['--package-name', `Sealwright.${titled(api)}`],
+      // Requests are sent by the HTTP client of the platform. Later versions have that themselves.
+      ...(isNewer ? ['--library', 'httpclient'] : ['-t', join(ROOT, 'scripts/clients/csharp')]),
+    ],
+  },
   php: {
     generator: 'php',
     isForOneFile: true,

@@ -48,7 +48,7 @@ const LONG = [
   'commands/{actors,backup,decrypt,doctor,health,mcp,program,store-copy,verify-history,verify/*}*',
   'runtime/{crash/{kill,*-long},examples,packed}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
-  'project/{layout,release}',
+  'project/{clients,layout,release}',
   'bench/command*',
   'deploy/chart',
   'postgres/*',
@@ -56,7 +56,7 @@ const LONG = [
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
 const RELEASE = [
-  'project/clients',
+  'project/clients-before-release',
   'runtime/crash/kill-long',
   'service/shards-{two,four}*',
   'service/soak/soak*',

@@ -1,0 +1,56 @@
+/** Generates clients and runs programs that use them. */
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { freshFolder, start } from '../commands/program.ts';
+
+export const PROGRAMS = resolve('test/project/clients');
+/** Programs that clients need, beside that of the generator. */
+const TOOLS: { readonly [language: string]: string } = {
+  python: 'python3',
+  php: 'php',
+  go: 'go',
+  csharp: 'mcs',
+};
+
+/** Generates into a folder; resolves with what the program printed. The wait for the generator is minutes on a busy machine. */
+export async function generated(t: ExecutionContext, language: string): Promise<string | undefined> {
+  t.timeout(900_000, 'a generator that loads a JVM for each client, and a compiler');
+  for (const tool of ['java', TOOLS[language] ?? 'java']) {
+    if (spawnSync('which', [tool]).status === 0) continue;
+    if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') t.fail(`${tool} is not here`);
+    t.log(`${tool} is not here; nothing was tested`);
+    t.pass();
+    return undefined;
+  }
+  const out = freshFolder();
+  await promisify(execFile)(process.execPath, ['scripts/clients.mjs', language, '--out', out], {
+    maxBuffer: 1e8,
+  });
+  return out;
+}
+
+/** Runs a program with the address and key of a fresh service, and a file to sign. */
+export async function smoke(command: string, words: readonly string[], env: object = {}): Promise<string> {
+  const cwd = freshFolder();
+  const service = start(cwd, ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0']);
+  try {
+    await service.says(/\[INF\] Ready/);
+    const { batchUrl } = JSON.parse(readFileSync(join(cwd, 'data/db/service.json'), 'utf8')) as {
+      batchUrl: string;
+    };
+    const file = join(cwd, 'hello.txt');
+    writeFileSync(file, 'hello');
+    const BATCH_KEY = readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim();
+    const { stdout } = await promisify(execFile)(command, [...words, file], {
+      env: { ...process.env, BATCH_URL: batchUrl, BATCH_KEY, ...env },
+      timeout: 240_000,
+    });
+    return stdout;
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
+}
