@@ -31,7 +31,7 @@ async function run(context: BenchContext): Promise<void> {
   const warmUp = Math.ceil(files * WARM_UP);
   const of = files + warmUp;
   context.progress('the bare loop', 0, of);
-  const before = await bareLoop(join(workFolder, 'bare'), files);
+  const before = await bareLoop(join(workFolder, 'bare-before'), files);
   const service = await PipelineService.open(join(workFolder, 'service'));
   await service.prepare('warm-up', warmUp);
   await service.prepare('document', files);
@@ -46,7 +46,7 @@ async function run(context: BenchContext): Promise<void> {
   if (context.settings.damage) damage(join(service.layout.output, damaged));
   await service.verify(of, context, { by: 'our own check' });
   context.progress('the bare loop again', of, of);
-  const after = await bareLoop(join(workFolder, 'bare'), files);
+  const after = await bareLoop(join(workFolder, 'bare-after'), files);
 
   context.limit(BARE_LOOP, (before.perSecond + after.perSecond) / 2, '/s');
   context.figure(`published, ${IN_FLIGHT} jobs in flight`, files / seconds, '/s', {

@@ -132,8 +132,15 @@ const DEADLINE_MS = 15 * 60_000;
 /** Default heap limit, MiB. Files are read in chunks or as buffers outside the heap: no task needs nearly as much. */
 const HEAP_MIB = 1024;
 
-/** Tasks per batch: large enough to amortize the hand-over, small enough that a slow task delays few others. */
-const BATCH_SIZE = 8;
+/**
+ * Tasks per batch: large enough to amortize the hand-over, small enough that a slow task delays few others. A batch is
+ * answered as one, so its jobs share steps in one transaction, syncs and the next claim; people wait for no other tasks.
+ */
+const BATCH_SIZE = { job: 16, portal: 8 };
+
+function batchSize({ task }: PoolTask): number {
+  return task.startsWith('portal.') ? BATCH_SIZE.portal : BATCH_SIZE.job;
+}
 
 /** Concurrent tasks in one I/O thread: the maximum number of jobs in flight (`Pipeline:MaxConcurrency`). */
 const WAITING_AT_ONCE = 32;
@@ -167,9 +174,9 @@ export class SigningPool {
       clock: options.clock,
       log: options.log,
     };
-    this.#small = new WorkerGroup({ ...shared, atOnce: 1, batchSize: BATCH_SIZE, isLazy: false });
-    this.#large = new WorkerGroup({ ...shared, atOnce: 1, batchSize: 1, isLazy: true });
-    const lazy = { ...shared, batchSize: 1, isLazy: true };
+    this.#small = new WorkerGroup({ ...shared, atOnce: 1, batchSize, isLazy: false });
+    this.#large = new WorkerGroup({ ...shared, atOnce: 1, batchSize: () => 1, isLazy: true });
+    const lazy = { ...shared, batchSize: () => 1, isLazy: true };
     this.#ioAlone = new WorkerGroup({ ...lazy, threads: 1, atOnce: 1 });
     this.#io = new WorkerGroup({ ...lazy, atOnce: WAITING_AT_ONCE, retryIn: this.#ioAlone });
   }

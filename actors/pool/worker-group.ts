@@ -252,8 +252,8 @@ export interface Waiting {
 
 export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' | 'isWarmedUp'> {
   readonly threads: number;
-  /** Maximum number of tasks per batch. */
-  readonly batchSize: number;
+  /** Maximum number of tasks per batch that begins with this task. */
+  readonly batchSize: (first: PoolTask) => number;
   /** True: threads start with the first task. */
   readonly isLazy: boolean;
   readonly clock: Pick<Clock, 'after' | 'elapsed'>;
@@ -357,7 +357,9 @@ export class WorkerGroup {
         if ((this.#runningOf.get(partition) ?? 0) >= bound(partition)) return 0;
         const suspect = items.findIndex(({ isSuspect }) => isSuspect);
         if (suspect === 0) return 1;
-        return Math.min(share, this.#options.batchSize, suspect < 0 ? items.length : suspect);
+        const [first] = items;
+        if (first === undefined) return 0;
+        return Math.min(share, this.#options.batchSize(first.task), suspect < 0 ? items.length : suspect);
       });
       if (taken === undefined) return;
       void this.#work(thread, taken.partition, taken.items);

@@ -46,7 +46,7 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
   const files = context.settings.files;
   const cold = Math.min(COLD_FILES, files);
   const workFolder = context.temporaryFolder();
-  const bare = [await bareLoop(join(workFolder, 'bare'), files, kind, key)];
+  const bare = [await bareLoop(join(workFolder, 'bare-before'), files, kind, key)];
   const service = await PipelineService.open(join(workFolder, 'service'), {
     kind,
     ...(signer && { signer }),
@@ -59,7 +59,7 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
     const wakeUps = totalWakeUps();
     const warm = await measured(service, `${name}: warm`, 'warm', files, context);
     tellCounts(name, files, service, before, totalWakeUps() - wakeUps, context);
-    bare.push(await bareLoop(join(workFolder, 'bare'), files, kind, key));
+    bare.push(await bareLoop(join(workFolder, 'bare-after'), files, kind, key));
     tellRatios(name, first, warm, bare, context);
     await service.verify(cold + files, context, { by: 'the engine', most: JUDGED });
     return warm;

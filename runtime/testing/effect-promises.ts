@@ -114,6 +114,27 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     assert.equal(await store.nextEffectDue(), undefined);
   });
 
+  promise('effects that were due before leased ones are leased when they come later', async (store) => {
+    await must(store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 30), effectOf(A, 1, 1, 40)] }));
+    const keysOf = async (now: number, limit: number) =>
+      (await store.leaseEffects(now, limit)).map((effect) => effect.key);
+    assert.deepEqual(await keysOf(50, 1), ['job/a/1/0']);
+    assert.deepEqual(await keysOf(50, 9), ['job/a/1/1']);
+    await must(store, stepOf(B, 0, { effects: [effectOf(B, 1, 0, 20), effectOf(B, 1, 1, 50)] }));
+    assert.deepEqual(await keysOf(50, 9), ['job/b/1/0', 'job/b/1/1']);
+    await store.deferEffect('job/a/1/1', 10, 'no answer');
+    assert.deepEqual(await keysOf(50, 9), ['job/a/1/1']);
+    await store.releaseEffects(['job/a/1/0']);
+    assert.deepEqual(await keysOf(50, 9), ['job/a/1/0']);
+    assert.equal(await store.takeEffect('job/a/1/0', 5, null), false);
+    await store.releaseEffects(['job/a/1/0']);
+    assert.equal(await store.takeEffect('job/a/1/0', 5, null), true);
+    assert.deepEqual(await keysOf(50, 9), ['job/a/1/0']);
+    // The clock was set back.
+    await must(store, stepOf(B, 1, { effects: [effectOf(B, 2, 0, 3)] }));
+    assert.deepEqual(await keysOf(4, 9), ['job/b/2/0']);
+  });
+
   promise('a deferred effect comes back at its time with its failure counted', async (store) => {
     const effect = effectOf(A, 1, 0, 10);
     await must(store, stepOf(A, 0, { effects: [effect] }));

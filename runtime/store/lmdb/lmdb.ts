@@ -119,6 +119,8 @@ class LmdbStore implements ActorStore {
   readonly #release: Release;
   readonly #committer: Committer;
   readonly #leased = new Set<EffectKey>();
+  /** Every effect of the common queue that is due before this time is leased: leases begin to read here. */
+  #leasedBefore: Millis = 0;
   /** Deferrals in progress: such an effect is readable as deferred a moment before its lease ends. */
   readonly #deferrals = new Map<EffectKey, Promise<void>>();
   #closed: Promise<void> | undefined;
@@ -153,6 +155,7 @@ class LmdbStore implements ActorStore {
     const revoke = this.#committer.attach(port2, ({ serial, steps, gone }) => {
       this.#tables.root.resetReadTxn();
       for (const key of gone) this.#leased.delete(key);
+      this.#leasedBefore = 0;
       tell({ serial, steps: steps.map(stepOfText) });
     });
     return { store: { folder: this.#folder, port: port1 }, revoke };
@@ -170,18 +173,32 @@ class LmdbStore implements ActorStore {
     return readActors(this.#tables, query);
   }
 
-  commit(step: Step): Promise<Committed> {
-    return this.#committer.commit(step);
+  async commit(step: Step): Promise<Committed> {
+    try {
+      return await this.#committer.commit(step);
+    } finally {
+      // Also after a failure, which leaves open whether the step is stored.
+      for (const { dueAt } of step.effects) this.#leasedBefore = Math.min(this.#leasedBefore, dueAt);
+    }
   }
 
   async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
-    const deferral = this.#committer.defer(key, until, error);
+    const deferral = this.#defer(key, until, error);
     this.#deferrals.set(key, deferral);
     await deferral.finally(() => this.#deferrals.delete(key));
   }
 
+  async #defer(key: EffectKey, until: Millis, error: string | null): Promise<void> {
+    try {
+      await this.#committer.defer(key, until, error);
+    } finally {
+      this.#leasedBefore = Math.min(this.#leasedBefore, until);
+    }
+  }
+
   async releaseEffects(keys: readonly EffectKey[]): Promise<void> {
     for (const key of keys) this.#leased.delete(key);
+    this.#leasedBefore = 0;
   }
 
   settleEffects(keys: readonly EffectKey[]): Promise<void> {
@@ -192,7 +209,7 @@ class LmdbStore implements ActorStore {
     const late: Promise<void>[] = [];
     for (const effect of await effectsDueAfter(this.#tables, this, now)) {
       const latest = latestDue(effect, now);
-      if (effect.dueAt > latest) late.push(this.#committer.defer(effect.key, latest, null));
+      if (effect.dueAt > latest) late.push(this.#defer(effect.key, latest, null));
     }
     await Promise.all(late);
   }
@@ -232,7 +249,7 @@ class LmdbStore implements ActorStore {
     const table = partition === undefined ? due : partitions;
     const keys =
       partition === undefined
-        ? due.getKeys({ end: [now, AFTER_ALL_TEXT] })
+        ? due.getKeys({ start: [this.#leasedBefore], end: [now, AFTER_ALL_TEXT] })
         : partitions.getKeys({ start: [partition], end: [partition, now, AFTER_ALL_TEXT] });
     for (const key of keys) {
       const own = partition === undefined ? key : key.slice(1);
@@ -244,6 +261,9 @@ class LmdbStore implements ActorStore {
       this.#leased.add(name);
       if (leased.length === limit) break;
     }
+    // An effect may be stored later that is due in the same millisecond.
+    if (partition === undefined)
+      this.#leasedBefore = leased.length < limit ? now : (leased.at(-1)?.dueAt ?? 0);
     return leased;
   }
 
@@ -339,12 +359,16 @@ class LmdbStore implements ActorStore {
     if (this.#leased.has(key) || !fitsKey(own) || !this.#tables.effects.doesExist(own)) return false;
     // Nobody leases it until the change is written.
     this.#leased.add(key);
-    await this.#committer.defer(key, due, error).catch((failure: unknown) => {
+    await this.#defer(key, due, error).catch((failure: unknown) => {
       this.#leased.delete(key);
+      this.#leasedBefore = 0;
       throw failure;
     });
     // A counted failure has released it already, and it may be leased again.
-    if (error === null) this.#leased.delete(key);
+    if (error === null) {
+      this.#leased.delete(key);
+      this.#leasedBefore = Math.min(this.#leasedBefore, due);
+    }
     return true;
   }
 

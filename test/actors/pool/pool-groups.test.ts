@@ -1,6 +1,6 @@
 /** Organizations take turns in the pool, large tasks hold up no small ones, and threads end only once they are loaded. */
 
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@sealwright/runtime';
@@ -51,10 +51,10 @@ async function poolFixture(t: ExecutionContext, threads: number) {
       for (const task of [...deadlines]) task();
     },
     /** Begins a task that never ends; `begun` resolves once a thread is at it. */
-    async hold(organization: string, bytes: number, how: 'hang' | 'spin' = 'hang') {
+    hold(organization: string, bytes: number, how: 'hang' | 'spin' = 'hang') {
       jobs += 1;
       const fileName = `${how}.txt`;
-      await writeFile(path(fileName), '');
+      writeFileSync(path(fileName), '');
       const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
       const input = { sha256: empty, length: 0, mtimeMs: 0, inode: '', readAt: 0 };
       const answer = pool.run(
@@ -136,7 +136,7 @@ test('a stalled task is listed before its deadline, with the state of its thread
     ['spin', 'computing'],
   ] as const) {
     const { hold, pool, pass, passDeadlines } = await poolFixture(t, 1);
-    const { answer, begun } = await hold('a', 10, how);
+    const { answer, begun } = hold('a', 10, how);
     // A thread that does not respond is one that has not begun, too.
     await begun();
     t.deepEqual(pool.stalled(), []);
@@ -152,6 +152,27 @@ test('a stalled task is listed before its deadline, with the state of its thread
     passDeadlines();
     t.like(await answer, { ok: false, code: 'pool.deadline' });
     t.deepEqual(pool.stalled(), []);
+  }
+});
+
+test('a thread takes up to 16 jobs at once, and up to 8 tasks that people wait for', async (t) => {
+  for (const [task, size] of [
+    ['stage', 16],
+    ['portal.picture', 8],
+  ] as const) {
+    const { pool, hold, pass } = await poolFixture(t, 1);
+    const others = (from: number, to: number) => {
+      for (let n = from; n < to; n += 1)
+        if (task === 'stage')
+          void pool.run({ task, jobId: `job-${n}`, fileName: 'a.txt', originalPath: 'missing.txt' });
+        else void pool.run({ task, documentId: `document-${n}`, picture: Buffer.alloc(0), pdf: null });
+    };
+    others(0, size - 1);
+    const { begun } = hold('', 10);
+    others(size - 1, 3 * size);
+    await begun();
+    pass(226_000);
+    t.is(pool.stalled().length, size);
   }
 });
 
