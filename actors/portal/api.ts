@@ -52,6 +52,7 @@ export type {
   FactorOwner,
   FactorState,
   GivenProof,
+  PendingSignIn,
   SecondFactors,
 } from './tenants/second-factors.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';

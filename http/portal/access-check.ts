@@ -16,7 +16,7 @@ import type {
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { mayUsePage, USER_SCOPES } from '../../machines/portal/user-rights.ts';
+import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/user-rights.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
@@ -159,10 +159,10 @@ function sessionOf(
   return { cookie, formToken, needsToken: method !== 'GET' && method !== 'HEAD' };
 }
 
-/** Refusals: `Unauthorized` for a session that is over, `Forbidden` without its token. */
+/** Refusals: `Unauthorized` for a session that is over, `Forbidden` without its token, or the proof of the person. */
 function admitSession(
   { cookie, formToken, needsToken }: ScriptSession,
-  { caller, header }: IncomingRequest,
+  { caller, header, method, path }: IncomingRequest,
   signIn: Pick<UserSignIn, 'session' | 'isPending'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
@@ -173,6 +173,11 @@ function admitSession(
       throw new PortalRefusal('Unauthorized', 'The session is over; sign in again.');
     }
     if (needsToken) requireFormToken(user, formToken);
+    if (user.owes !== undefined && user.owes !== 'sign-in-first' && needsProof(method, path))
+      throw new PortalRefusal(
+        'Forbidden',
+        'The session needs a proof of the person: change it on the pages.',
+      );
     return { admitted: true, identity: tenantOf(user, origin), setCookie: undefined };
   });
 }

@@ -23,6 +23,7 @@ import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
 import { createPortalAccessCheck } from './access-check.ts';
+import { withProof } from './account/proof-pages.ts';
 import { portalConventions } from './conventions.ts';
 import { handle } from './handle.ts';
 import { createBodyReading } from './input/body-reading.ts';
@@ -154,7 +155,7 @@ export function portalRoutes(
     ...webhookRoutes(webhooks),
     ...mailRoutes(service.mails, documents),
     ...systemRoutes(runId),
-    ...pageRoutes,
+    ...withProof(pageRoutes, service.secondFactors),
     FAVICON_ROUTE,
     ...assetRoutes(['reference.js', 'pages.css', 'reference.css', ...fonts], {
       prefix: REFERENCE_ASSETS,

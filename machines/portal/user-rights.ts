@@ -36,3 +36,26 @@ export function mayUsePage(role: UserRole, policy: string, method: string, path:
 export function maySend(role: UserRole, path: string): boolean {
   return mayUsePage(role, path.startsWith('/organization') ? 'user-administrator' : 'user', 'POST', path);
 }
+
+/** Forms and operations below these paths change keys, users or identity. */
+const CHANGES_OF_IDENTITY = [
+  '/organization/applications',
+  '/organization/users',
+  '/organization/second-factor',
+  '/account/second-factor',
+  '/api/organizations/users',
+];
+/** Those below them that do not, or that ask for a code themselves. */
+const WITHOUT_PROOF = new Set([
+  // It takes something away only, and must not wait.
+  '/organization/users/{userId}/sessions',
+  '/account/second-factor/removal',
+  '/account/second-factor/recovery-codes',
+  '/account/second-factor/passkeys/name',
+]);
+
+/** True when a request with a session needs a proof of the person that is not old. @param path with `{name}` of parameters */
+export function needsProof(method: string, path: string): boolean {
+  if (method === 'GET' || method === 'HEAD' || WITHOUT_PROOF.has(path)) return false;
+  return CHANGES_OF_IDENTITY.some((one) => path === one || path.startsWith(`${one}/`));
+}

@@ -59,7 +59,7 @@ export interface FactorOwner {
 export interface PendingSignIn extends FactorOwner {
   /** False: it must be set up first. */
   readonly hasFactor: boolean;
-  /** False: the person was not proven lately, so no passkey, which signs in alone, is added. */
+  /** False: the person was not proven lately, so the factor is not set up by who found the session open. */
   readonly isProven: boolean;
   /** The request to a passkey; undefined without one. */
   readonly request: PasskeyRequest | undefined;
@@ -274,6 +274,12 @@ export class SecondFactors {
     if (outcome.kind !== 'done') return outcome;
     await this.#begun(owner, begins, from);
     return { kind: 'done', result: begins.token };
+  }
+
+  /** Proves the person in the open session. Refusals: `Forbidden` as `#requireOwn`, since wrong codes lock. */
+  async prove(owner: FactorOwner, given: GivenProof, from: RequestOrigin): Promise<FactorOutcome<void>> {
+    await this.#requireOwn(owner);
+    return this.#prove(owner, given, from, { proves: owner.sessionId });
   }
 
   /** Removes the app; needs a code. */

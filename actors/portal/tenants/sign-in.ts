@@ -21,6 +21,8 @@ import {
   isUnseen,
   mayEnterBy,
   needsFactor,
+  type OwedProof,
+  owedProof,
   PENDING_LIFETIME_MS,
   SIGN_IN_LIFETIME_MS,
   type SignInLink,
@@ -57,8 +59,8 @@ export interface SignedInUser {
   readonly branding?: PageBranding | undefined;
   /** Must come with every form and request that changes something. */
   readonly formToken: string;
-  /** Time at which the person was last proven in the session; undefined = not. */
-  readonly provenAt: number | undefined;
+  /** Proof of the person that is owed before keys, users and identity are changed; absent: was proven lately. */
+  readonly owes?: OwedProof | undefined;
 }
 
 /** Content of a valid link. */
@@ -260,7 +262,7 @@ export class UserSignIn {
   async session(token: string): Promise<SignedInUser | undefined> {
     const open = await this.#open(token);
     if (open === undefined || open.isPending) return undefined;
-    const { user, session, role, organization } = open;
+    const { user, session, role, organization, owes } = open;
     const { userId, secret, sha256 } = parseToken(token);
     const { organizationId } = session;
     if (isUnseen(session, this.runtime.clock.now()))
@@ -281,7 +283,7 @@ export class UserSignIn {
         ...(rights !== undefined && { rights }),
       },
       branding: await pageLookOf(this.runtime.system, organization),
-      ...{ formToken: formTokenOf(secret), provenAt: session.provenAt },
+      ...{ formToken: formTokenOf(secret), owes },
     };
   }
 
@@ -304,6 +306,7 @@ export class UserSignIn {
     return {
       ...{ user, session, role, organization: organizationOf(organizationId, actor.context) },
       isPending: needsFactor(session, user, requireSecondFactor),
+      owes: owedProof(session, user, this.runtime.clock.now()),
     };
   }
 

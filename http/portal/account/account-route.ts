@@ -183,7 +183,7 @@ function accountRoute<Params, Body>(
 }
 
 /** The path with its parameters in their places. */
-function filledPath(path: string, params: unknown): string {
+export function filledPath(path: string, params: unknown): string {
   const values = Object.entries(params ?? {});
   return values.reduce(
     (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(String(value))),

@@ -3,42 +3,34 @@
  *
  * Source: docs/identity.md.
  */
-import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { FactorOwner, SecondFactors, SignedInUser } from '../../../actors/portal/api.ts';
 import { MAX_PASSKEY_ANSWER } from '../../../contracts/portal/users.ts';
 import type { UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { isProven } from '../../../machines/portal/user/sessions.ts';
 import { newPasskeyPage, recoveryCodesPage } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { OWN_PASSKEYS } from '../../../web/pages/portal/account-form.tsx';
-import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
-import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { SIGN_IN_PATH } from '../access-check.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
 import { doneReply } from './outcomes.ts';
 
 /** The answer of an authenticator, as JSON. */
 export const formCredential = z.string().max(MAX_PASSKEY_ANSWER).default('');
 
-export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
+export function passkeyRoutes(factors: SecondFactors): readonly AnyRoute[] {
   const creationOf = async (user: SignedInUser) => {
     const creation = await factors.creation(ownerOf(user));
     // Browsers know no passkeys at this address.
     if (creation === undefined) throw new PortalRefusal('NotFound');
     return creation;
   };
-  const unproven = (page: AccountPage, user: SignedInUser) => toSignIn(page, user, clock);
   return [
     accountGet({
       path: OWN_PASSKEYS,
       summary: 'A page for users: add a passkey.',
-      description:
-        'Leads to the sign-in if the last proof is ten minutes ago. Not found where the public address is a number, or not encrypted.',
+      description: 'Not found where the public address is a number, or not encrypted.',
       auth: 'user',
-      handle: async ({ page, user }) =>
-        unproven(page, user) ?? accountReply(200, newPasskeyPage(page, user, await creationOf(user))),
+      handle: async ({ page, user }) => accountReply(200, newPasskeyPage(page, user, await creationOf(user))),
     }),
     accountPost({
       path: OWN_PASSKEYS,
@@ -48,8 +40,6 @@ export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>)
       auth: 'user',
       body: z.object({ credential: formCredential, name: formText }),
       async handle({ page, user, body }) {
-        const first = unproven(page, user);
-        if (first !== undefined) return first;
         const made = await factors.addPasskey(ownerOf(user), body, originOf(user));
         if (made === undefined)
           return accountReply(422, newPasskeyPage(page, user, await creationOf(user), true));
@@ -74,19 +64,11 @@ export function passkeyRoutes(factors: SecondFactors, clock: Pick<Clock, 'now'>)
       auth: 'user',
       body: z.object({ passkey: formText }),
       async handle({ page, user, body }) {
-        const first = unproven(page, user);
-        if (first !== undefined) return first;
         await factors.removePasskey(ownerOf(user), body.passkey, originOf(user));
         return doneReply(page, '/account', 'passkeyRemoved');
       },
     }),
   ];
-}
-
-/** Leads to the sign-in unless the person was proven lately: who finds the session open must not keep the account. */
-export function toSignIn(page: AccountPage, { provenAt }: SignedInUser, clock: Pick<Clock, 'now'>) {
-  const session = provenAt === undefined ? {} : { provenAt };
-  return isProven(session, clock.now()) ? undefined : redirect(302, addressFrom(page, SIGN_IN_PATH));
 }
 
 export function ownerOf(user: SignedInUser): FactorOwner {

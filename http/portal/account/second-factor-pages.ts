@@ -4,12 +4,12 @@
  *
  * Source: docs/identity.md.
  */
-import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   type Administration,
   callerName,
   type FactorOutcome,
+  type PendingSignIn,
   type SecondFactors,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
@@ -18,6 +18,7 @@ import {
   enrolmentPage,
   recoveryCodesPage,
   secondStepPage,
+  signInAgainPage,
 } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
 import { readCookie, sessionCookie } from '../../core/access/cookies.ts';
@@ -36,7 +37,7 @@ import {
   formText,
 } from './account-route.ts';
 import { doneReply } from './outcomes.ts';
-import { formCredential, originOf, ownerOf, passkeyRoutes, toSignIn } from './passkey-pages.ts';
+import { formCredential, originOf, ownerOf, passkeyRoutes } from './passkey-pages.ts';
 import { requireOwnOrigin } from './sign-in-pages.ts';
 
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
@@ -49,12 +50,19 @@ type Trouble = 'wrong' | 'locked' | undefined;
 export function secondFactorRoutes(
   factors: SecondFactors,
   administration: Pick<Administration, 'configure'>,
-  clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
   const from = ({ caller, header }: Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'header'>) => ({
     ipAddress: caller.address,
     userAgent: header('user-agent'),
   });
+  /** @param tried the sealed secret of an attempt that failed */
+  const newFactorPage = async (page: AccountPage, waiting: PendingSignIn, tried?: string) =>
+    enrolmentPage(page, {
+      ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
+      ...(tried !== undefined && { trouble: 'wrong' as const }),
+      enrolment: factors.enrolment(waiting, tried),
+      creation: await factors.creation(waiting),
+    });
   /** Undefined after a right code. */
   const refused = (
     page: AccountPage,
@@ -79,16 +87,10 @@ export function secondFactorRoutes(
         const shown = accountPageOf(SECOND_STEP_PATH, query, header('accept-language'));
         const waiting = await factors.pending(readCookie(header('cookie'), USER_COOKIE));
         if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
-        return accountReply(
-          200,
-          waiting.hasFactor
-            ? secondStepPage(shown, waiting)
-            : enrolmentPage(shown, {
-                ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
-                enrolment: factors.enrolment(waiting),
-                creation: waiting.isProven ? await factors.creation(waiting) : undefined,
-              }),
-        );
+        if (waiting.hasFactor) return accountReply(200, secondStepPage(shown, waiting));
+        return waiting.isProven
+          ? accountReply(200, await newFactorPage(shown, waiting))
+          : accountReply(403, signInAgainPage(shown));
       },
     }),
     portalRoute({
@@ -128,19 +130,11 @@ export function secondFactorRoutes(
             secondStepPage(shown, { formToken, trouble: outcome.kind, request: asked }),
           );
         }
-        if (credential !== '' && !waiting.isProven) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
+        if (!waiting.isProven) return accountReply(403, signInAgainPage(shown));
         const made = await (credential === ''
           ? factors.enrol(waiting, { sealed, code }, from(request), cookie)
           : factors.addPasskey(waiting, { credential, name }, from(request), cookie));
-        if (made?.token === undefined)
-          return accountReply(
-            422,
-            enrolmentPage(shown, {
-              ...{ formToken, action: SECOND_STEP_PATH, isRequired: true, trouble: 'wrong' },
-              enrolment: factors.enrolment(waiting, sealed),
-              creation: waiting.isProven ? await factors.creation(waiting) : undefined,
-            }),
-          );
+        if (made?.token === undefined) return accountReply(422, await newFactorPage(shown, waiting, sealed));
         const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], ONWARD));
         return { ...reply, headers: [...(reply.headers ?? []), ...begin(made.token)] };
       },
@@ -148,12 +142,9 @@ export function secondFactorRoutes(
     accountGet({
       path: PATH,
       summary: 'A page for users: set up an authenticator app.',
-      description:
-        'Leads to the account if there is one, to the sign-in if the last proof is ten minutes ago.',
+      description: 'Leads to the account if there is one.',
       auth: 'user',
       async handle({ page, user }) {
-        const first = toSignIn(page, user, clock);
-        if (first !== undefined) return first;
         if ((await factors.state(user.id))?.hasApp === true)
           return redirect(302, addressFrom(page, '/account'));
         const { formToken } = user;
@@ -169,8 +160,6 @@ export function secondFactorRoutes(
       auth: 'user',
       body: z.object({ sealed: formText, code: formText }),
       async handle({ page, user, body }) {
-        const first = toSignIn(page, user, clock);
-        if (first !== undefined) return first;
         const owner = ownerOf(user);
         const made = await factors.enrol(owner, body, originOf(user));
         if (made?.recovery !== undefined)
@@ -239,6 +228,6 @@ export function secondFactorRoutes(
         return doneReply(page, '/organization/users', 'factorSaved');
       },
     }),
-    ...passkeyRoutes(factors, clock),
+    ...passkeyRoutes(factors),
   ];
 }

@@ -96,6 +96,28 @@ export function aloneFrom(session: UserSession | undefined): readonly Organizati
   return session?.within ?? (session?.at && [session.organizationId]);
 }
 
+/** Time after a proof by the second factor in which keys, users and identity are changed, milliseconds. */
+const PROOF_LIFETIME_MS = 10 * 60_000;
+/** The same after a sign-in of a person without a second factor, to whom each proof is a mail, or a way to the provider. */
+const SIGN_IN_PROVES_MS = 60 * 60_000;
+
+/** Proof of the person that is owed. `sign-in-first`: a new sign-in, before a second factor is set up alone. */
+export type OwedProof = 'factor' | 'sign-in' | 'sign-in-first';
+
+/** Undefined: the person was proven lately. */
+export function owedProof(
+  session: UserSession,
+  user: { readonly secondFactor?: SecondFactor | undefined; readonly memberships: readonly unknown[] },
+  now: Millis,
+): OwedProof | undefined {
+  // Wrong codes in a session of the provider of one organization would lock the person out of the others.
+  const isElsewhere = session.at !== undefined && user.memberships.length > 1;
+  const provenAt = isElsewhere ? session.begun?.at : session.provenAt;
+  if (isProven({ ...(provenAt !== undefined && { provenAt }) }, now)) return undefined;
+  if (user.secondFactor !== undefined && !isElsewhere) return 'factor';
+  return provenAt !== undefined && now - provenAt < SIGN_IN_PROVES_MS ? 'sign-in-first' : 'sign-in';
+}
+
 /** The session that a link begins. */
 export function signedIn(
   { secondFactor }: { readonly secondFactor?: SecondFactor | undefined },
@@ -123,9 +145,6 @@ export interface ProvesSession {
   /** Id of the open session in which the person is proven. */
   readonly proves?: string;
 }
-
-/** Time after a proof of the person in which the second factor may be set up and passkeys change, milliseconds. */
-export const PROOF_LIFETIME_MS = 10 * 60_000;
 
 /** False for who finds a session open: they must not set up what keeps the account for them. */
 export function isProven({ provenAt }: Pick<UserSession, 'provenAt'>, now: Millis): boolean {

@@ -137,7 +137,10 @@ test('an organization can require it: users set it up first, keys work on, an ad
 
   await boss.page(`/organization/users/${id}`);
   t.is((await boss.post(`/organization/users/${id}/second-factor`, {})).status, 302);
-  t.true((await next.page('/account/second-step')).includes('class="secret"'));
+  // A session that began while there was one has proved nobody.
+  t.is((await next.fetch('/account/second-step')).status, 403);
+  const last = await atSecondStep(t, program, 'ben@example.org');
+  t.true((await last.page('/account/second-step')).includes('class="secret"'));
 });
 
 test('who finds a session open sets up nothing that keeps the account', async (t) => {
@@ -160,24 +163,30 @@ test('who finds a session open sets up nothing that keeps the account', async (t
     await browser.post('/account/second-factor', { sealed, code }),
     await browser.fetch('/account/second-factor/passkeys'),
   ])
-    t.is(answer.headers.get('location'), '/sign-in');
+    t.regex(await answer.text(), /href="\/sign-in"/);
 
-  // An open session that is asked for the factor goes on with an app, and proves nobody by it.
+  // Nor by an open session that is asked for the factor.
+  const fresh = new UserBrowser(client.url);
+  await fresh.follow((await signIn.linkFor(id)) ?? '');
+  await fresh.page('/account');
+  t.is((await fresh.post('/organization/second-factor', { required: 'yes' })).status, 302);
   browser.token = token;
-  t.is((await browser.post('/organization/second-factor', { required: 'yes' })).status, 302);
-  t.notRegex(await browser.page('/account/second-step'), /data-passkey/);
-  const given = await browser.post('/account/second-step', { credential: '{}' });
-  t.is(given.headers.get('location'), '/sign-in');
-  t.is((await enrol(browser, '/account/second-step', MINUTES * 2)).status, 200);
-  t.is((await browser.fetch('/account')).status, 200);
-  t.is((await browser.fetch('/account/second-factor/passkeys')).headers.get('location'), '/sign-in');
+  for (const answer of [
+    await browser.fetch('/account/second-step'),
+    await browser.post('/account/second-step', { sealed, code }),
+    await browser.post('/account/second-step', { credential: '{}' }),
+  ]) {
+    t.is(answer.status, 403);
+    t.regex(await answer.text(), /href="\/sign-in"/);
+  }
+  t.is((await browser.fetch('/account')).headers.get('location'), '/account/second-step');
 
   // After a sign-in it is offered at once.
   const other = { ...person, email: 'ben@example.org' };
   const ben = await client.post<{ id: string }>('/api/organizations/users', other);
-  const fresh = new UserBrowser(client.url);
-  await fresh.follow((await signIn.linkFor(ben.id)) ?? '');
-  t.regex(await fresh.page('/account/second-step'), /data-passkey/);
-  t.is((await enrol(fresh, '/account/second-step', MINUTES * 2)).status, 200);
-  t.is((await fresh.fetch('/account/second-factor/passkeys')).status, 200);
+  const his = new UserBrowser(client.url);
+  await his.follow((await signIn.linkFor(ben.id)) ?? '');
+  t.regex(await his.page('/account/second-step'), /data-passkey/);
+  t.is((await enrol(his, '/account/second-step', MINUTES * 2)).status, 200);
+  t.is((await his.fetch('/account/second-factor/passkeys')).status, 200);
 });

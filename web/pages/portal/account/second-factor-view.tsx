@@ -57,28 +57,34 @@ export function secondStepPage(
     action = '/account/second-step',
     trouble,
     request,
+    kept,
   }: {
     readonly formToken: string;
     readonly action?: string;
-    readonly trouble?: Trouble;
+    readonly trouble?: Trouble | undefined;
     /** Of a passkey. @default there is none */
     readonly request?: PasskeyRequest | undefined;
+    /** Fields that are sent with the proof, before what they ask for is carried out. @default there are none */
+    readonly kept?: readonly (readonly [name: string, value: string])[];
   },
 ): string {
   const { secondFactor: texts } = page.texts;
   const isSignIn = action === '/account/second-step';
+  const hidden = kept?.map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
   return outside(
     page,
-    texts.stepTitle,
+    kept === undefined ? texts.stepTitle : texts.proofTitle,
     <>
+      {kept !== undefined && <p>{texts.proofText}</p>}
       {request !== undefined && (
-        <PasskeyForm page={page} options={request} {...{ action, formToken }}>
+        <PasskeyForm page={page} options={request} {...{ action, formToken }} before={hidden}>
           {texts.passkey.use}
         </PasskeyForm>
       )}
       <p>{texts.stepText}</p>
       <form method="post" action={addressFrom(page, action)}>
         <input type="hidden" name={FORM_TOKEN} value={formToken} />
+        {hidden}
         <CodeField page={page} trouble={trouble} autoFocus={request === undefined} />
         <Button type="submit" rank="main" big>
           {texts.proceed}
@@ -93,6 +99,22 @@ export function secondStepPage(
     </>,
     !isSignIn,
     request && PASSKEY_SCRIPT,
+  );
+}
+
+/** In place of a change, in a session without a second factor that can be asked for. */
+export function signInAgainPage(page: AccountPage): string {
+  const { secondFactor: texts, signIn } = page.texts;
+  return outside(
+    page,
+    texts.proofTitle,
+    <>
+      <p>{texts.proofBySignIn}</p>
+      <ButtonLink href={addressFrom(page, '/sign-in')} rank="main">
+        {signIn.title}
+      </ButtonLink>
+    </>,
+    true,
   );
 }
 
