@@ -239,8 +239,9 @@ function tokenIdentities(
     const { clientId, subject, issuer } = token;
     const name = subject === clientId ? clientId : `${clientId}/${subject}`;
     const operator = `client:${name}@${new URL(issuer).host}`;
-    const { expiresAt } = token;
-    return { operator, scheme: 'Bearer', scopes: rightsOf(token, ACCESS_SCOPES), expiresAt };
+    const { expiresAt, rule } = token;
+    const scopes = rightsOf(token, ACCESS_SCOPES);
+    return { operator, scheme: 'Bearer', scopes, expiresAt, tokenRights: rule.rights };
   };
 }
 

@@ -19,6 +19,7 @@ import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/user-rights.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
+import { withBearerError } from '../core/access/bearer-errors.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
@@ -86,6 +87,8 @@ export function createPortalAccessCheck(
       return found.then((tenant) => {
         // Where a ticket is enough, an invalid key is no reason to refuse.
         if (tenant === undefined && !isOptional) wrongKeys.count(address);
+        if (tenant === undefined && !isOptional && token !== undefined)
+          throw withBearerError(new PortalRefusal('Unauthorized'), 'invalid_token');
         if (!isOptional) requireRole(requireTenant(tenant), policy);
         return { admitted: true, identity: tenant && { ...tenant, origin }, setCookie: undefined };
       });
@@ -199,6 +202,9 @@ function admitEditor(
   });
 }
 
+/** A key that is sent as a token is told which of its scopes is missing. */
+const PROVISIONING = [{ scope: 'Provision', right: 'Provision' }] as const;
+
 /**
  * Admits a key as a bearer token. It may be limited to `Provision`. Refusals: `Unauthorized`, `Forbidden` also for a key
  * that expires or is restricted to folders, since it gives roles without end.
@@ -213,9 +219,11 @@ function admitProvisioning(
   const key = /^bearer (.*)/i.exec(headerText(header('authorization')))?.[1]?.trim() ?? '';
   return tenants.identify(key).then((found) => {
     if (found === undefined) wrongKeys.count(address);
+    if (found === undefined && key !== '')
+      throw withBearerError(new PortalRefusal('Unauthorized'), 'invalid_token');
     const tenant = requireTenant(found);
     requireRole(tenant, tenant.organization.name === SYSTEM_ORGANIZATION ? 'administrator' : 'application');
-    requireScope(tenant, { scope: 'Provision' });
+    requireScope({ tokenRights: PROVISIONING, ...tenant }, { scope: 'Provision' });
     if (tenant.keyExpiresAt !== undefined)
       throw new PortalRefusal('Forbidden', 'The key expires, so it cannot give roles to users.');
     return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };

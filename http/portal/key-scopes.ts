@@ -8,6 +8,7 @@ import { KEY_SCOPES, type KeyAccess, type KeyScope } from '../../contracts/porta
 import type { KeyLimits } from '../../contracts/portal/organizations.ts';
 import { isoTime } from '../../contracts/times.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { scopesGiving, withBearerError } from '../core/access/bearer-errors.ts';
 
 /** The reason to refuse an operation; undefined: the scopes permit it. */
 function lackOf(tenant: Tenant, access: KeyAccess): string | undefined {
@@ -23,7 +24,11 @@ function lackOf(tenant: Tenant, access: KeyAccess): string | undefined {
 /** Refusals: `Forbidden`. */
 export function requireScope(tenant: Tenant, access: KeyAccess): void {
   const lack = lackOf(tenant, access);
-  if (lack !== undefined) throw new PortalRefusal('Forbidden', lack);
+  if (lack === undefined) return;
+  const refusal = new PortalRefusal('Forbidden', lack);
+  const { tokenRights } = tenant;
+  if (tokenRights === undefined) throw refusal;
+  throw withBearerError(refusal, 'insufficient_scope', scopesGiving(tokenRights, access.scope));
 }
 
 /** The same decision, for what a page offers. */

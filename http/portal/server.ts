@@ -174,6 +174,7 @@ export function portalRoutes(
 export function createPortalServer(dependencies: PortalServerDependencies): HttpServer {
   const { service, settings, version = 'development', basePath = '', pageRoutes, tokens = [] } = dependencies;
   const bodies = createBodyReading(dependencies.log);
+  const tokenTenants = createTokenTenants(tokens, service.tenants, dependencies);
   const api = {
     // SCIM describes itself at /scim/v2/Schemas, in the form that its clients read; OpenAPI documents have no place for it.
     routes: [
@@ -186,9 +187,9 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
       service,
       settings,
       createWrongKeys(dependencies.clock),
-      createTokenTenants(tokens, service.tenants, dependencies),
+      tokenTenants,
     ),
-    challenge: 'ApiKey header="X-Api-Key"',
+    challenge: `ApiKey header="X-Api-Key"${tokenTenants === undefined ? '' : ', Bearer'}`,
     rates: { validation: VALIDATION_RATE, upload: UPLOAD_RATE },
   };
   const listener = createServer(api, settings, dependencies);

@@ -27,6 +27,7 @@ export function createTokenTenants(
       application: { id: clientUuid(issuer, clientId), name: clientId, role: 'Normal' },
       scopes: rightsOf(token, KEY_SCOPES),
       keyExpiresAt: token.expiresAt,
+      tokenRights: token.rule.rights,
     };
   };
 }

@@ -70,6 +70,8 @@ export interface Tenant {
   readonly keyId?: string;
   /** Expiry of its key. Absent for keys without one, for users, and for sessions of the editor. */
   readonly keyExpiresAt?: Millis;
+  /** Rights that scopes of the issuer of its access token give. Absent: it has none. */
+  readonly tokenRights?: readonly { readonly scope: string; readonly right: string }[];
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
   /** Id of the session of the user, in lists. Absent for API keys. */

@@ -7,6 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type AccessScope, type OperatorRole, ROLE_SCOPES } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import type { TokenRule } from './access-tokens.ts';
 import type { NamedKeys, UsedKey } from './named-keys.ts';
 import type { OneTimeLogins } from './one-time-logins.ts';
 import type { SessionPerson, Sessions } from './sessions.ts';
@@ -76,6 +77,8 @@ export interface Identity {
   readonly folders?: readonly string[];
   /** Time at which its key ends. Absent: it does not. */
   readonly expiresAt?: number;
+  /** Rights that scopes of the issuer of its access token give. Absent: it has none. */
+  readonly tokenRights?: TokenRule['rights'];
 }
 
 /** Credentials of a request; empty strings when absent. */

@@ -83,8 +83,12 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
   },
   'WWW-Authenticate': {
-    description: 'Names the header that carries the API key.',
+    description: 'Names the header that carries the API key, and tells what is wrong with a bearer token.',
     required: true,
+    schema: text,
+  },
+  'Scope-Error': {
+    description: 'Of a bearer token that lacks a scope: `insufficient_scope` (RFC 6750).',
     schema: text,
   },
   Location: { description: 'Where to go.', required: true, schema: text },
@@ -111,6 +115,9 @@ export function headerRefs(names: readonly ResponseHeader[]): { readonly [name: 
     (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
+
+/** Reference to the header that a refused token gets. */
+export const SCOPE_ERROR = { 'WWW-Authenticate': { $ref: '#/components/headers/Scope-Error' } } as const;
 
 /** References to headers that a reply carries only in some cases. */
 export function optionalHeaders(names: readonly ResponseHeader[]): { readonly [name: string]: object } {

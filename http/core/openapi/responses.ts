@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Content } from '../../../contracts/operation.ts';
 import type { AnyRoute } from '../router.ts';
-import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
+import { headerRefs, optionalHeaders, type ResponseHeader, SCOPE_ERROR } from './headers.ts';
 import type { RefusalInfo, RequestShapes } from './operation-info.ts';
 import type { SchemaBook } from './schemas.ts';
 
@@ -98,7 +98,10 @@ export function responsesOf(
     const headers = refusalHeaders(status);
     const make = () => ({
       description: codes.map((code) => `\`${code}\`: ${refusals.titleOf(code)}`).join('\n\n'),
-      headers: others === undefined ? headerRefs(headers) : optionalHeaders(headers),
+      headers: {
+        ...(others === undefined ? headerRefs(headers) : optionalHeaders(headers)),
+        ...(status === 403 && SCOPE_ERROR),
+      },
       content: {
         ...others,
         [refusals.mediaType.split(';')[0] ?? '']: { schema: refusals.schema(status, codes) },

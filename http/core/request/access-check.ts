@@ -7,6 +7,7 @@ import type { Access } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { bearerToken } from '../access/access-tokens.ts';
 import type { Authenticator, Identity } from '../access/auth.ts';
+import { scopesGiving, withBearerError } from '../access/bearer-errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { readCookie, sessionCookie } from '../access/cookies.ts';
 import type { UsedKey } from '../access/named-keys.ts';
@@ -162,13 +163,27 @@ export function withTokens(
       return identify(token).then((identity) => {
         if (identity === undefined) {
           wrongKeys.count(address);
-          throw new Refusal('auth.invalid-credentials', 'The access token is not valid for this service.');
+          const refusal = new Refusal(
+            'auth.invalid-credentials',
+            'The access token is not valid for this service.',
+          );
+          throw withBearerError(refusal, 'invalid_token');
         }
-        requireAccess(identity, access);
+        requireTokenAccess(identity, access);
         return { admitted: true, identity, setCookie: undefined, by: identity.operator };
       });
     },
   };
+}
+
+/** A token has no bounds, so all that it lacks are scopes. Refusals: `auth.forbidden`. */
+function requireTokenAccess(identity: Identity, access: Access): void {
+  try {
+    requireAccess(identity, access);
+  } catch (refusal) {
+    const scopes = scopesGiving(identity.tokenRights ?? [], access.scope);
+    throw withBearerError(refusal as Refusal, 'insufficient_scope', scopes);
+  }
 }
 
 function refuseOtherSites(arrival: IncomingRequest): void {

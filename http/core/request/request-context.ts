@@ -5,6 +5,7 @@
  */
 import { Refusal } from '../../../machines/refusals.ts';
 import { clientNetwork } from '../access/addresses.ts';
+import { bearerErrorOf, challengeWith } from '../access/bearer-errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { type BodyReader, ClientDisconnected } from '../body/body.ts';
 import { RangeRefused, sendFile } from '../file-reply.ts';
@@ -43,14 +44,15 @@ interface FailedRequest {
   readonly names: () => RequestNames;
 }
 
-/** @param more headers in addition to those of the problem */
 function problemReply(
   problem: Problem,
-  more: ReplyHeaders,
+  thrown: unknown,
   failed: FailedRequest,
   { conventions, production, challenge }: RequestContextOptions,
 ): PageReply | JsonReply {
-  const headers = [...problemHeaders(problem, failed.match, challenge), ...more];
+  const more = thrown instanceof RangeRefused ? thrown.headers : [];
+  const bearer = bearerErrorOf(thrown);
+  const headers = [...problemHeaders(problem, failed.match, challenge, bearer), ...more];
   const page = failurePage(problem, failed, conventions);
   if (page !== undefined) return { ...page, headers: [...(page.headers ?? []), ...headers] };
   const own = failed.match.found ? failed.match.route.problems : undefined;
@@ -83,10 +85,18 @@ function failurePage(
   return match.route.failurePage?.({ status, requestId, query: received?.query, header });
 }
 
-function problemHeaders(problem: Problem, match: Match, challenge: string): ReplyHeaders {
+/** @param bearer what is wrong with the bearer token; undefined: nothing, or there is none */
+function problemHeaders(
+  problem: Problem,
+  match: Match,
+  challenge: string,
+  bearer: string | undefined,
+): ReplyHeaders {
   const headers: [string, string][] = [];
   const own = match.found ? match.route.problems?.challenge : undefined;
-  if (problem.status === 401) headers.push(['WWW-Authenticate', own ?? challenge]);
+  if (problem.status === 401) headers.push(['WWW-Authenticate', challengeWith(own ?? challenge, bearer)]);
+  if (problem.status === 403 && bearer !== undefined)
+    headers.push(['WWW-Authenticate', challengeWith(own ?? 'Bearer', bearer)]);
   if (problem.status === 405 && !match.found) headers.push(['Allow', match.allow ?? '']);
   if (problem.retryAfterSeconds !== undefined)
     headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
@@ -379,8 +389,7 @@ export class RequestContext implements FailedRequest {
       return;
     }
     const problem = this.#options.conventions.problemFrom(thrown);
-    const headers = thrown instanceof RangeRefused ? thrown.headers : [];
-    const reply = problemReply(problem, headers, this, this.#options);
+    const reply = problemReply(problem, thrown, this, this.#options);
     sendSmall(this.#exchange, reply, this.#replyContext);
     this.#done(problem.status, problem);
   }

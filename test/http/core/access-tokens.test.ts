@@ -75,7 +75,17 @@ test('a token of the issuer gives the rights of its scopes, and is named in even
   t.is((await get('/api/jobs', token)).status, 200);
   const pause = await ask(server.port, 'POST', '/api/pipeline/pause', { Authorization: `Bearer ${token}` });
   t.deepEqual([pause.status, codeOf(pause)], [403, 'auth.forbidden']);
-  t.is(codeOf(await get('/api/jobs', await issuer.token({ scope: 'other' }))), 'auth.forbidden');
+  const lacking = 'Bearer error="insufficient_scope"';
+  t.is(pause.headers['www-authenticate'], lacking, 'no scope of the issuer gives it');
+  const jobs = await get('/api/jobs', await issuer.token({ scope: 'other' }));
+  t.is(codeOf(jobs), 'auth.forbidden');
+  t.is(jobs.headers['www-authenticate'], `${lacking}, scope="jobs.read"`);
+  const none = await ask(server.port, 'GET', '/api/jobs', {});
+  t.regex(
+    none.headers['www-authenticate'] ?? '',
+    /^ApiKey [^,]*, Bearer$/,
+    'without a token nothing is wrong',
+  );
   const asked = await get('/api/whoami', token, { 'X-API-Key': 'wrong' });
   t.is(codeOf(asked), 'auth.invalid-credentials', 'the header of keys decides alone');
   const person = JSON.parse((await get('/api/whoami', await issuer.token({ sub: 'ana' }))).text);
@@ -89,7 +99,8 @@ test('forged, foreign and old tokens are refused', async (t) => {
   const server = await startServer(t, {}, systemClock, { tokens });
   const status = async (token: string) => {
     const answer = await ask(server.port, 'GET', '/api/whoami', { Authorization: `Bearer ${token}` });
-    if (answer.status === 401) t.regex(answer.headers['www-authenticate'] ?? '', /^ApiKey .*, Bearer$/);
+    if (answer.status === 401)
+      t.regex(answer.headers['www-authenticate'] ?? '', /^ApiKey .*, Bearer error="invalid_token"$/);
     return answer.status;
   };
   const good = await issuer.token();
@@ -220,8 +231,9 @@ test('client credentials of a provider reach both APIs with the rights of their 
   const foreign = await other.post<{ id: string }>('/api/folders', { name: 'Theirs' });
   const jobs = await provider.token('jobs.read');
   const documents = await provider.token('documents.read');
-  const status = async (base: string, path: string, token: string) =>
-    (await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const call = (base: string, path: string, token: string) =>
+    fetch(`${base}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const status = async (base: string, path: string, token: string) => (await call(base, path, token)).status;
   t.is(await status(service.url, '/api/jobs', jobs), 200);
   t.is(await status(service.url, '/api/jobs', documents), 403);
   // A token gives no key that outlives it.
@@ -247,6 +259,11 @@ test('client credentials of a provider reach both APIs with the rights of their 
     body: '{"name":"New"}',
   });
   t.is(made.status, 403);
-  t.is(await status(url, `/api/folders/${own.id}`, jobs), 403);
-  t.is(await status(url, `/api/folders/${own.id}`, `${documents.slice(0, -9)}AAAAAAAAA`), 401);
+  const refused = async (token: string) => {
+    const answer = await call(url, `/api/folders/${own.id}`, token);
+    return [answer.status, answer.headers.get('www-authenticate')];
+  };
+  t.deepEqual(await refused(jobs), [403, 'Bearer error="insufficient_scope", scope="documents.read"']);
+  const invalid = 'ApiKey header="X-Api-Key", Bearer error="invalid_token"';
+  t.deepEqual(await refused(`${documents.slice(0, -9)}AAAAAAAAA`), [401, invalid]);
 });

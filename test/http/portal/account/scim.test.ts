@@ -124,7 +124,10 @@ test('a key without the scope, with an expiry, or none at all reaches no user', 
   const good = await directoryOf(client);
   t.is((await good.ask('GET', '/Users')).status, 200);
   t.is((await new Client(url, good.token).fetch('/api/documents')).status, 403, 'and it does nothing else');
-  refused(t, await (await directoryOf(client, { scopes: ['Administer'] })).ask('GET', '/Users'), 403);
+  const limited = await (await directoryOf(client, { scopes: ['Administer'] })).ask('GET', '/Users');
+  refused(t, limited, 403);
+  const lacking = 'Bearer realm="scim", error="insufficient_scope", scope="Provision"';
+  t.is(limited.headers.get('www-authenticate'), lacking);
   const expirationDate = new Date(Date.now() + 86_400_000).toISOString();
   refused(
     t,
@@ -133,7 +136,7 @@ test('a key without the scope, with an expiry, or none at all reaches no user', 
   );
   const none = await new Directory(url, 'Acme App|wrong').ask('GET', '/Users');
   refused(t, none, 401);
-  t.is(none.headers.get('www-authenticate'), 'Bearer realm="scim"');
+  t.is(none.headers.get('www-authenticate'), 'Bearer realm="scim", error="invalid_token"');
 });
 
 test('the documents describe what is served', async (t) => {
