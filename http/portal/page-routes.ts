@@ -143,7 +143,7 @@ export function portalPageRoutes(
       clock,
       nodes,
     ),
-    ...secondFactorRoutes(service.secondFactors, service.administration),
+    ...secondFactorRoutes(service.secondFactors, service.administration, service.signIn),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),

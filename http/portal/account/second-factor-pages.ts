@@ -12,6 +12,7 @@ import {
   type PendingSignIn,
   type SecondFactors,
   type SignedInUser,
+  type UserSignIn,
 } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -21,7 +22,7 @@ import {
   signInAgainPage,
 } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
-import { readCookie, sessionCookie } from '../../core/access/cookies.ts';
+import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { requireFormToken, SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -50,6 +51,7 @@ type Trouble = 'wrong' | 'locked' | undefined;
 export function secondFactorRoutes(
   factors: SecondFactors,
   administration: Pick<Administration, 'configure'>,
+  signIn: Pick<UserSignIn, 'end'>,
 ): readonly AnyRoute[] {
   const from = ({ caller, header }: Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'header'>) => ({
     ipAddress: caller.address,
@@ -90,7 +92,7 @@ export function secondFactorRoutes(
         if (waiting.hasFactor) return accountReply(200, secondStepPage(shown, waiting));
         return waiting.isProven
           ? accountReply(200, await newFactorPage(shown, waiting))
-          : accountReply(403, signInAgainPage(shown));
+          : accountReply(403, signInAgainPage(shown, waiting));
       },
     }),
     portalRoute({
@@ -99,13 +101,13 @@ export function secondFactorRoutes(
       path: SECOND_STEP_PATH,
       summary: 'Takes the second factor, or sets it up, and starts the session.',
       description:
-        'A code works once. After five wrong ones, codes of the app are refused for one minute, then longer, up to an hour; recovery codes work. The form needs the token of the session.',
+        'A code works once. After five wrong ones, codes of the app are refused for one minute, then longer, up to an hour; recovery codes work. `leave` signs out. The form needs the token of the session.',
       bodyPolicy: 'form',
       headers: ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'],
       query: plainQuery,
       body: z.object({
         ...{ [FORM_TOKEN]: formText, code: formText, sealed: formText },
-        ...{ credential: formCredential, name: formText },
+        ...{ credential: formCredential, name: formText, leave: formText },
       }),
       responses: PAGES,
       async handle(request) {
@@ -117,7 +119,13 @@ export function secondFactorRoutes(
         if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
         const { formToken, hasFactor } = waiting;
         requireFormToken(waiting, String(body[FORM_TOKEN]));
-        const { code, sealed, credential, name } = body;
+        const { code, sealed, credential, name, leave } = body;
+        if (leave !== '') {
+          await signIn.end(cookie);
+          return redirect(302, addressFrom(shown, SIGN_IN_PATH), [
+            ['Set-Cookie', clearedCookie(USER_COOKIE, caller.https)],
+          ]);
+        }
         const begin = (token: string) =>
           [['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)]] as const;
         if (hasFactor) {
@@ -130,7 +138,7 @@ export function secondFactorRoutes(
             secondStepPage(shown, { formToken, trouble: outcome.kind, request: asked }),
           );
         }
-        if (!waiting.isProven) return accountReply(403, signInAgainPage(shown));
+        if (!waiting.isProven) return accountReply(403, signInAgainPage(shown, waiting));
         const made = await (credential === ''
           ? factors.enrol(waiting, { sealed, code }, from(request), cookie)
           : factors.addPasskey(waiting, { credential, name }, from(request), cookie));

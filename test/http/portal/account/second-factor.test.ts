@@ -124,7 +124,7 @@ test('an organization can require it: users set it up first, keys work on, an ad
   t.is((await boss.post('/organization/second-factor', { required: 'yes' })).status, 302);
   const asked = await boss.fetch('/organization/users');
   t.is(asked.headers.get('location'), '/account/second-step', 'open sessions are asked');
-  await boss.page('/account/second-step');
+  t.regex(await boss.page('/account/second-step'), /name="leave" value="yes"/);
   t.is((await enrol(boss, '/account/second-step')).status, 200);
   t.is((await program.acme.fetch('/api/organizations/users')).status, 200, 'keys are not affected');
 
@@ -180,6 +180,19 @@ test('who finds a session open sets up nothing that keeps the account', async (t
     t.regex(await answer.text(), /href="\/sign-in"/);
   }
   t.is((await browser.fetch('/account')).headers.get('location'), '/account/second-step');
+
+  // It ends by a button of each of these pages, and with its own token alone.
+  const { cookie } = browser;
+  t.is((await browser.post('/account/second-step', { leave: 'yes', formToken: 'x' })).status, 403);
+  t.regex(await (await browser.fetch('/account/second-step')).text(), /name="leave" value="yes"/);
+  const left = await browser.post('/account/second-step', { leave: 'yes' });
+  t.is(left.headers.get('location'), '/sign-in');
+  browser.cookie = cookie;
+  t.is(
+    (await browser.fetch('/account/second-step')).headers.get('location'),
+    '/sign-in',
+    'the session is over',
+  );
 
   // After a sign-in it is offered at once.
   const other = { ...person, email: 'ben@example.org' };

@@ -96,14 +96,29 @@ export function secondStepPage(
           {isSignIn ? page.texts.signIn.again : page.texts.account.title}
         </a>
       </p>
+      {isSignIn && <LeaveForm page={page} formToken={formToken} />}
     </>,
     !isSignIn,
     request && PASSKEY_SCRIPT,
   );
 }
 
-/** In place of a change, in a session without a second factor that can be asked for. */
-export function signInAgainPage(page: AccountPage): string {
+/** Ends a session that waits for the second factor. */
+function LeaveForm({ page, formToken }: { readonly page: AccountPage; readonly formToken: string }) {
+  return (
+    <form method="post" action={addressFrom(page, '/account/second-step')}>
+      <input type="hidden" name={FORM_TOKEN} value={formToken} />
+      <input type="hidden" name="leave" value="yes" />
+      <Button type="submit">{page.texts.navigation.signOut}</Button>
+    </form>
+  );
+}
+
+/**
+ * In place of a change, in a session without a second factor that can be asked for.
+ * @param waiting a session that waits for the second factor
+ */
+export function signInAgainPage(page: AccountPage, waiting?: { readonly formToken: string }): string {
   const { secondFactor: texts, signIn } = page.texts;
   return outside(
     page,
@@ -113,6 +128,7 @@ export function signInAgainPage(page: AccountPage): string {
       <ButtonLink href={addressFrom(page, '/sign-in')} rank="main">
         {signIn.title}
       </ButtonLink>
+      {waiting !== undefined && <LeaveForm page={page} formToken={waiting.formToken} />}
     </>,
     true,
   );
@@ -156,7 +172,9 @@ export function enrolmentPage(
           {texts.proceed}
         </Button>
       </form>
-      {!isRequired && (
+      {isRequired ? (
+        <LeaveForm page={page} formToken={formToken} />
+      ) : (
         <p>
           <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
         </p>
