@@ -72,11 +72,12 @@ test('an answer during the stop has the security headers, too', async (t) => {
       return [];
     };
   });
+  const waiting = ask(port, 'GET', '/api/ready');
+  await asked;
+  // Nothing else is awaited while it is idle: on a busy machine ten seconds would be over, after which it is closed.
   const idle = await RawClient.connect(port);
   await idle.send('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n');
   await idle.until(/Healthy/);
-  const waiting = ask(port, 'GET', '/api/ready');
-  await asked;
   const closing = server.close();
   await idle.send('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n');
   await idle.until(/503 [\s\S]*\r\n\r\n/);

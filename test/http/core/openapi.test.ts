@@ -224,7 +224,7 @@ test('uploads are described as a form with a file, outputs as bytes, refusals as
   t.true(Object.hasOwn(output.responses, '416'));
   t.deepEqual(
     output.parameters?.map(({ in: place, name }) => `${place} ${name}`),
-    ['path id', 'header Range', 'header If-Range', 'header If-None-Match'],
+    ['path id', 'query redirect', 'header Range', 'header If-Range', 'header If-None-Match'],
   );
 });
 
@@ -248,7 +248,10 @@ test('description and reference page need credentials of the service', async (t)
 });
 
 test('the reference page shows every operation, and loads nothing from other origins', async (t) => {
-  const { call } = await startServer(t);
+  const server = await startServer(t);
+  // On a busy machine a connection that stays open is closed as idle, just when the next request is sent.
+  const call = (path: string, headers = {}) =>
+    server.call(path, { headers: { ...headers, connection: 'close' } });
   const answer = await call('/scalar/v1');
   t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');
   const html = await answer.text();
@@ -265,9 +268,10 @@ test('the reference page shows every operation, and loads nothing from other ori
   for (const [, asset = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
     const part = await call(asset);
     t.is(part.status, 200, asset);
-    const again = await call(asset, { headers: { 'if-none-match': part.headers.get('etag') ?? '' } });
+    const text = await part.text();
+    const again = await call(asset, { 'if-none-match': part.headers.get('etag') ?? '' });
     t.is(again.status, 304, asset);
-    t.notRegex(await part.text(), /sourceMappingURL|https?:\/\/(?!www\.w3\.org\/)/);
+    t.notRegex(text, /sourceMappingURL|https?:\/\/(?!www\.w3\.org\/)/);
   }
   await assertProblem(t, await call('/assets/..%2Fserver.js'), 'route.not-found');
 });
