@@ -20,6 +20,7 @@ import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
 export { inputOverlaps } from './settings/checks.ts';
 export type { ProviderSettings } from './settings/identity-table.ts';
 export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
+export { placeOfInput, prefixOf } from './settings/objects-table.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';

@@ -28,6 +28,7 @@ export { createAuthorityTransport } from './shared/authority-transport.ts';
 export { canSign, certificateProblem, evidenceOver } from './shared/certificate-checks.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
+export { InputBuckets } from './shared/objects/input-buckets.ts';
 export type { ObjectStore } from './shared/objects/object-store.ts';
 export { openS3 } from './shared/objects/s3-objects.ts';
 export type {

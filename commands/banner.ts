@@ -13,7 +13,12 @@ export interface BannerInfo extends ServiceInfo {
   readonly cwd: string;
   /** `Storage:Root`, absolute. */
   readonly root: string;
-  readonly inputs: readonly { readonly name: string; readonly path: string }[];
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly path: string;
+    /** False: a bucket. @default true */
+    readonly isFolder?: boolean;
+  }[];
   readonly apiKeyHeader: string;
   readonly encryption: boolean;
   readonly maxConcurrency: number;
@@ -104,7 +109,10 @@ function loginRows({ logins }: BannerInfo): [string, string][] {
 }
 
 function foldersText({ inputs, output, store }: BannerInfo, place: Paint): string {
-  const watched = inputs.map(({ name, path }) => `${place(path)}${name === 'default' ? '' : ` (${name})`}`);
+  const watched = inputs.map(
+    ({ name, path, isFolder }) =>
+      `${isFolder === false ? path : place(path)}${name === 'default' ? '' : ` (${name})`}`,
+  );
   const files = [...(watched.length === 0 ? [] : [`input ${watched.join(', ')}`]), `output ${place(output)}`];
   return `${files.join(', ')}, store ${store.engine} (${place(store.location)})`;
 }
@@ -155,7 +163,7 @@ function certificateText({ certificate }: BannerInfo, place: Paint): string {
 /** Commands that work unchanged on a machine without any preparation. */
 function commandsToCopy(facts: BannerInfo, place: Paint): string[] {
   const commands: string[] = [];
-  const folder = facts.inputs[0]?.path;
+  const folder = facts.inputs.find(({ isFolder = true }) => isFolder)?.path;
   if (folder !== undefined) commands.push(`echo Hello > ${quoted(`${place(folder)}/hello.txt`)}`);
   if (facts.batchUrl !== undefined && facts.apiKey.from !== 'nowhere') {
     const key =

@@ -22,6 +22,7 @@ import { checkAuthorityClock, checkPorts, checkPublicUrl, checkSmtp } from './do
 import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
 import { bad, type Finding, good } from './doctor/finding.ts';
 import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
+import { checkInputBuckets } from './doctor/input-buckets.ts';
 import { checkHistory, checkRunningService, mergeFindings } from './doctor/running-service.ts';
 import { checkSecrets } from './doctor/secrets.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -61,6 +62,7 @@ async function examine(
     checkNode(process.versions.node),
     checkNative(),
     ...foldersOf(settings).flatMap((folder) => checkFolder(folder, context)),
+    ...(await checkInputBuckets(settings, context)),
     checkRoom('room', layout.root),
     await checkStore(settings, owner),
     checkLicense(settings),
@@ -161,11 +163,13 @@ function foldersOf({ storage, logging }: Settings): readonly FolderToCheck[] {
     path: layout[name],
     made: true,
   }));
-  const inputs = storage.inputs.map(({ name, path }) => ({
-    name: `input-folder:${name}`,
-    path,
-    made: path.startsWith(`${layout.root}/`),
-  }));
+  const inputs = storage.inputs
+    .filter(({ kind }) => kind === 'FileSystem')
+    .map(({ name, path }) => ({
+      name: `input-folder:${name}`,
+      path,
+      made: path.startsWith(`${layout.root}/`),
+    }));
   const logs = logging.file.enabled
     ? [{ name: 'folder:logs', path: join(logging.file.path, '..'), made: true }]
     : [];

@@ -12,7 +12,7 @@ import { storageLayout } from '../actors/shared/storage-layout.ts';
 import type { Logging } from '../logging.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
-import { type Settings, type Warning, warningLine } from '../settings.ts';
+import { placeOfInput, type Settings, type Warning, warningLine } from '../settings.ts';
 import { type BannerInfo, banner, browserUrl } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { programFile, type Terminal } from './terminal.ts';
@@ -140,7 +140,11 @@ function bannerInfo(
     environment: settings.environment,
     cwd: process.cwd(),
     root: settings.storage.root,
-    inputs: settings.storage.inputs,
+    inputs: settings.storage.inputs.map((input) => ({
+      name: input.name,
+      path: placeOfInput(input),
+      isFolder: input.kind === 'FileSystem',
+    })),
     apiKeyHeader: settings.auth.apiKeyHeader,
     encryption: settings.encryption.enabled,
     maxConcurrency: settings.pipeline.maxConcurrency,

@@ -5,13 +5,14 @@ import {
   type BatchOptions,
   createRemotePortal,
   type FolderOptions,
+  type InputBuckets,
   type ObjectStore,
   type Profile,
   type StorageLayout,
 } from '../actors/index.ts';
 import { readEndedSessions, readKeyFile } from '../http/index.ts';
 import type { ProfileName } from '../machines/ids.ts';
-import type { Settings } from '../settings.ts';
+import { placeOfInput, prefixOf, type Settings } from '../settings.ts';
 import { ENDED_SESSIONS_FILE, jobSecretBytes, type KeyFolder, NAMED_KEYS_FILE } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
 import { deriveEncryptionKey, type SigningSetup } from './signing-setup.ts';
@@ -27,6 +28,7 @@ export async function setUpBatch(
     readonly ids: Ids;
     readonly log: Log;
     readonly objects: ObjectStore | undefined;
+    readonly inputBuckets: InputBuckets | undefined;
     readonly working: (() => Promise<void>)[];
   },
 ): Promise<BatchOptions> {
@@ -44,7 +46,8 @@ export async function setUpBatch(
   return {
     layout: parts.layout,
     objects: parts.objects,
-    folders: folderOptions(settings, profiles),
+    inputBuckets: parts.inputBuckets,
+    folders: folderOptions(settings, profiles, parts.inputBuckets),
     profiles,
     trust,
     ...(signing.license !== undefined && { license: signing.license }),
@@ -69,10 +72,15 @@ export async function setUpBatch(
 function folderOptions(
   { storage, watchedFolder }: Settings,
   profiles: readonly Profile[],
+  buckets: InputBuckets | undefined,
 ): readonly FolderOptions[] {
   return storage.inputs.map((input) => ({
     name: input.name,
-    path: input.path,
+    path: placeOfInput(input),
+    ...(buckets &&
+      input.bucket !== undefined && {
+        source: { buckets, bucket: input.bucket, prefix: prefixOf(input) },
+      }),
     profile: folderProfile(input.profile, profiles),
     budget: watchedFolder.maxConsecutiveEnqueueFailures,
     settings: {

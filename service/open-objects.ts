@@ -1,6 +1,6 @@
-/** Opens the configured object store. */
-import type { Clock, Ids } from '@sealwright/runtime';
-import { type ObjectStore, openS3 } from '../actors/index.ts';
+/** Opens the configured object store, and the buckets of inputs. */
+import type { Clock, Ids, Log } from '@sealwright/runtime';
+import { InputBuckets, type ObjectStore, openS3 } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
 
 /** Undefined: files are below `Storage:Root`. @throws {Fatal} `settings.no-package` */
@@ -11,4 +11,15 @@ export async function openObjects(
   const { kind, s3 } = storage.objects;
   if (kind === 'FileSystem') return undefined;
   return openS3({ ...s3, bucket: s3.bucket ?? '' }, parts);
+}
+
+/** Undefined: no input is a bucket. @throws {Fatal} `settings.no-package` */
+export async function openInputBuckets(
+  { storage }: Settings,
+  parts: { readonly clock: Pick<Clock, 'after' | 'elapsed'>; readonly log: Pick<Log, 'warn'> },
+): Promise<InputBuckets | undefined> {
+  if (!storage.inputs.some(({ kind }) => kind === 'S3')) return undefined;
+  const buckets = new InputBuckets(storage.objects.s3, parts);
+  await buckets.open();
+  return buckets;
 }

@@ -23,7 +23,7 @@ import {
   refuseOtherKeys,
 } from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
-import { openObjects } from './open-objects.ts';
+import { openInputBuckets, openObjects } from './open-objects.ts';
 import { openStore } from './open-store.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from './running-service.ts';
@@ -70,7 +70,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   process.umask(process.umask() | 0o027);
   createStorageFolders(
     layout,
-    settings.storage.inputs.map(({ path }) => path),
+    settings.storage.inputs.flatMap(({ path }) => (path === '' ? [] : [path])),
   );
   refuseOverlaps(settings);
   const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
@@ -127,6 +127,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   let portalUrl: string | undefined;
   const publicUrl = () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href;
   const objects = await openObjects(settings, { clock, ids });
+  const inputBuckets = await openInputBuckets(settings, { clock, log });
   const { sealing, portal } = await openPortalKeys(base, signing, { publicUrl, objects });
   const identity = await setUpIdentity(settings, keys, {
     ...{ clock, ids, log, publicUrl },
@@ -148,7 +149,9 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
         anchor: historyAnchor(keys),
         ...historyOptions(settings),
       },
-      batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, log, working, objects }),
+      batch: await setUpBatch(settings, keys, signing, {
+        ...{ layout, clock, ids, log, working, objects, inputBuckets },
+      }),
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
   );

@@ -227,11 +227,12 @@ export function inputOverlaps(
     what: `the work folder ${name}`,
     path: placed(join(root, name)),
   }));
-  const places = inputs.map(({ path }) => placed(path));
+  const places = inputs.map(({ path }) => (path === '' ? undefined : placed(path)));
   for (const [index, place] of places.entries()) {
+    if (place === undefined) continue;
     const key = `Storage:Inputs:${index}:Path`;
     for (const [other, path] of places.slice(0, index).entries()) {
-      if (overlap(path, place))
+      if (path !== undefined && overlap(path, place))
         faults.push({ key, rule: `overlaps with the folder of Storage:Inputs:${other}` });
     }
     const touched = isInside(placed(root), place)

@@ -72,7 +72,9 @@ export function checkLogging(
   }
   // An input folder around the root is refused already.
   if (faults.some(({ key: other }) => other.startsWith('Storage:Inputs'))) return;
-  const watched = storage.inputs.some((input) => relative(input.path, path).split(sep)[0] !== '..');
+  const watched = storage.inputs.some(
+    (input) => input.path !== '' && relative(input.path, path).split(sep)[0] !== '..',
+  );
   if (watched) {
     faults.push({
       key: 'Logging:File:Path',

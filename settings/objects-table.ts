@@ -4,7 +4,7 @@ import { below, key, optional } from './keys.ts';
 import { choice, flag, pattern, secretText, webUrl } from './kinds.ts';
 import type { Fault, Warning } from './report.ts';
 
-const bucketName = pattern(
+export const bucketName = pattern(
   'name of a bucket',
   'must be 3 to 63 lower-case letters, digits, dots and hyphens',
   z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
@@ -18,6 +18,13 @@ const keyPrefix = pattern(
   'prefix',
   'must be at most 200 letters, digits and ._/-, and not begin with a slash',
   z.string().regex(/^(?:[A-Za-z0-9._-][A-Za-z0-9._/-]{0,199})?$/),
+);
+
+/** Of a bucket that other programs fill, whose keys may have any characters. */
+export const inputPrefix = pattern(
+  'prefix',
+  'must be at most 200 characters, and not begin with a slash',
+  z.string().regex(/^(?!\/)[^\p{Cc}]{0,200}$/u),
 );
 
 export const OBJECTS_KEYS = {
@@ -48,10 +55,17 @@ export const OBJECTS_KEYS = {
 interface ObjectsSettings {
   readonly runtime: { readonly store: 'lmdb' | 'postgres' };
   readonly storage: {
-    readonly inputs: readonly unknown[];
+    readonly inputs: readonly {
+      readonly kind: 'FileSystem' | 'S3';
+      readonly path: string;
+      readonly bucket: string | undefined;
+      readonly prefix: string;
+    }[];
     readonly objects: {
       readonly kind: 'FileSystem' | 'S3';
-      readonly s3: Readonly<Record<'bucket' | 'accessKeyId' | 'secretAccessKey', string | undefined>>;
+      readonly s3: Readonly<Record<'bucket' | 'accessKeyId' | 'secretAccessKey', string | undefined>> & {
+        readonly prefix: string;
+      };
     };
   };
 }
@@ -63,17 +77,62 @@ export function checkObjects(
   warnings: Warning[],
 ): void {
   const { kind, s3 } = storage.objects;
-  if (kind === 'FileSystem') return;
-  if (s3.bucket === undefined)
-    faults.push({ key: 'Storage:Objects:S3:Bucket', rule: 'is required by Storage:Objects:Kind=S3' });
-  if ((s3.accessKeyId === undefined) !== (s3.secretAccessKey === undefined))
+  const buckets = storage.inputs.some((input) => input.kind === 'S3');
+  if ((kind === 'S3' || buckets) && (s3.accessKeyId === undefined) !== (s3.secretAccessKey === undefined))
     faults.push({
       key: 'Storage:Objects:S3:SecretAccessKey',
       rule: 'and Storage:Objects:S3:AccessKeyId must be set together, or neither',
     });
-  if (runtime.store === 'postgres' && storage.inputs.length > 0)
+  checkBuckets(storage, faults);
+  if (kind === 'FileSystem') return;
+  if (s3.bucket === undefined)
+    faults.push({ key: 'Storage:Objects:S3:Bucket', rule: 'is required by Storage:Objects:Kind=S3' });
+  if (runtime.store === 'postgres' && storage.inputs.some((input) => input.kind === 'FileSystem'))
     warnings.push({
       key: 'Storage:Inputs',
       text: 'names folders, and one node after the other watches them: all nodes must share them, under the same paths. Where they do not, set Storage:Inputs=[]',
     });
+}
+
+/** Inputs that are buckets: complete, and apart from each other and from what the program stores. */
+function checkBuckets({ inputs, objects }: ObjectsSettings['storage'], faults: Fault[]): void {
+  const taken: { readonly what: string; readonly bucket: string | undefined; readonly prefix: string }[] = [];
+  if (objects.kind === 'S3')
+    taken.push({ what: 'Storage:Objects:S3', bucket: objects.s3.bucket, prefix: prefixOf(objects.s3) });
+  for (const [index, input] of inputs.entries()) {
+    const key = `Storage:Inputs:${index}`;
+    if (input.kind === 'FileSystem') {
+      if (input.path === '') faults.push({ key: `${key}:Path`, rule: 'is required' });
+      if (input.bucket !== undefined) faults.push({ key: `${key}:Bucket`, rule: 'needs Kind=S3' });
+      continue;
+    }
+    const { bucket } = input;
+    const prefix = prefixOf(input);
+    if (input.path !== '') faults.push({ key: `${key}:Path`, rule: 'must not be set with Kind=S3' });
+    if (bucket === undefined) {
+      faults.push({ key: `${key}:Bucket`, rule: 'is required by Kind=S3' });
+      continue;
+    }
+    const other = taken.find(
+      (one) => one.bucket === bucket && (one.prefix.startsWith(prefix) || prefix.startsWith(one.prefix)),
+    );
+    if (other !== undefined)
+      faults.push({ key: `${key}:Prefix`, rule: `overlaps with that of ${other.what}` });
+    taken.push({ what: key, bucket, prefix });
+  }
+}
+
+/** The folder, or the bucket with its prefix, for people. */
+export function placeOfInput({
+  path,
+  bucket,
+  prefix,
+}: Pick<ObjectsSettings['storage']['inputs'][number], 'path' | 'bucket' | 'prefix'>): string {
+  if (bucket === undefined) return path;
+  return `s3://${bucket}/${prefix}`.replace(/\/$/, '');
+}
+
+/** A prefix as a folder: empty, or with a slash at its end. */
+export function prefixOf({ prefix }: { readonly prefix: string }): string {
+  return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
 }

@@ -26,7 +26,7 @@ import {
 } from './kinds.ts';
 import { LOGGING_KEYS } from './logging-table.ts';
 import { JOB_WEBHOOK_KEYS, NOTIFICATIONS_KEYS } from './notifications-table.ts';
-import { OBJECTS_KEYS } from './objects-table.ts';
+import { bucketName, inputPrefix, OBJECTS_KEYS } from './objects-table.ts';
 import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
@@ -192,9 +192,16 @@ export const INPUT_KEYS = {
   Name: required(folderName, 'unnamed' as FolderName, {
     says: 'Name of the folder in the API and in metrics; unique.',
   }),
-  Path: required(path(), '', {
+  Kind: key(choice(['FileSystem', 'S3']), 'FileSystem', {
+    says: 'Where the files are: in a folder, or in a bucket that other programs fill ([object-store.md](object-store.md#inputs-in-buckets)).',
+  }),
+  Path: computed(path(), 'required by `FileSystem`', () => '', {
     says: 'Folder that is watched. Must not be equal to, inside or around another input or a work folder below `Storage:Root`.',
   }),
+  Bucket: optional(bucketName, {
+    says: 'Bucket that is watched; required by `S3`. `Storage:Objects:S3` has its server and keys.',
+  }),
+  Prefix: key(inputPrefix, '', { says: 'Folder in the bucket; empty: the whole bucket.' }),
   Profile: key(profileName, 'default' as ProfileName, {
     says: 'Signing profile of the files; `default` means the first profile when no profile has that name.',
   }),
@@ -202,7 +209,7 @@ export const INPUT_KEYS = {
   IgnoredPrefixes: key(list(namePrefix), [], { says: 'Added to `WatchedFolder:IgnoredPrefixes`.' }),
   PollIntervalSeconds: optional(whole(5, 3600), {
     unit: 'seconds',
-    says: 'Present: the folder is also listed this often, for network mounts that report no changes.',
+    says: 'Present: the input is listed this often, for network mounts that report no changes.',
   }),
   Recursive: key(flag(), false, {
     says: 'Also process files in subdirectories; `output/` repeats their relative path. Directories with ignored names and links are skipped.',
@@ -225,7 +232,10 @@ export const KEYS = {
     ({ root }): readonly InputSettings[] => [
       {
         name: 'default' as FolderName,
+        kind: 'FileSystem',
         path: join(root, 'input'),
+        bucket: undefined,
+        prefix: '',
         profile: 'default' as ProfileName,
         ignoredExtensions: [],
         ignoredPrefixes: [],

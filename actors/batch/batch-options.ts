@@ -1,5 +1,6 @@
 /** Options of the batch service. */
 
+import type { InputBuckets } from '../shared/objects/input-buckets.ts';
 import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/profiles.ts';
 import type { StorageLayout } from '../shared/storage-layout.ts';
@@ -15,6 +16,8 @@ export interface BatchOptions {
   /** Holds uploads, outputs and the files of failed jobs. @default the folders of `layout` do */
   readonly objects?: ObjectStore | undefined;
   readonly folders: readonly FolderOptions[];
+  /** Buckets of originals. @default no input is a bucket */
+  readonly inputBuckets?: InputBuckets | undefined;
   /** Named keys and ended sessions that an earlier version kept in files of this node. @default none */
   readonly fromFiles?: {
     readonly keys: readonly FileAccessKey[];

@@ -45,6 +45,7 @@ import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
 import { UploadKeys } from './jobs/upload-keys.ts';
 import { type Upload, Uploads } from './jobs/uploads.ts';
+import { BucketOriginals } from './objects/bucket-originals.ts';
 import { InputSweep } from './objects/input-sweep.ts';
 import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
@@ -158,7 +159,8 @@ export async function planBatch(
   const { portal, ...remoteOptions }: NonNullable<BatchOptions['remote']> = options.remote ?? REMOTE_DEFAULTS;
   const counts = new JobCounts(await store.counters('jobs/'));
   const objects = options.objects && new JobObjects(options.objects, service, layout);
-  const runtime: BatchRuntime = { ...service, counts, objects };
+  const originals = options.inputBuckets && new BucketOriginals(options.inputBuckets, ids, layout.processing);
+  const runtime: BatchRuntime = { ...service, counts, objects, originals };
   const disk = new DiskSync();
   const profiles = new Profiles(options.profiles);
   const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
@@ -199,7 +201,7 @@ export async function planBatch(
     definitions,
     handlers: {
       ...jobHandlers({
-        ...{ pool, clock, log, disk, storage, layout, objects, remote, events, secrets },
+        ...{ pool, clock, log, disk, storage, layout, objects, originals, remote, events, secrets },
         certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
         enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
         outputCollision: options.outputCollision,

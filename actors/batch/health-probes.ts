@@ -82,11 +82,12 @@ export function foldersProbe(folders: Folders): HealthProbe {
   return async () => {
     const reports = await folders.reports();
     return Promise.all(
-      reports.map(async ({ name: folder, path, exists, status, lastError }) => {
+      reports.map(async ({ name: folder, path, exists, look, status, lastError }) => {
         const name = `input-folder:${folder}`;
-        if (!exists) return unhealthy(name, `${path} does not exist`);
+        if (!exists) return unhealthy(name, look?.obstacle ?? `${path} does not exist`);
         if (status === 'Stopped')
           return unhealthy(name, `the watcher stopped: ${lastError ?? 'no reason recorded'}`);
+        if (look !== undefined) return healthy(name, lastError);
         try {
           await access(path, constants.R_OK | constants.X_OK);
           return healthy(name, lastError);

@@ -26,6 +26,7 @@ import {
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';
 import { JOB } from './job-records/kinds.ts';
+import { INPUT_COPIES_FOLDER } from './objects/bucket-originals.ts';
 import { COPIES_FOLDER } from './objects/job-objects.ts';
 
 type RecoveryRuntime = Pick<BatchRuntime, 'system' | 'store' | 'counts' | 'log' | 'objects'>;
@@ -161,7 +162,7 @@ async function moveOrphans(
 ): Promise<number> {
   let orphans = 0;
   for (const name of await readdir(layout.processing)) {
-    if (name === VOLUME_FOLDER || name === COPIES_FOLDER) continue;
+    if ([VOLUME_FOLDER, COPIES_FOLDER, INPUT_COPIES_FOLDER].includes(name)) continue;
     const path = join(layout.processing, name);
     if (name.startsWith(SPARE_PREFIX)) {
       try {

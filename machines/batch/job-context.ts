@@ -52,6 +52,8 @@ export const DIVERGED_MESSAGE =
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
+  /** Entity tag of an object that another program put into a bucket; absent: the input is none. */
+  readonly etag?: string;
 }
 
 /** Digest (lower-case hex) and length in bytes of one file. */
@@ -67,6 +69,8 @@ export interface StagedInput {
   readonly length: number;
   readonly mtimeMs: number;
   readonly inode: string;
+  /** As in `FileStamp`; the modification time is that of the object. */
+  readonly etag?: string;
   /** Start time of the read: a modification time well before it proves that no later write has the same one. */
   readonly readAt: Millis;
 }

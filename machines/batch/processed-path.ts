@@ -23,7 +23,7 @@ export interface ProcessedPath extends FileStamp {
 }
 
 export type ProcessedPathMessage = { readonly at: Millis } & (
-  | { readonly type: 'KEEP'; readonly jobId: JobId; readonly size: number; readonly mtimeMs: number }
+  | ({ readonly type: 'KEEP'; readonly jobId: JobId } & FileStamp)
   | { readonly type: 'FORGET' }
 );
 
@@ -31,6 +31,10 @@ export const processedPathMachine = recordMachine<ProcessedPath, ProcessedPathMe
   id: 'kept-path',
   state: 'Kept',
   context: (input) => input,
-  changes: { KEEP: (_, { jobId, size, mtimeMs }) => ({ context: { jobId, size, mtimeMs } }) },
+  changes: {
+    KEEP: (_, { jobId, size, mtimeMs, etag }) => ({
+      context: { jobId, size, mtimeMs, ...(etag !== undefined && { etag }) },
+    }),
+  },
   end: { state: REMOVED_STATE, endedBy: ['FORGET'] },
 });

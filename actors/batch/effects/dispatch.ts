@@ -6,7 +6,7 @@
 import { Retryable } from '@sealwright/runtime';
 import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
 import { inputContentType } from '../../shared/file-names.ts';
-import { withOriginal } from '../objects/originals.ts';
+import { stampedInput, withOriginal } from '../objects/originals.ts';
 import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
 import { unreachable } from '../remote/upload-retries.ts';
 import {
@@ -27,19 +27,15 @@ const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Co
  * Waits until Processing is durable: after a power cut, a job back in the queue would create its document a second
  * time.
  */
-export function dispatchHandler({
-  pool,
-  remote,
-  storage,
-  objects,
-}: JobHandlerDependencies): JobHandler<'dispatch'> {
+export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandler<'dispatch'> {
+  const { pool, remote, storage } = dependencies;
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const { portal, profile } = remote.profileOf(effect.profileName);
-      const { input, path } = await whileWritable(storage, attempt.signal, async () =>
-        withOriginal(effect.originalPath, objects, async (originalPath) =>
+      const { result, stamp } = await whileWritable(storage, attempt.signal, async () =>
+        withOriginal(effect.originalPath, dependencies, attempt, async (originalPath) =>
           messageOf(
             await pool.run({
               task: 'stage',
@@ -50,6 +46,8 @@ export function dispatchHandler({
           ),
         ),
       );
+      const { path } = result;
+      const input = stampedInput(result.input, stamp);
       const document: RemoteDocument = {
         fileName: effect.fileName,
         contentType: inputContentType(effect.fileName),

@@ -19,6 +19,7 @@ import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { EventLog } from '../job-records/events.ts';
+import type { BucketOriginals } from '../objects/bucket-originals.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
 import type { StorageFault, StorageMonitor } from '../pipeline/storage-monitor.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
@@ -36,6 +37,8 @@ export interface JobHandlerDependencies {
   readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
   /** Undefined: jobs have their files in folders. */
   readonly objects?: JobObjects | undefined;
+  /** Undefined: no input is a bucket. */
+  readonly originals?: BucketOriginals | undefined;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
   readonly enqueueWebhooks: JobHandler<'enqueueWebhooks'>;

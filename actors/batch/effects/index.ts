@@ -7,7 +7,7 @@
  */
 
 import { dirname, join } from 'node:path';
-import { describeFailure, Fatal, Retryable } from '@sealwright/runtime';
+import { describeFailure, type EffectAttempt, Fatal, Retryable } from '@sealwright/runtime';
 import type { JobEffect, Release } from '../../../machines/batch/job-context.ts';
 import { isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
@@ -15,13 +15,15 @@ import type { DiskSync } from '../../shared/disk-sync.ts';
 import { outputName, possibleOutputNames } from '../../shared/file-names.ts';
 import { type EventLog, eventIdOf, withJob } from '../job-records/events.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { type BucketOriginals, isInBucket } from '../objects/bucket-originals.ts';
 import { isObject } from '../objects/job-objects.ts';
-import { withOriginal } from '../objects/originals.ts';
+import { stampedInput, withOriginal } from '../objects/originals.ts';
 import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
 import {
   interrupted,
   type JobHandler,
   type JobHandlerDependencies,
+  type JobMessageContent,
   jobFailed,
   messageOf,
   NO_MESSAGE,
@@ -45,7 +47,8 @@ export function tidyHandler({
   pool,
   disk,
   objects,
-}: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects'>): JobHandler<'tidy'> {
+  originals,
+}: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects' | 'originals'>): JobHandler<'tidy'> {
   return {
     after: 'durable',
     tries: MAX_ATTEMPTS,
@@ -55,9 +58,10 @@ export function tidyHandler({
         jobId: attempt.actor.id,
         fileName: effect.fileName,
         originalPath: effect.originalPath,
-        input: isObject(effect.originalPath) ? null : effect.input,
+        input: isObject(effect.originalPath) || isInBucket(effect.originalPath) ? null : effect.input,
       });
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      if (isInBucket(effect.originalPath)) return removeFromBucket(effect, attempt, originals);
       if (isObject(effect.originalPath)) {
         await objects?.removeInput(effect.originalPath);
         return { type: 'TIDIED', diverged: false };
@@ -76,6 +80,28 @@ export function tidyHandler({
       message: `The input could not be removed and stays in place. ${failure.message}`,
     }),
   };
+}
+
+async function removeFromBucket(
+  { originalPath, input }: Extract<JobEffect, { readonly do: 'tidy' }>,
+  { failures }: EffectAttempt,
+  originals: BucketOriginals | undefined,
+): Promise<JobMessageContent> {
+  if (originals === undefined || input?.etag === undefined)
+    throw new Fatal(
+      'job.input-not-removed',
+      `Remove ${originalPath}; Storage:Inputs names no bucket any more.`,
+    );
+  try {
+    return { type: 'TIDIED', diverged: (await originals.remove(originalPath, input.etag)) === 'changed' };
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code !== 'input.unreadable' || failures + 1 < MAX_REFUSED_ATTEMPTS) throw error;
+    throw new Fatal(
+      'job.input-not-removed',
+      `Remove ${originalPath}, and give the service the right (${message}).`,
+    );
+  }
 }
 
 /** Syncs a folder; ignores a folder that no longer exists. */
@@ -129,8 +155,11 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
       // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
       const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
       if (checking !== undefined) await checking;
-      const { input, signed, signMs, stageMs, release } = messageOf(
-        await withOriginal(effect.originalPath, objects, (originalPath) =>
+      const { result, stamp } = await withOriginal(
+        effect.originalPath,
+        dependencies,
+        attempt,
+        (originalPath) =>
           pool.run(
             {
               task: 'sign',
@@ -149,11 +178,11 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
             },
             { bytes: effect.bytes },
           ),
-        ),
       );
+      const { input, signed, signMs, stageMs, release } = messageOf(result);
       const message = {
         type: 'SIGNED',
-        input,
+        input: stampedInput(input, stamp),
         signed,
         ms: rounded(signMs),
         stageMs: rounded(stageMs),

@@ -5,10 +5,17 @@ import { join } from 'node:path';
 import { type Clock, describeFailure } from '@sealwright/runtime';
 import type { FolderView, RescanCounts, RescanReport } from '../../../contracts/batch/folders.ts';
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
-import type { FolderName, Millis } from '../../../machines/ids.ts';
+import type { Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { EventLog } from '../job-records/events.ts';
-import { createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
+import {
+  type Candidate,
+  createBucketFiles,
+  createIgnoredNames,
+  listedObjects,
+  nameIn,
+  walk,
+} from '../watched-folder/index.ts';
 import type { FolderIntake } from './folder-intake.ts';
 import type { FolderOptions, Folders } from './folders.ts';
 
@@ -39,7 +46,7 @@ export class FolderService {
     const reports = await this.folders.reports();
     return Promise.all(
       reports.map(async (report) => {
-        const files = await countFiles(report.options);
+        const files = report.look?.files ?? (await countFiles(report.options));
         return {
           name: report.name,
           path: report.path,
@@ -86,6 +93,27 @@ export class FolderService {
     const counts: Counts = { scanned: 0, enqueued: 0, alreadyActive: 0, ignored: 0, errors: 0 };
     const enqueuedFiles: string[] = [];
     const running = new Set<Promise<void>>();
+    const { source } = folder;
+    const begin = async (work: Promise<void>) => {
+      const ended = work.finally(() => running.delete(ended));
+      running.add(ended);
+      if (running.size >= CONCURRENCY) await Promise.race(running);
+    };
+    if (source !== undefined) {
+      try {
+        const fileOf = createBucketFiles(folder.settings, source);
+        for await (const object of listedObjects(source, folder.settings)) {
+          counts.scanned += 1;
+          const file = fileOf(object);
+          if (typeof file === 'string') counts.ignored += 1;
+          else await begin(this.#enqueue(folder, file, counts, enqueuedFiles));
+        }
+      } catch {
+        counts.errors += 1;
+      }
+      await Promise.all(running);
+      return this.#rescanned(folder, counts, enqueuedFiles);
+    }
     const rules = rulesOf(folder, (error) => {
       if (describeFailure(error).code !== 'ENOENT') counts.errors += 1;
     });
@@ -99,26 +127,21 @@ export class FolderService {
           counts.ignored += 1;
           continue;
         }
-        const work = this.#enqueueOne(folder, directory, entry.name, counts, enqueuedFiles).finally(() =>
-          running.delete(work),
-        );
-        running.add(work);
-        if (running.size >= CONCURRENCY) await Promise.race(running);
+        await begin(this.#enqueueFile(folder, directory, entry.name, counts, enqueuedFiles));
       }
     } catch {
       // Missing or not listable: counts one error and keeps the files found before it.
       counts.errors += 1;
     }
     await Promise.all(running);
-    return {
-      name: folder.name as FolderName,
-      path: folder.path,
-      ...counts,
-      enqueuedFiles: enqueuedFiles.sort(),
-    };
+    return this.#rescanned(folder, counts, enqueuedFiles);
   }
 
-  async #enqueueOne(
+  #rescanned({ name, path }: FolderOptions, counts: Counts, enqueuedFiles: string[]) {
+    return { name, path, ...counts, enqueuedFiles: enqueuedFiles.sort() };
+  }
+
+  async #enqueueFile(
     folder: FolderOptions,
     subfolder: string,
     fileName: string,
@@ -132,21 +155,25 @@ export class FolderService {
         counts.ignored += 1;
         return;
       }
-      const taken = await this.intake.enqueueByRescan(folder, {
-        path,
-        fileName,
-        subfolder,
-        size: stat.size,
-        mtimeMs: stat.mtimeMs,
-        seen: 'sweep',
-      });
+      const { size, mtimeMs } = stat;
+      const file: Candidate = { path, fileName, subfolder, size, mtimeMs, seen: 'sweep' };
+      await this.#enqueue(folder, file, counts, enqueued);
+    } catch (error) {
+      // Removed by another process after the listing.
+      if (describeFailure(error).code === 'ENOENT') counts.ignored += 1;
+      else counts.errors += 1;
+    }
+  }
+
+  async #enqueue(folder: FolderOptions, file: Candidate, counts: Counts, enqueued: string[]): Promise<void> {
+    try {
+      const taken = await this.intake.enqueueByRescan(folder, file);
       if (taken === undefined) counts.alreadyActive += 1;
       else {
         counts.enqueued += 1;
-        enqueued.push(nameIn(subfolder, taken.fileName));
+        enqueued.push(nameIn(file.subfolder, taken.fileName));
       }
     } catch (error) {
-      // Removed by another process after the listing.
       if (describeFailure(error).code === 'ENOENT') counts.ignored += 1;
       else counts.errors += 1;
     }

@@ -1,6 +1,5 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
 
-import { stat } from 'node:fs/promises';
 import { accepted, Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
@@ -11,6 +10,7 @@ import { jobView } from '../job-records/job-view.ts';
 import { type JobFactory, type NewJob, refusedJob } from '../jobs/job-factory.ts';
 import type { JobUploads } from '../jobs/job-uploads.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
+import { stampOfOriginal } from '../objects/originals.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
 
 /** The folder that contains a file. */
@@ -34,7 +34,7 @@ export class FolderIntake {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
     if (endedWithSameContent(rows, file)) return 'declined';
-    if (await isGone(rows, file)) return 'declined';
+    if (await this.#isGone(rows, file)) return 'declined';
     return (await this.#create(rows, folder, file, 'watcher')) === undefined ? 'active' : 'enqueued';
   }
 
@@ -45,7 +45,7 @@ export class FolderIntake {
   async enqueueByRescan(folder: FolderOfFile, file: Candidate): Promise<JobView | undefined> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
-    if (await isGone(rows, file)) return undefined;
+    if (await this.#isGone(rows, file)) return undefined;
     const created = await this.#create(rows, folder, file, 'rescan');
     await created?.durable;
     return created && jobView(created.actor);
@@ -79,9 +79,19 @@ export class FolderIntake {
       folder: folder.name,
       subfolder: file.subfolder,
       parentJobId: null,
-      seen: { size: file.size, mtimeMs: file.mtimeMs },
+      seen: file,
       message: `Enqueued by ${by} (folder ${folder.name}).`,
     };
+  }
+
+  /**
+   * True when the job of the path has ended since the file was seen, maybe on another node: it removed the file and then
+   * released the path. An object that was replaced since is seen again.
+   */
+  async #isGone(rows: readonly Row[], { path, etag }: Candidate): Promise<boolean> {
+    if (isOwned(rows)) return false;
+    const now = await stampOfOriginal(path, this.runtime);
+    return now === undefined || now.etag !== etag;
   }
 
   /** Reads the rows of the path: its newest job first, then the record of a cleared one. */
@@ -95,19 +105,11 @@ function isOwned(rows: readonly Row[]): boolean {
   return rows.some((row) => !isProcessedPath(row) && !PATH_ROW.read(row.value).closed);
 }
 
-/**
- * True when the job of the path has ended since the file was seen, maybe on another node: it removed the file and then
- * released the path.
- */
-async function isGone(rows: readonly Row[], { path }: Candidate): Promise<boolean> {
-  return !isOwned(rows) && (await stat(path).catch(() => undefined)) === undefined;
-}
-
 /** True when the newest job of the path is Canceled or Failed and the file is unchanged since. */
 function endedWithSameContent([newest]: readonly Row[], file: Candidate): boolean {
   if (!newest) return false;
-  const { closed, size, mtimeMs } = PATH_ROW.read(newest.value);
-  return closed && size === file.size && mtimeMs === file.mtimeMs;
+  const { closed, size, mtimeMs, etag } = PATH_ROW.read(newest.value);
+  return closed && size === file.size && mtimeMs === file.mtimeMs && etag === file.etag;
 }
 
 /** The error for a path that is too long for the store; counts as a failure of the folder. */

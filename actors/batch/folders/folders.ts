@@ -9,18 +9,24 @@ import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { INPUT_FOLDER } from '../job-records/kinds.ts';
 import {
+  type BucketSource,
   type Candidate,
+  createWatchedBucket,
   createWatchedFolder,
+  type Look,
   type OfferResult,
   type WatchedFolder,
+  type WatchedFolderOptions,
   type WatchedFolderSettings,
 } from '../watched-folder/index.ts';
 import type { FolderIntake } from './folder-intake.ts';
 
 export interface FolderOptions {
   readonly name: FolderName;
-  /** Absolute. */
+  /** Absolute; of a bucket, that of its objects without their last slash. */
   readonly path: string;
+  /** Objects that are the files; absent: they are in the folder. */
+  readonly source?: BucketSource | undefined;
   readonly profile: ProfileName;
   readonly settings: WatchedFolderSettings;
   /** `WatchedFolder:MaxConsecutiveEnqueueFailures`. */
@@ -35,6 +41,8 @@ export interface FolderReport {
   readonly path: string;
   readonly status: InputFolderState;
   readonly exists: boolean;
+  /** Of a bucket. */
+  readonly look?: Look;
   readonly lastError: string | null;
   readonly lastEnqueueAt: Millis | null;
   /** Files handled since the process started, with any result. */
@@ -65,7 +73,8 @@ export class Folder {
     /** Rejections consume the failure budget of the folder. */
     private readonly intake: Pick<FolderIntake, 'enqueueStable'>,
   ) {
-    this.#watcher = createWatchedFolder({
+    const { source } = options;
+    const watched: WatchedFolderOptions = {
       name: options.name,
       path: options.path,
       settings: options.settings,
@@ -76,7 +85,8 @@ export class Folder {
         if (state.phase === 'Running' && this.#status === 'Initializing')
           void this.#send({ type: 'WATCHING' });
       },
-    });
+    };
+    this.#watcher = source ? createWatchedBucket({ ...watched, source }) : createWatchedFolder(watched);
   }
 
   get #address() {
@@ -103,7 +113,8 @@ export class Folder {
   }
 
   async report(): Promise<FolderReport> {
-    const exists = await this.#watcher.exists();
+    const look = await this.#watcher.look?.();
+    const exists = look === undefined ? await this.#watcher.exists() : look.obstacle === undefined;
     const seen = this.#watcher.state();
     // Another node may watch the folder.
     if (!this.#isWatching && this.runtime.store.nodes !== undefined) await this.#readStatus();
@@ -112,7 +123,8 @@ export class Folder {
       path: this.options.path,
       status: this.#status,
       exists,
-      lastError: this.#lastError ?? seen.error,
+      ...(look && { look }),
+      lastError: look?.obstacle ?? this.#lastError ?? seen.error,
       lastEnqueueAt: this.#lastEnqueueAt,
       processed: this.#offers,
       options: this.options,
@@ -136,6 +148,9 @@ export class Folder {
       if (answer === 'enqueued') this.#succeeded();
       return answer;
     } catch (error) {
+      const { code } = describeFailure(error);
+      // A bucket that cannot be read is watched until it can; its check says so.
+      if (code === 'storage.unavailable' || code === 'input.unreadable') throw error;
       // Offers run concurrently: failures of one burst have one cause and count once.
       if (number > this.#countedAt) {
         this.#countedAt = this.#offers;
@@ -146,7 +161,7 @@ export class Folder {
         });
       }
       // Only a change of the file can help: declines it until then.
-      if (describeFailure(error).code === 'job.path-too-long') return 'declined';
+      if (code === 'job.path-too-long') return 'declined';
       throw error;
     }
   }

@@ -4,6 +4,7 @@
  */
 import { IN_FLIGHT_STATES, type JobFormat, type JobState } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { BucketOriginals } from '../objects/bucket-originals.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
 
 interface Cell {
@@ -18,6 +19,8 @@ export interface BatchRuntime extends ServiceRuntime {
   readonly counts: JobCounts;
   /** Undefined: jobs have their files in folders. */
   readonly objects?: JobObjects | undefined;
+  /** Undefined: no input is a bucket. */
+  readonly originals?: BucketOriginals | undefined;
 }
 
 export class JobCounts {

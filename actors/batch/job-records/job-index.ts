@@ -58,12 +58,10 @@ export interface EndedJobRow {
 }
 
 /** State of a path's newest job, for the watcher. */
-export interface PathRow {
+export interface PathRow extends FileStamp {
   readonly id: string;
   /** True: the job ended and left its input in place, so the watcher ignores the same content. */
   readonly closed: boolean;
-  readonly size: number;
-  readonly mtimeMs: number;
 }
 
 /** The job id of a row of `jobs`, `jobs-by` or `jobs-of`. */
@@ -159,6 +157,9 @@ function waitingTime(from: Millis, to: Millis): number {
 
 /** The stamp of the input file: as signed where it was left in place, else as at creation. */
 export function fileStampOf({ inputLeft, input, seen }: JobContext): FileStamp {
-  if (inputLeft && input) return { size: input.length, mtimeMs: input.mtimeMs };
-  return { size: seen?.size ?? -1, mtimeMs: seen?.mtimeMs ?? -1 };
+  const { size, mtimeMs, etag } =
+    inputLeft && input
+      ? { ...input, size: input.length }
+      : (seen ?? { size: -1, mtimeMs: -1, etag: undefined });
+  return { size, mtimeMs, ...(etag !== undefined && { etag }) };
 }

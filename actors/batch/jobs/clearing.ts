@@ -97,14 +97,15 @@ interface ClearCandidate {
   readonly remember?: { readonly pathKey: string; readonly stamp: FileStamp };
 }
 
-async function clearCandidate({ system, clock, objects }: BatchRuntime, id: JobId): Promise<ClearCandidate> {
+async function clearCandidate(runtime: BatchRuntime, id: JobId): Promise<ClearCandidate> {
+  const { system, clock } = runtime;
   const job = await system.read({ kind: JOB, id });
   if (job === undefined) return { id, may: 'nothing' };
   const context = job.context;
   // A client that is unsure whether its upload arrived may still repeat it.
   const isBusy = context.untidy || context.webhooksPending === true;
   if (isBusy || holdsUploadKey(context, clock.now())) return { id, may: 'stay' };
-  if (!isClosed(job) || (await stampOfOriginal(context.originalPath, objects)) === undefined)
+  if (!isClosed(job) || (await stampOfOriginal(context.originalPath, runtime)) === undefined)
     return { id, may: 'go' };
   return { id, may: 'go', remember: { pathKey: context.pathKey, stamp: fileStampOf(context) } };
 }

@@ -1,7 +1,7 @@
 /** Creates jobs: assigns id, order number and time. */
 
 import { Fatal, type Refused, type StepOutcome } from '@sealwright/runtime';
-import type { JobInput } from '../../../machines/batch/job-context.ts';
+import type { FileStamp, JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
@@ -32,7 +32,7 @@ export class JobFactory {
       source: job.source,
       folder: job.folder,
       parentJobId: job.parentJobId,
-      seen: job.seen && { size: job.seen.size, mtimeMs: job.seen.mtimeMs },
+      seen: job.seen && stampOf(job.seen),
       uploadKey: job.uploadKey ?? null,
       ...(job.uploadSha256 && { uploadSha256: job.uploadSha256 }),
       message: job.message,
@@ -50,6 +50,10 @@ export class JobFactory {
     };
     return system.create({ kind: JOB, id: ids.uuid() }, input);
   }
+}
+
+function stampOf({ size, mtimeMs, etag }: FileStamp): FileStamp {
+  return { size, mtimeMs, ...(etag !== undefined && { etag }) };
 }
 
 /** The error of a job that was not created. */

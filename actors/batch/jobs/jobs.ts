@@ -179,7 +179,7 @@ export class JobService {
     if (!this.profiles.find(context.profileName)) {
       throw new Refusal('profile.not-found', `The profile ${context.profileName} is no longer configured.`);
     }
-    const seen = await stampOfOriginal(context.originalPath, this.runtime.objects);
+    const seen = await stampOfOriginal(context.originalPath, this.runtime);
     if (seen === undefined) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
     const outcome = await this.maker.create({
       fileName: context.fileName,

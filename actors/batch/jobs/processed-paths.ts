@@ -14,8 +14,9 @@ const PROCESSED_PATH = actorKind<typeof processedPathMachine>('kept-path');
 
 /** Placed next to the row of the path's newest job, so that one read finds both, the job first. */
 function processedPathRows({ context }: ActorView<ProcessedPath>): readonly Row[] {
-  const { pathKey, jobId, size, mtimeMs } = context;
-  const value = PATH_ROW.write({ id: jobId, closed: true, size, mtimeMs });
+  const { pathKey, jobId, size, mtimeMs, etag } = context;
+  const stamp = { size, mtimeMs, ...(etag !== undefined && { etag }) };
+  const value = PATH_ROW.write({ id: jobId, closed: true, ...stamp });
   return [{ view: 'paths', key: [pathKey, 'kept'], value }];
 }
 
@@ -36,11 +37,12 @@ export async function recordProcessedPath(
   system: ActorSystem,
   pathKey: string,
   jobId: JobId,
-  { size, mtimeMs }: FileStamp,
+  { size, mtimeMs, etag }: FileStamp,
 ): Promise<void> {
   const address = { kind: PROCESSED_PATH, id: pathKey };
-  const made = await system.create(address, { pathKey, jobId, size, mtimeMs });
-  if (!made.accepted) await system.send(address, { type: 'KEEP', jobId, size, mtimeMs });
+  const content = { jobId, size, mtimeMs, ...(etag !== undefined && { etag }) };
+  const made = await system.create(address, { pathKey, ...content });
+  if (!made.accepted) await system.send(address, { type: 'KEEP', ...content });
 }
 
 /** Removes the record: a new job owns the path. */

@@ -1,29 +1,69 @@
-/** Originals of jobs, in a folder or in the object store. */
+/** Originals of jobs, in a folder, in the object store or in a bucket that other programs fill. */
 import { stat } from 'node:fs/promises';
-import { Fatal } from '@sealwright/runtime';
-import type { FileStamp } from '../../../machines/batch/job-context.ts';
+import { describeFailure, type EffectAttempt, Fatal, Retryable } from '@sealwright/runtime';
+import type { FileStamp, StagedInput } from '../../../machines/batch/job-context.ts';
+import { type BucketOriginals, isInBucket } from './bucket-originals.ts';
 import { isObject, type JobObjects } from './job-objects.ts';
+
+/** Places of originals that are not in folders. */
+export interface OriginalPlaces {
+  /** Undefined: jobs have their files in folders. */
+  readonly objects?: JobObjects | undefined;
+  /** Undefined: no input is a bucket. */
+  readonly originals?: BucketOriginals | undefined;
+}
+
+/** Attempts to read an object that its bucket refuses, before the job fails. */
+const MAX_REFUSED_READS = 5;
 
 /** Undefined when the file is gone. */
 export async function stampOfOriginal(
   originalPath: string,
-  objects: JobObjects | undefined,
+  { objects, originals }: OriginalPlaces,
 ): Promise<FileStamp | undefined> {
+  if (isInBucket(originalPath)) return originals?.stampOf(originalPath);
   if (isObject(originalPath)) return objects?.stampOf(originalPath);
   const found = await stat(originalPath).catch(() => undefined);
   return found?.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : undefined;
 }
 
-/** Gives the path of a file on this machine to `use`: the original itself, or a copy for the time of the call. */
-export function withOriginal<Result>(
+/**
+ * Gives the path of a file on this machine to `use`: the original itself, or a copy for the time of the call.
+ * @returns the result, and the stamp of an original in a bucket
+ */
+export async function withOriginal<Result>(
   originalPath: string,
-  objects: JobObjects | undefined,
+  { objects, originals }: OriginalPlaces,
+  { failures }: Pick<EffectAttempt, 'failures'>,
   use: (path: string) => Promise<Result>,
-): Promise<Result> {
-  if (!isObject(originalPath)) return use(originalPath);
-  if (objects !== undefined) return objects.withCopy(originalPath, use);
+): Promise<{ readonly result: Result; readonly stamp?: FileStamp }> {
+  if (isInBucket(originalPath) && originals !== undefined) {
+    let isRead = false;
+    try {
+      return await originals.withCopy(originalPath, async (path, stamp) => {
+        isRead = true;
+        return { result: await use(path), stamp };
+      });
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      if (isRead || !(error instanceof Retryable)) throw error;
+      if (code === 'input.unreadable' && failures + 1 >= MAX_REFUSED_READS) throw new Fatal(code, message);
+      // A bucket of one input does not hold the jobs of the others.
+      throw new Retryable('input.unreadable', message);
+    }
+  }
+  if (isObject(originalPath) && objects !== undefined)
+    return { result: await objects.withCopy(originalPath, use) };
+  if (!isObject(originalPath) && !isInBucket(originalPath)) return { result: await use(originalPath) };
+  const setting = isObject(originalPath) ? 'Storage:Objects:Kind' : 'Storage:Inputs';
   throw new Fatal(
     'input.missing',
-    `${originalPath} is in an object store, and Storage:Objects:Kind names none. Configure it, and retry the job.`,
+    `${originalPath} is in a bucket, and ${setting} names none. Configure it, and retry the job.`,
   );
+}
+
+/** The input of a job as it was read: of an original in a bucket, with the facts of its object. */
+export function stampedInput(input: StagedInput, stamp: FileStamp | undefined): StagedInput {
+  if (stamp?.etag === undefined) return input;
+  return { ...input, mtimeMs: stamp.mtimeMs, etag: stamp.etag };
 }

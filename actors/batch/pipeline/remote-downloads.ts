@@ -15,6 +15,7 @@ import { workingFolder } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { isInBucket } from '../objects/bucket-originals.ts';
 import { isObject } from '../objects/job-objects.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -85,12 +86,15 @@ export class RemoteDownloads {
 
   /** With an object store, another node may have staged the file, on its own disk. */
   async #stageAgain(id: string, folder: string): Promise<void> {
-    const { system, objects } = this.runtime;
+    const { system, objects, originals } = this.runtime;
     const job = objects && (await system.read({ kind: JOB, id }));
-    if (job === undefined || !isObject(job.context.originalPath)) return;
+    if (job === undefined) return;
+    const { originalPath } = job.context;
+    const place = isObject(originalPath) ? objects : isInBucket(originalPath) ? originals : undefined;
+    if (place === undefined) return;
     const staged = join(folder, shortFileName(job.context.fileName));
     if (existsSync(staged)) return;
-    await objects?.withCopy(job.context.originalPath, async (copy) => {
+    await place.withCopy(originalPath, async (copy) => {
       const { input } = job.context;
       if (input !== null && fileDigest(copy) !== input.sha256)
         throw new Fatal(

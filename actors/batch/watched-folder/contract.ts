@@ -4,7 +4,7 @@ import type { StabilityRules } from './stability.ts';
 
 /** A complete file, offered once per content. */
 export interface Candidate {
-  /** Absolute. */
+  /** Absolute, or of an object in a bucket. */
   readonly path: string;
   readonly fileName: string;
   /** Path of its directory relative to the folder, with `/` between names; `''` for the folder itself. */
@@ -13,6 +13,8 @@ export interface Candidate {
   readonly size: number;
   /** Milliseconds since the epoch with fraction. */
   readonly mtimeMs: number;
+  /** Of an object in a bucket. */
+  readonly etag?: string;
   /** Source of the discovery: an event of the file system, or a listing. */
   readonly seen: 'event' | 'sweep';
 }
@@ -69,6 +71,14 @@ export interface WatchedFolderOptions {
   readonly onState: (state: WatchedFolderState) => void;
 }
 
+/** Facts about a bucket. */
+export interface Look {
+  /** Reason why it cannot be listed. */
+  readonly obstacle: string | undefined;
+  /** Objects that stand for files; where another node watches, those of the first page. */
+  readonly files: number;
+}
+
 export interface WatchedFolder {
   readonly name: string;
   /** Absolute. */
@@ -90,4 +100,6 @@ export interface WatchedFolder {
   state(): WatchedFolderState;
   /** Checks the disk on each call. */
   exists(): Promise<boolean>;
+  /** Facts about a bucket; absent for a folder. */
+  look?(): Promise<Look>;
 }

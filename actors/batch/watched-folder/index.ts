@@ -1,10 +1,18 @@
 /** Watches one input folder and offers each complete file once. */
 export type {
   Candidate,
+  Look,
   OfferResult,
   WatchedFolder,
+  WatchedFolderOptions,
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
 export { nameIn, walk } from './sweep.ts';
+export {
+  type BucketSource,
+  createBucketFiles,
+  createWatchedBucket,
+  listedObjects,
+} from './watched-bucket.ts';
 export { createIgnoredNames, createWatchedFolder } from './watched-folder.ts';

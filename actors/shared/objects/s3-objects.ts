@@ -7,7 +7,7 @@
  * Source: docs/decisions/0279-object-store.md.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
 import type {
@@ -20,19 +20,23 @@ import type {
   StoredObject,
 } from './object-store.ts';
 import { presignedLink } from './presign.ts';
+import {
+  type ClientError,
+  explained,
+  loadSdk,
+  makeClient,
+  type S3Connection,
+  type Sdk,
+  statusOf,
+  TIMEOUT_MS,
+  withoutPauses,
+} from './s3-client.ts';
 import { Transfers } from './transfers.ts';
 
-export interface S3Options {
-  /** Undefined: the one of the region. */
-  readonly endpoint: string | undefined;
-  readonly region: string;
+export interface S3Options extends S3Connection {
   readonly bucket: string;
   /** Begins the key of each object. */
   readonly prefix: string;
-  /** Undefined: the client looks for keys in the environment, its files and the machine. */
-  readonly accessKeyId: string | undefined;
-  readonly secretAccessKey: string | undefined;
-  readonly forcePathStyle: boolean;
   readonly serverSideEncryption: boolean;
   /** Clients reach the bucket, and download from it. @default false */
   readonly presignDownloads?: boolean;
@@ -45,18 +49,12 @@ export interface S3Parts {
   readonly timeout?: number;
 }
 
-/** Version that is tested; package.json names it as well. */
-export const S3_PACKAGE = '@aws-sdk/client-s3@3.1175.0';
-
-const TIMEOUT_MS = 10_000;
 /** Slowest transfer that is waited for, beyond that time, bytes per millisecond. */
 const SLOWEST = 256;
 /** Limit of a copy within the store, which may have 5 GB to copy, milliseconds. */
 const COPY_TIMEOUT_MS = 5 * 60_000;
-const CONNECT_TIMEOUT_MS = 3_000;
 /** Limit of a check, so that the readiness answers in time, milliseconds. */
 const CHECK_TIMEOUT_MS = 4_000;
-const ATTEMPTS = 3;
 /** Bytes of a part; 10,000 of them are allowed. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** Time for a transfer with its repetitions, by the time limit of one request. */
@@ -66,56 +64,14 @@ const PAGE_SIZE = 1000;
 const LINK_SECONDS = 60;
 /** Of a key, in UTF-8. */
 const MAX_KEY_BYTES = 1024;
-/** Connections at the same time. A download of a slow client keeps one; at the limit every other request fails. */
-const MAX_SOCKETS = 1000;
-
-type Sdk = typeof import('@aws-sdk/client-s3');
-
 /** @throws {Fatal} `settings.no-package` */
 export async function openS3(options: S3Options, parts: S3Parts): Promise<ObjectStore> {
   const sdk = await loadSdk();
-  const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = options;
   const requestTimeout = parts.timeout ?? TIMEOUT_MS;
-  const client = new sdk.S3Client({
-    ...(endpoint !== undefined && { endpoint }),
-    ...{ region, forcePathStyle, maxAttempts: ATTEMPTS },
-    ...(accessKeyId !== undefined &&
-      secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
-    // Some servers refuse the checksums that the client adds otherwise, or store their framing.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout,
-      httpAgent: { maxSockets: MAX_SOCKETS },
-      httpsAgent: { maxSockets: MAX_SOCKETS },
-      // Without it the client prints a warning and goes on waiting.
-      throwOnRequestTimeout: true,
-    },
+  return new S3Objects(options, {
+    ...parts,
+    ...{ sdk, requestTimeout, client: makeClient(sdk, options, requestTimeout) },
   });
-  return new S3Objects(options, { ...parts, sdk, client, requestTimeout });
-}
-
-async function loadSdk(): Promise<Sdk> {
-  try {
-    return await import('@aws-sdk/client-s3');
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Fatal(
-      'settings.no-package',
-      `Storage:Objects:Kind=S3 needs a package that is not installed. Run: npm install ${S3_PACKAGE}`,
-    );
-  }
-}
-
-/** An error of the client; its texts are not reliable. */
-interface ClientError {
-  readonly name: string;
-  readonly $metadata?: { readonly httpStatusCode?: number };
-}
-
-function statusOf(error: unknown): number | undefined {
-  return (error as ClientError).$metadata?.httpStatusCode;
 }
 
 class S3Objects implements ObjectStore {
@@ -192,9 +148,8 @@ class S3Objects implements ObjectStore {
     const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
     if (found === undefined) return undefined;
     const body = found.Body as Readable;
-    const stream = Readable.from(this.#withoutPauses(body), { objectMode: false });
-    // The generator ends the body only after it has begun.
-    return stream.once('close', () => body.destroy());
+    const { clock, requestTimeout } = this.#parts;
+    return withoutPauses(body, clock, requestTimeout, (error) => this.#unavailable('s3:GetObject', error));
   }
 
   async #link(key: string, { contentType, disposition }: LinkedFile): Promise<string> {
@@ -524,24 +479,6 @@ class S3Objects implements ObjectStore {
     return { Bucket: this.#options.bucket, Key: `${this.#prefix}${key}` };
   }
 
-  async *#withoutPauses(body: Readable): AsyncGenerator<Buffer> {
-    const { clock, requestTimeout } = this.#parts;
-    const late = () => body.destroy(new Error('the answer paused for too long'));
-    const chunks = body[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const cancel = clock.after(requestTimeout, late);
-        const { done, value } = await chunks.next().finally(cancel);
-        if (done === true) return;
-        yield value as Buffer;
-      }
-    } catch (error) {
-      throw this.#unavailable('s3:GetObject', error);
-    } finally {
-      body.destroy();
-    }
-  }
-
   async #ifPresent<Answer>(right: string, call: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       return await call();
@@ -566,13 +503,7 @@ class S3Objects implements ObjectStore {
 
   #says(right: string, error: unknown): string {
     this.#isProven = false;
-    const { name } = error as ClientError;
-    const status = statusOf(error);
-    const { location } = this;
-    if (status === 403) return `${location} refuses ${right}${/^Unknown/.test(name) ? '' : ` (${name})`}`;
-    if (name === 'NoSuchBucket') return `${location} does not exist`;
-    const code = (error as { code?: unknown }).code;
-    return `${location} cannot be used: ${right} failed with ${code ?? (/^Unknown/.test(name) ? status : name)}`;
+    return explained(this.location, right, error);
   }
 }
 

@@ -1,0 +1,281 @@
+/** Inputs in a bucket of a real server, with one between that is busy, late, breaks off and refuses. */
+import { readdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { systemClock } from '@sealwright/runtime';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { FolderOptions } from '../../../../actors/batch/folders/folders.ts';
+import { InputBuckets } from '../../../../actors/shared/objects/input-buckets.ts';
+import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
+import { reached } from '../../../project/waiting.ts';
+import { Service, temporaryRoot } from '../../../service/service.ts';
+import { type Radosgw, startRadosgw } from '../../shared/objects/radosgw.ts';
+import { type BatchFixture, batchFixture } from '../batch-harness.ts';
+
+const test = anyTest as TestFn<{ server: Radosgw | undefined }>;
+const tasks: (() => unknown)[] = [];
+
+test.before(async (t) => {
+  const fixture = Object.create(t, { teardown: { value: (task: () => unknown) => void tasks.push(task) } });
+  t.context.server = await startRadosgw(fixture as ExecutionContext);
+});
+
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+type Bucket = Awaited<ReturnType<typeof bucketOn>>;
+
+async function bucketOn(server: Radosgw) {
+  const options = await server.bucket();
+  const Bucket = options.bucket;
+  const client = server.client();
+  return {
+    options,
+    put: (Key: string, Body: string) => client.send(new PutObjectCommand({ Bucket, Key, Body })),
+    remove: (Key: string) => client.send(new DeleteObjectCommand({ Bucket, Key })),
+    withVersions: () =>
+      client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } })),
+    keys: async () =>
+      ((await client.send(new ListObjectsV2Command({ Bucket }))).Contents ?? []).map(({ Key = '' }) => Key),
+  };
+}
+
+function onBucket(title: string, run: (t: ExecutionContext, bucket: Bucket) => Promise<void>): void {
+  test(title, async (t) => {
+    const { server } = t.context;
+    t.timeout(120_000);
+    if (server === undefined) t.pass();
+    else await run(t, await bucketOn(server));
+  });
+}
+
+type How = 'taken' | 'broken' | undefined;
+type Interfere = (incoming: IncomingMessage, response: ServerResponse) => How | Promise<How>;
+
+/** Stands between the service and the server. `broken`: the answer ends in the middle of its body. */
+async function between(t: ExecutionContext, endpoint: string) {
+  const link = { interfere: (() => undefined) as Interfere, endpoint: '' };
+  const proxy = createServer(async (incoming, response) => {
+    const how = await link.interfere(incoming, response);
+    if (how === 'taken') return;
+    const { method = 'GET', url = '', headers } = incoming;
+    const onward = request(`${endpoint}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (how !== 'broken') return void answer.pipe(response);
+      answer.once('data', (chunk: Buffer) => {
+        response.write(chunk.subarray(0, Math.ceil(chunk.length / 2)));
+        setImmediate(() => response.destroy());
+      });
+    });
+    onward.on('error', () => response.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  link.endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return link;
+}
+
+async function watching(
+  t: ExecutionContext,
+  { options }: Bucket,
+  { endpoint = options.endpoint, root }: { readonly endpoint?: string; readonly root?: string } = {},
+): Promise<BatchFixture> {
+  const log = { warn: () => {} };
+  const buckets = new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout: 1_000 });
+  const folder: FolderOptions = {
+    name: 'scans' as FolderName,
+    path: `s3://${options.bucket}/in`,
+    source: { buckets, bucket: options.bucket, prefix: 'in/' },
+    profile: 'default' as ProfileName,
+    budget: 2,
+    settings: {
+      stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
+      ...{ concurrency: 4, ignoredExtensions: ['.part'], ignoredPrefixes: ['.'], ignoredNames: [] },
+      ...{ recursive: true, sweepIntervalMs: 200 },
+    },
+  };
+  return batchFixture(t, { folders: [folder], inputBuckets: buckets, ...(root && { root }) });
+}
+
+const outputs = ({ layout }: BatchFixture) =>
+  readdirSync(layout.output, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(layout.output.length + 1))
+    .sort();
+
+onBucket('objects become signed files and are removed, whatever their keys', async (t, bucket) => {
+  await bucket.withVersions();
+  const others = [
+    'in/',
+    'in/sub/',
+    'in/.hidden',
+    'in/empty.txt',
+    'in/../out.txt',
+    'in//b.txt',
+    'inner/c.txt',
+  ];
+  for (const key of others) await bucket.put(key, /\/$|empty/.test(key) ? '' : 'other');
+  await bucket.put('in/a b+c%20ü.txt', 'first');
+  await bucket.put('in/sub/d.txt', 'second');
+  const fixture = await watching(t, bucket);
+  await fixture.reach('Completed', 2);
+  await reached(async () => (await bucket.keys()).length === others.length);
+  t.deepEqual(outputs(fixture), ['a b+c%20ü.signed.txt', 'sub/d.signed.txt']);
+  const [report] = await fixture.batch.folders.list();
+  t.regex(report?.lastError ?? '', /names no file.* 1 more/);
+  // The same bytes, and others, under a key that was processed.
+  await bucket.put('in/sub/d.txt', 'second');
+  await fixture.reach('Completed', 3);
+  await reached(async () => (await bucket.keys()).length === others.length);
+  await bucket.put('in/sub/d.txt', 'third');
+  await fixture.reach('Completed', 4);
+  await reached(async () => (await bucket.keys()).length === others.length);
+  t.deepEqual((await bucket.keys()).sort(), [...others].sort());
+});
+
+onBucket('an object that is replaced while its job runs stays, and is a new input', async (t, bucket) => {
+  const link = await between(t, bucket.options.endpoint);
+  let isRead = false;
+  let isReplaced = false;
+  link.interfere = async ({ method, url = '' }) => {
+    if (!url.includes('/in/a.txt')) return undefined;
+    if (method === 'GET') isRead = true;
+    else if (isRead && !isReplaced) {
+      // The request before the removal.
+      isReplaced = true;
+      await bucket.put('in/a.txt', 'second');
+    }
+    return undefined;
+  };
+  await bucket.put('in/a.txt', 'first');
+  const fixture = await watching(t, bucket, link);
+  await fixture.reach('Completed', 2);
+  await reached(async () => (await bucket.keys()).length === 0);
+  const { items } = await fixture.batch.jobs.list({ statuses: [], page: 1, pageSize: 10 });
+  const digests = await Promise.all(
+    items.map(async ({ id }) => (await fixture.batch.jobs.get(id)).inputSha256),
+  );
+  t.is(new Set(digests).size, 2);
+  t.is(outputs(fixture).length, 2);
+});
+
+onBucket(
+  'the object of a failed job stays and is left alone until a rescan, also after a start',
+  async (t, bucket) => {
+    await bucket.put('in/a.pdf', 'not a PDF');
+    const fixture = await watching(t, bucket);
+    await fixture.reach('Failed', 1);
+    await bucket.put('in/b.txt', 'good');
+    await fixture.reach('Completed', 1);
+    await fixture.close();
+    const again = await watching(t, bucket, { root: fixture.layout.root });
+    await bucket.put('in/c.txt', 'good');
+    await again.reach('Completed', 2);
+    t.is(again.batch.count(['Failed']), 1);
+    const { totals } = await again.batch.folders.rescan(undefined);
+    t.is(totals.enqueued, 1);
+    await again.reach('Failed', 2);
+    await bucket.put('in/a.pdf', 'neither is this');
+    await again.reach('Failed', 3);
+    t.true((await bucket.keys()).includes('in/a.pdf'));
+  },
+);
+
+onBucket('faults of the server delay objects, and none is lost or signed twice', async (t, bucket) => {
+  const link = await between(t, bucket.options.endpoint);
+  let number = 0;
+  link.interfere = ({ method }, response) => {
+    number += 1;
+    // Less often than the client repeats a request.
+    if (number % 5 === 1) {
+      response.writeHead(503, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>SlowDown</Code></Error>');
+      return 'taken';
+    }
+    if (number % 7 === 2) {
+      response.destroy();
+      return 'taken';
+    }
+    // Never answered: the client ends it.
+    if (number % 11 === 3) return 'taken';
+    return method === 'GET' && number % 2 === 0 ? 'broken' : undefined;
+  };
+  const names = Array.from({ length: 8 }, (_, at) => `${at}.txt`);
+  for (const name of names) await bucket.put(`in/${name}`, name.repeat(1_000));
+  const fixture = await watching(t, bucket, link);
+  await fixture.reach('Completed', names.length);
+  await reached(async () => (await bucket.keys()).length === 0);
+  t.deepEqual(
+    outputs(fixture),
+    names.map((name) => name.replace('.', '.signed.')),
+  );
+  t.is(fixture.batch.count(), names.length);
+});
+
+onBucket(
+  'a bucket that refuses or is away is said by its check and watched until it is back',
+  async (t, bucket) => {
+    const link = await between(t, bucket.options.endpoint);
+    let refused: RegExp | undefined = /list-type/;
+    link.interfere = ({ url = '' }, response) => {
+      if (refused?.test(url) !== true) return undefined;
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>AccessDenied</Code></Error>');
+      return 'taken';
+    };
+    await bucket.put('in/a.txt', 'a');
+    const fixture = await watching(t, bucket, link);
+    const check = async () =>
+      (await fixture.batch.health.checks()).find(({ name }) => name === 'input-folder:scans');
+    await reached(async () => (await check())?.status === 'Unhealthy');
+    t.regex((await check())?.detail ?? '', /refuses s3:ListBucket \(AccessDenied\)/);
+    await fixture.upload('b.txt', 'uploads go on');
+    await fixture.reach('Completed', 1);
+    // The object alone is refused, longer than the budget of the folder.
+    refused = /\/in\/a.txt/;
+    await reached(async () => (await check())?.status === 'Healthy');
+    await reached(async () => /s3:GetObject/.test((await fixture.batch.folders.list())[0]?.lastError ?? ''));
+    await bucket.put('in/c.txt', 'c');
+    await fixture.reach('Completed', 2);
+    refused = undefined;
+    await fixture.reach('Completed', 3);
+    t.is((await fixture.batch.folders.list())[0]?.status, 'Running');
+  },
+);
+
+onBucket('a kill between the output and the removal of the object leaves one output', async (t, bucket) => {
+  const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
+  const root = await temporaryRoot(t);
+  const settings = {
+    ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:ForcePathStyle': true },
+    ...{
+      'Storage:Objects:S3:AccessKeyId': accessKeyId,
+      'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
+    },
+    ...{ 'Storage:Inputs:0:Name': 'scans', 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
+    ...{ 'Storage:Inputs:0:PollIntervalSeconds': 5, 'Portal:Enabled': false },
+  };
+  await bucket.put('a.txt', 'content');
+  const first = await Service.startOne(t, { root, settings, faults: 'pool.tidy.removed=kill:1' });
+  t.is(await first.ended, 'SIGKILL');
+  t.deepEqual(await bucket.keys(), ['a.txt']);
+  const second = await Service.startOne(t, { root, settings });
+  await reached(async () => (await bucket.keys()).length === 0);
+  // Listed again meanwhile.
+  await bucket.put('b.txt', 'next');
+  const jobs = () => second.jobs();
+  await reached(async () => (await jobs()).filter(({ status }) => status === 'Completed').length === 2);
+  t.is((await jobs()).length, 2);
+  t.deepEqual(readdirSync(`${root}/output`).sort(), ['a.signed.txt', 'b.signed.txt']);
+});
