@@ -42,6 +42,12 @@ export interface RecordChange<Context> {
   readonly data?: Readonly<Record<string, string | null>>;
 }
 
+/** A message to another actor. */
+export interface RecordTell {
+  readonly to: { readonly kind: string; readonly id: string };
+  readonly event: { readonly type: string };
+}
+
 export interface RecordMessage {
   readonly type: string;
   readonly at: Millis;
@@ -62,6 +68,8 @@ export interface RecordDefinition<Context, Message extends RecordMessage, Input>
       message: Extract<Message, { readonly type: Type }>,
     ) => RecordChange<Context> | undefined;
   };
+  /** Messages to other actors, which are stored with the change. @default none */
+  readonly tells?: (before: Context, after: Context, message: Message) => readonly RecordTell[];
   /** Name of the state in which the actor ends, and what leads to it. @default never */
   readonly end?: {
     readonly state: string;
@@ -102,12 +110,16 @@ export function recordMachine({
   context,
   created,
   changes,
+  tells = () => [],
   end,
 }: RecordDefinition<object, RecordMessage, object>): AnyStateMachine {
   const decide = decideOnce<object, RecordMessage, RecordChange<object> | undefined>();
   const machine = setup({
     types: { context: {} as object, input: {} as object, events: {} as RecordMessage },
-    actions: { note: (_, _line: { readonly message: string; readonly data?: object }) => {} },
+    actions: {
+      note: (_, _line: { readonly message: string; readonly data?: object }) => {},
+      effect: (_, _tell: RecordTell & { readonly do: 'tell' }) => {},
+    },
     delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
   const note = (message: string, data?: object) =>
@@ -119,6 +131,8 @@ export function recordMachine({
       enqueue.assign(decided.context);
       const by = event.by === undefined ? '' : ` By ${event.by}.`;
       if (decided.note !== undefined) enqueue(note(`${decided.note}${by}`, decided.data));
+      for (const { to, event: told } of tells(context, { ...context, ...decided.context }, event))
+        enqueue({ type: 'effect', params: { do: 'tell', to, event: told } });
     });
     return [
       type,

@@ -256,7 +256,7 @@ export const exportSignIns = operation({
   group: 'Organizations',
   summary: 'Sends the entries of sign-ins as a CSV file, oldest first.',
   description:
-    'As `GET /api/organizations/sign-ins`, at most 100,000 entries: the first column of the last one is the `after` of the next file.',
+    'As `GET /api/organizations/sign-ins`, at most 100,000 entries: the first column of the last one is the `after` of the next file. Two at a time for an organization; more get `TooManyRequests` and `Retry-After`.',
   scope: 'Read',
   sessionScope: 'Administer',
   query: members({ after: afterEntry }),
@@ -287,7 +287,8 @@ export const listSessions = operation({
   path: '/api/sessions',
   group: 'Organizations',
   summary: 'Lists the open sessions of a user in the organization, newest first.',
-  description: 'A session of the pages lists its own; keys and administrators name the person.',
+  description:
+    'A session lists those of its user; administrators and auditors also those of others. A key with `Read` names any person.',
   scope: 'Read',
   query: members({ userId: ofUser }),
   reply: z.strictObject({ items: z.array(session).describe('Open sessions.') }).meta({ id: 'Sessions' }),

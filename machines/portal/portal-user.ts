@@ -25,7 +25,7 @@
  * | Known | REMOVE     | Removed |         |                                                          |
  *
  * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data. Sessions end
- * with the membership, with its role, and with the e-mail address.
+ * with the membership, with its role, and with the e-mail address; the step tells their organizations, for the log.
  *
  * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md;
  * docs/decisions/0278-provisioning.md; docs/identity.md.
@@ -46,6 +46,7 @@ import {
   withoutPasskey,
   withPasskey,
 } from './user/second-factor.ts';
+import { type EndsSessions, endLines } from './user/session-ends.ts';
 import {
   afterProving,
   aloneFrom,
@@ -55,6 +56,7 @@ import {
   MAX_SIGN_IN_LINKS,
   mayEnterBy,
   type ProvesSession,
+  type SessionOrigin,
   type SignInLink,
   signedIn,
   type UserIdentity,
@@ -140,10 +142,14 @@ export function roleIn(user: UserContext, organizationId: OrganizationId): UserR
 
 /** `by`: the caller; absent = the service itself, or the command line. */
 export type UserMessage = { readonly at: Millis; readonly by?: string | undefined } & (
-  | { readonly type: 'DESCRIBE'; readonly subject: string | null; readonly profile: UserProfile }
-  | { readonly type: 'JOIN'; readonly membership: Membership }
-  | { readonly type: 'LEAVE'; readonly organizationId: OrganizationId }
-  | {
+  | ({
+      readonly type: 'DESCRIBE';
+      readonly subject: string | null;
+      readonly profile: UserProfile;
+    } & EndsSessions)
+  | ({ readonly type: 'JOIN'; readonly membership: Membership } & EndsSessions)
+  | ({ readonly type: 'LEAVE'; readonly organizationId: OrganizationId } & EndsSessions)
+  | ({
       readonly type: 'PROVISION';
       readonly organizationId: OrganizationId;
       /** The revision that the change was computed from; 0 = not provisioned yet, null = not a member yet. */
@@ -151,11 +157,15 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       readonly profile: UserProfile;
       readonly resource: ProvisionedMember['resource'];
       readonly active: boolean;
-    }
-  | { readonly type: 'GRANT'; readonly organizationId: OrganizationId; readonly accessProfile: AccessProfile }
+    } & EndsSessions)
+  | ({
+      readonly type: 'GRANT';
+      readonly organizationId: OrganizationId;
+      readonly accessProfile: AccessProfile;
+    } & EndsSessions)
   | { readonly type: 'ISSUE_LINK'; readonly link: SignInLink; readonly replacesOldest: boolean }
   | { readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession }
-  | {
+  | ({
       readonly type: 'SIGN_IN_AT_PROVIDER';
       readonly identity: UserIdentity;
       /** Link that confirms a new identity; absent for a known one. */
@@ -165,7 +175,7 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       readonly accessProfile?: AccessProfile;
       /** Absent = the groups give no role. */
       readonly session?: UserSession;
-    }
+    } & EndsSessions)
   | ({ readonly type: 'ENROL_FACTOR'; readonly totp: string } & ProvesSession &
       Pick<SecondFactor, 'counter' | 'recovery'>)
   | ({
@@ -188,17 +198,22 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       readonly recovery?: readonly string[];
     } & ProvesSession)
   | { readonly type: 'RESET_FACTOR' }
-  | { readonly type: 'SIGN_OUT'; readonly sha256: string }
+  | ({ readonly type: 'SIGN_OUT'; readonly sha256: string } & EndsSessions)
   | { readonly type: 'USE_SESSION'; readonly sha256: string }
   /** `sessionId`: absent = all, and those of the editor. */
-  | { readonly type: 'END_SESSIONS'; readonly organizationId: OrganizationId; readonly sessionId?: string }
+  | ({
+      readonly type: 'END_SESSIONS';
+      readonly organizationId: OrganizationId;
+      readonly sessionId?: string;
+      readonly origin?: SessionOrigin;
+    } & EndsSessions)
   /** Sessions of the editor in the organization of the provider do not tell where they began: all end. */
-  | {
+  | ({
       readonly type: 'SIGN_OUT_AT_PROVIDER';
       readonly identity: UserIdentity;
       readonly session?: string;
       readonly organizationId?: OrganizationId;
-    }
+    } & EndsSessions)
   | { readonly type: 'REMOVE' }
 );
 
@@ -274,6 +289,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
   state: 'Known',
   context: (input) => input,
   created: 'Registered.',
+  tells: endLines,
   changes: {
     DESCRIBE: (user, { profile, subject }) => {
       const memberships = user.memberships.map(({ profile: _, ...membership }) => membership);

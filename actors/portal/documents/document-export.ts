@@ -5,7 +5,7 @@ import type { Page } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentQuery } from '../document-records/document-list.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
+import { ConcurrencyLimit } from '../shared/concurrency-limit.ts';
 
 /** Documents of one export; more are refused. */
 const MAX_DOCUMENTS = 100_000;

@@ -13,9 +13,9 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';
+import { ConcurrencyLimit } from '../shared/concurrency-limit.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { DocumentService } from './documents.ts';
 
 /** Bytes of all files together; below what a ZIP file without extensions holds. */

@@ -18,7 +18,6 @@ import {
   userGroupMachine,
 } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { recordingEnds } from '../tenants/session-log.ts';
 import { PORTAL_USER } from '../tenants/users.ts';
 
 export const USER_GROUP = actorKind<typeof userGroupMachine>('user-group');
@@ -53,7 +52,7 @@ export const userGroupDefinition = defineActor(USER_GROUP, {
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
 
 /** Gives the users whose role a change of the group affects their role. A crash in between leaves the rest to the next start. */
-export async function settleGroup({ system, store, clock }: Runtime, id: string): Promise<void> {
+export async function settleGroup({ system, store }: Runtime, id: string): Promise<void> {
   const group = await system.read({ kind: USER_GROUP, id });
   if (group === undefined) return;
   const { organizationId, unsettled, revision } = group.context;
@@ -65,12 +64,15 @@ export async function settleGroup({ system, store, clock }: Runtime, id: string)
         unsettled.slice(from, from + BATCH).map((userId) => {
           const role = givers.find(({ members }) => members.has(userId))?.role;
           const accessProfile = accessOf(role);
-          const grant = { type: 'GRANT', organizationId, accessProfile } as const;
+          const grant = {
+            type: 'GRANT',
+            organizationId,
+            accessProfile,
+            userId,
+            by: 'the identity service',
+          } as const;
           const user = { kind: PORTAL_USER, id: userId } as const;
-          const read = async () => (await system.read(user))?.context;
-          return recordingEnds({ system, clock }, userId, { read, by: 'the identity service' }, () =>
-            durableIfAccepted(system.send(user, grant)),
-          );
+          return durableIfAccepted(system.send(user, grant));
         }),
       );
     // What a group gave that has changed meanwhile may have been granted after what it gives now.

@@ -5,7 +5,7 @@
  * Source: RFC 7643, RFC 7644; docs/decisions/0278-provisioning.md.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorView, durable, type MessageOf, type Refused } from '@sealwright/runtime';
+import { type ActorView, durable, type Refused } from '@sealwright/runtime';
 import type { UserProfile } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -19,7 +19,7 @@ import {
 import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { addressKey } from '../shared/mail-address.ts';
-import { recordingEnds } from '../tenants/session-log.ts';
+import { recordRemoval } from '../tenants/session-log.ts';
 import {
   checkedProfile,
   emailName,
@@ -169,7 +169,7 @@ export class Provisioning {
     if (existing !== undefined) {
       // A member whom the service cannot find, since it is named otherwise there, becomes its own.
       const joining = { ...message, resource, active, revision: membership === undefined ? null : 0 };
-      return userResource(organization, await this.#sendToUser(id, joining));
+      return userResource(organization, await this.#provision(id, joining));
     }
     const createdAt = clock.now();
     const provisioned = { resource, active, access: NO_ACCESS, revision: 1, changedAt: createdAt };
@@ -199,16 +199,15 @@ export class Provisioning {
         'The e-mail address cannot be changed: the person belongs to other organizations too.',
       );
     const message = { ...messageOf(organization, profile, attributes), revision };
-    return userResource(organization, await this.#sendToUser(id, message));
+    return userResource(organization, await this.#provision(id, message));
   }
 
-  /** Sends a change of a user, and logs the sessions that it has ended. */
-  #sendToUser(id: string, message: MessageOf<typeof PORTAL_USER>, refused = refusedUser) {
-    const { system } = this.runtime;
-    const read = async () => (await system.read({ kind: PORTAL_USER, id }))?.context;
-    return recordingEnds(this.runtime, id, { read, by: BY }, () =>
-      durable(system.send({ kind: PORTAL_USER, id }, message), refused),
-    );
+  #provision(
+    id: string,
+    message: Omit<ReturnType<typeof messageOf>, 'revision'> & { readonly revision: number | null },
+  ) {
+    const sent = this.runtime.system.send({ kind: PORTAL_USER, id }, { ...message, userId: id });
+    return durable(sent, refusedUser);
   }
 
   /** The name of one user may be the address of another, who has no name of the identity service yet. */
@@ -228,8 +227,9 @@ export class Provisioning {
     if (user === undefined) return;
     const event = belongsOnlyTo(user.context, organization)
       ? ({ type: 'REMOVE' } as const)
-      : ({ type: 'LEAVE', organizationId: organization } as const);
-    await this.#sendToUser(id, { ...event, by: BY }, stale);
+      : ({ type: 'LEAVE', organizationId: organization, userId: id } as const);
+    if (event.type === 'REMOVE') await recordRemoval(this.runtime, id, user.context, BY);
+    await durable(system.send({ kind: PORTAL_USER, id }, { ...event, by: BY }), stale);
   }
 
   async #leaveGroups(organization: OrganizationId, userId: string): Promise<void> {

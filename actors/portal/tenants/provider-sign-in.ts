@@ -139,24 +139,16 @@ export class ProviderSignIn {
     if (user === undefined) return;
     const organizationId = await this.#organization(provider);
     const by = 'the identity provider';
-    const ended = (user.sessions ?? []).filter(
-      ({ at }) =>
-        at?.issuer === issuer && at.subject === subject && (session === undefined || at.session === session),
-    );
     await durableIfAccepted(
       this.runtime.system.send(
         { kind: PORTAL_USER, id: user.id },
         {
-          ...{ type: 'SIGN_OUT_AT_PROVIDER', identity, by },
+          ...{ type: 'SIGN_OUT_AT_PROVIDER', identity, by, userId: user.id },
           ...(session !== undefined && { session }),
           ...(organizationId !== undefined && { organizationId }),
         },
       ),
     );
-    for (const one of ended)
-      await recordSession(this.runtime, one.organizationId, {
-        ...{ action: 'SessionsEnded', userId: user.id, sessionId: idOfSession(one), by },
-      });
   }
 
   async #register(
@@ -209,7 +201,7 @@ export class ProviderSignIn {
         { kind: PORTAL_USER, id: user.id },
         {
           type: 'SIGN_IN_AT_PROVIDER',
-          ...{ identity, organizationId, by: `user ${user.id}` },
+          ...{ identity, organizationId, by: `user ${user.id}`, userId: user.id },
           ...(linkId !== undefined && { linkId }),
           ...(access !== undefined && { accessProfile: access }),
           ...(role !== undefined && { session }),

@@ -7,6 +7,7 @@ import { durableIfAccepted, type JournalLine } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { UserContext } from '../../../machines/portal/portal-user.ts';
+import { END_NOTES, openSessions } from '../../../machines/portal/user/session-ends.ts';
 import type { SessionOrigin } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin } from '../api/callers.ts';
@@ -52,8 +53,7 @@ export async function recordSession(
 
 const NOTES: Readonly<Record<Action, string>> = {
   SignedIn: 'Signed in.',
-  SignedOut: 'Signed out.',
-  SessionsEnded: 'Sessions ended.',
+  ...END_NOTES,
   FactorAdded: 'Authenticator app set up.',
   FactorRemoved: 'Authenticator app removed.',
   PasskeyAdded: 'Passkey added.',
@@ -65,30 +65,20 @@ const NOTES: Readonly<Record<Action, string>> = {
 };
 
 /**
- * Runs a change of a user, which may end sessions, and writes into the logs of which organizations it has.
- * @param read the user as stored; undefined = removed. @param by who asked for the change
+ * Logs the end of the sessions of a person who is about to be removed: the step that ends an actor can store no message.
+ * @param by who asked for it
  */
-export async function recordingEnds<Result>(
+export async function recordRemoval(
   { system, clock }: Runtime,
   userId: string,
-  { read, by }: { read(): Promise<UserContext | undefined>; readonly by: string | undefined },
-  change: () => Promise<Result>,
-): Promise<Result> {
-  const open = async () => {
-    const now = clock.now();
-    const all = (await read())?.sessions ?? [];
-    return all.filter(({ expiresAt, pending }) => expiresAt > now && pending !== true);
-  };
-  const before = await open();
-  const result = await change();
-  if (before.length === 0) return result;
-  const kept = new Set((await open()).map(({ sha256 }) => sha256));
-  const ended = before.filter(({ sha256 }) => !kept.has(sha256)).map(({ organizationId }) => organizationId);
-  for (const organizationId of new Set(ended))
+  user: Pick<UserContext, 'sessions'>,
+  by: string | undefined,
+): Promise<void> {
+  const organizations = new Set(openSessions(user, clock.now()).map(({ organizationId }) => organizationId));
+  for (const organizationId of organizations)
     await recordSession({ system }, organizationId, {
       ...{ action: 'SessionsEnded', userId, sessionId: null, by: by ?? 'the service' },
     });
-  return result;
 }
 
 export function entryOf({ id, at, data, hash, message }: JournalLine): SignInEntry | undefined {

@@ -315,12 +315,8 @@ export class UserSignIn {
     const user = await this.#read(userId);
     const session = user?.sessions?.find((one) => isSame(one.sha256, sha256));
     if (session === undefined) return;
-    const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
-    const ended = await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
-    if (ended === undefined || session.pending === true) return;
-    await recordSession(this.runtime, session.organizationId, {
-      ...{ action: 'SignedOut', userId, sessionId: idOfSession({ sha256 }) },
-    });
+    const event = { type: 'SIGN_OUT', sha256, userId, by: `user ${userId}` } as const;
+    await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
   }
 
   async #issue(

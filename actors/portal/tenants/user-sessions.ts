@@ -11,13 +11,18 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { idOfSession, type SessionOrigin, type UserSession } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
+import { ConcurrencyLimit } from '../shared/concurrency-limit.ts';
 import { ORGANIZATION } from './organizations.ts';
-import { entryOf, recordSession, sessionOrigin } from './session-log.ts';
+import { entryOf, sessionOrigin } from './session-log.ts';
 import { PORTAL_USER } from './users.ts';
 
 /** Lines of the history read at a time, and reads of one answer. */
 const BATCH_SIZE = 512;
 const MAX_READS = 20;
+/** Exports of one organization at once, and entries of one. */
+const EXPORTS_AT_ONCE = 2;
+const MAX_EXPORTED = 100_000;
+const EXPORT_PAGE = 500;
 
 /** An open session. */
 export interface SessionView {
@@ -32,6 +37,8 @@ export interface SessionView {
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
 
 export class UserSessions {
+  readonly #exports = new ConcurrencyLimit(EXPORTS_AT_ONCE, 'exports of sign-ins');
+
   constructor(private readonly runtime: Runtime) {}
 
   /** Newest first. Refusals: `UserNotFound`. */
@@ -61,15 +68,26 @@ export class UserSessions {
     const by = callerName(tenant);
     const message = {
       type: 'END_SESSIONS',
-      organizationId,
-      by,
+      ...{ organizationId, by, userId: id, origin: sessionOrigin(clock.now(), tenant.origin) },
       ...(sessionId !== undefined && { sessionId }),
     } as const;
     await durable(system.send({ kind: PORTAL_USER, id }, message), () => new PortalRefusal('UserNotFound'));
-    const origin = sessionOrigin(clock.now(), tenant.origin);
-    await recordSession(this.runtime, organizationId, {
-      ...{ action: 'SessionsEnded', userId: id, sessionId: sessionId ?? null, origin, by },
-    });
+  }
+
+  /** Entries of the log, page by page. Refusals, of the first page: `TooManyRequests`. */
+  async *export(organization: OrganizationId, after: number): AsyncGenerator<readonly SignInEntry[]> {
+    const release = this.#exports.acquire(organization);
+    try {
+      let from: number | null = after;
+      for (let sent = 0; from !== null && sent < MAX_EXPORTED; ) {
+        const { items, next } = await this.log(organization, { after: from, limit: EXPORT_PAGE });
+        yield items;
+        sent += items.length;
+        from = next;
+      }
+    } finally {
+      release();
+    }
   }
 
   /** Oldest first. @param after number of the last entry that is known */

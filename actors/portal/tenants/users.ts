@@ -40,7 +40,7 @@ import type { UserIdentity } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
-import { recordingEnds } from './session-log.ts';
+import { recordRemoval } from './session-log.ts';
 
 export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
@@ -179,15 +179,13 @@ export class UserDirectory {
     const existing = await this.#ownerOfName(emailName(profile.email));
     const user = existing ?? (await this.#create(profile, null, [membership]));
     if (existing !== undefined) {
-      await this.#ending(existing.id, by, () =>
-        durable(this.#send(existing.id, { type: 'JOIN', membership, by }), () =>
-          isDeactivated(existing, organization)
-            ? new PortalRefusal(
-                'Forbidden',
-                'The identity service of the organization has deactivated this user.',
-              )
-            : new PortalRefusal('LimitExceeded'),
-        ),
+      await durable(this.#send(existing.id, { type: 'JOIN', membership, by, userId: existing.id }), () =>
+        isDeactivated(existing, organization)
+          ? new PortalRefusal(
+              'Forbidden',
+              'The identity service of the organization has deactivated this user.',
+            )
+          : new PortalRefusal('LimitExceeded'),
       );
     }
     return viewOf(user.id, profile, accessProfile);
@@ -207,8 +205,9 @@ export class UserDirectory {
     const isLast = user.memberships.length === 1 && user.subject === null;
     const message = isLast
       ? ({ type: 'REMOVE', by } as const)
-      : ({ type: 'LEAVE', organizationId: organization, by } as const);
-    await this.#ending(user.id, by, () => durable(this.#send(user.id, message), unknown));
+      : ({ type: 'LEAVE', organizationId: organization, by, userId: user.id } as const);
+    if (isLast) await recordRemoval(this.#runtime, user.id, user, by);
+    await durable(this.#send(user.id, message), unknown);
   }
 
   /** The first administrator; makes one with an address of this machine if there is none. */
@@ -233,11 +232,9 @@ export class UserDirectory {
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
     if (existing === undefined) return userOf(await this.#create(profile, subject, []));
     if (existing.subject !== null && existing.subject !== subject) throw new PortalRefusal('NameTaken');
-    await this.#ending(existing.id, undefined, () =>
-      durable(
-        this.#send(existing.id, { type: 'DESCRIBE', subject, profile }),
-        ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
-      ),
+    await durable(
+      this.#send(existing.id, { type: 'DESCRIBE', subject, profile, userId: existing.id }),
+      ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
     );
     return userOf({ ...existing, ...profile, subject });
   }
@@ -272,11 +269,6 @@ export class UserDirectory {
     // Refused: somebody else made the same person just now.
     await durable(system.create({ kind: PORTAL_USER, id }, context), () => new PortalRefusal('NameTaken'));
     return { ...context, id };
-  }
-
-  /** Runs a change, and logs the sessions that it has ended. */
-  #ending<Result>(id: string, by: string | undefined, change: () => Promise<Result>): Promise<Result> {
-    return recordingEnds(this.#runtime, id, { read: () => this.#read(id), by }, change);
   }
 
   #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {

@@ -68,9 +68,10 @@ export function userRoutes(
     handle(listSignIns, ({ tenant, query: { after = 0, limit } }) =>
       sessions.log(tenant.organization.id, { after, limit }),
     ),
-    handle(exportSignIns, ({ tenant, query: { after = 0 } }): StreamReply => {
-      const next = async (from: number) =>
-        sessions.log(tenant.organization.id, { after: from, limit: CSV_PAGE });
+    handle(exportSignIns, async ({ tenant, query: { after = 0 } }): Promise<StreamReply> => {
+      const pages = sessions.export(tenant.organization.id, after);
+      // The first page decides whether there is a file at all.
+      const first = await pages.next();
       return {
         kind: 'stream',
         status: 200,
@@ -78,7 +79,7 @@ export function userRoutes(
           ['Content-Type', 'text/csv; charset=utf-8'],
           ['Content-Disposition', contentDisposition('sign-ins.csv')],
         ],
-        chunks: signInLines(after, next),
+        chunks: signInLines(first.done === true ? [] : first.value, pages),
       };
     }),
     handle(listSessions, async ({ tenant, query }) => {
@@ -127,8 +128,6 @@ function personOf(tenant: Tenant, named: string | undefined, access: KeyAccess):
   return id;
 }
 
-const CSV_PAGE = 500;
-const MAX_CSV_ENTRIES = 100_000;
 const CSV_COLUMNS = [
   'id',
   'date',
@@ -142,16 +141,14 @@ const CSV_COLUMNS = [
 ];
 
 async function* signInLines(
-  after: number,
-  read: (after: number) => ReturnType<UserSessions['log']>,
+  first: readonly SignInEntry[],
+  rest: AsyncGenerator<readonly SignInEntry[]>,
 ): AsyncGenerator<Buffer> {
-  yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(CSV_COLUMNS)}`);
-  let from: number | null = after;
-  for (let sent = 0; from !== null && sent < MAX_CSV_ENTRIES; ) {
-    const { items, next }: Awaited<ReturnType<UserSessions['log']>> = await read(from);
-    yield Buffer.from(items.map(signInLine).join(''));
-    sent += items.length;
-    from = next;
+  try {
+    yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(CSV_COLUMNS)}${first.map(signInLine).join('')}`);
+    for await (const items of rest) yield Buffer.from(items.map(signInLine).join(''));
+  } finally {
+    await rest.return(undefined);
   }
 }
 

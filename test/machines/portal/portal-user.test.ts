@@ -233,6 +233,13 @@ test('sessions end with the membership, its role and the e-mail address alone', 
   t.is(left('DESCRIBE', { subject: 's', profile: { ...profile, email: 'other@example.com' } }), 0);
 });
 
+test('the step that ends sessions stores the lines for the log of the organization', (t) => {
+  const told = (type: string) => say(input, type, { userId: 'u-1', ...events[type] }).effects;
+  for (const type of ['SIGN_OUT', 'END_SESSIONS', 'SIGN_OUT_AT_PROVIDER', 'LEAVE'])
+    t.deepEqual(told(type), ['tell'], type);
+  t.deepEqual(told('GRANT'), [], 'the same role ends nothing');
+});
+
 test('who is deactivated keeps the role for later, and gets it back from the identity service alone', (t) => {
   const change = (context: object, type: string, event: object) => {
     const { accepted, context: after } = attempt(portalUserMachine, 'Known', context, {

@@ -7,6 +7,7 @@ import { USER_GROUP, userGroupDefinition } from '../../../../actors/portal/scim/
 import { Provisioning } from '../../../../actors/portal/scim/provisioning.ts';
 import { GROUP, USER } from '../../../../actors/portal/scim/schemas.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
+import { UserSessions } from '../../../../actors/portal/tenants/user-sessions.ts';
 import { PORTAL_USER, portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { accessOf, MAX_MEMBERSHIPS, NO_ACCESS } from '../../../../machines/portal/portal-user.ts';
@@ -38,6 +39,18 @@ function provisioningFixture(t: ExecutionContext) {
 }
 
 const NO_GRANTS = { of: () => Promise.resolve(undefined) };
+
+test('an organization has two exports of sign-ins at once, and the refusal says when to try again', async (t) => {
+  const { runtime, store, clock } = usersFixture(t);
+  const sessions = new UserSessions({ system: runtime.system, store, clock });
+  const [first, second] = [sessions.export(A, 0), sessions.export(A, 0)];
+  await Promise.all([first.next(), second.next()]);
+  const refused = await t.throwsAsync(sessions.export(A, 0).next());
+  t.like(refused, { code: 'TooManyRequests', retryAfterSeconds: 30 });
+  t.deepEqual(await sessions.export(B, 0).next(), { value: [], done: false }, 'of another organization');
+  await first.return(undefined);
+  t.deepEqual(await sessions.export(A, 0).next(), { value: [], done: false }, 'after the end of one');
+});
 
 test('people are listed by organization, and found by their known data', async (t) => {
   const { users } = usersFixture(t);
