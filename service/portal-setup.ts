@@ -139,8 +139,8 @@ function providerOrganizations({ identity }: Settings): readonly string[] {
 }
 
 /** Undefined without an address. */
-function gatewayOf({ url, secret }: Settings['portal']['messageGateway']) {
-  return url === undefined ? undefined : { url, secret: secret ?? '' };
+function gatewayOf({ url, secret, messagesPerDay }: Settings['portal']['messageGateway']) {
+  return url === undefined ? undefined : { url, secret: secret ?? '', perDay: messagesPerDay };
 }
 
 function withoutRoots(allowed: boolean): string {

@@ -131,6 +131,9 @@ export const PORTAL_KEYS = {
   'Portal:MessageGateway:Secret': optional(secretText(), {
     says: 'Signs the posts, of the form `whsec_<Base64>`. Required with the address.',
   }),
+  'Portal:MessageGateway:MessagesPerDay': key(whole(1, 10_000), 1000, {
+    says: 'Codes by SMS and WhatsApp that an organization sends within 24 hours, at most: each costs money. Beyond it 429 until the oldest is a day old. A telephone gets at most ten.',
+  }),
   'Portal:AllowUnprovenCertificates': computed(
     flag(),
     '`false` in Production, else `true`',

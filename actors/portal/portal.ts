@@ -246,7 +246,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     directory,
     watch,
     links,
-    new SigningCodes(runtime, codeFor, authenticators),
+    new SigningCodes(runtime, codeFor, authenticators, options.messageGateway?.perDay),
     uploads,
     new CertificateSigning(
       runtime,

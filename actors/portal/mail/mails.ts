@@ -120,6 +120,9 @@ const MAX_SEARCHED = 500;
 /** View of mails: [state, time of creation, id]. */
 export const MAILS_BY_STATE = 'mails-by';
 
+/** In the place of a telephone in the view `messages`: those to all telephones of the organization. */
+export const ALL_PHONES = '';
+
 function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[] {
   const { content, createdAt, organizationId } = context;
   const all: readonly Row[] = [
@@ -133,29 +136,37 @@ function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[
     ...all,
     ...(phone === undefined
       ? []
-      : [{ view: 'messages', key: [organizationId, phone, createdAt, id], value: null }]),
+      : [phone, ALL_PHONES].map((to) => ({
+          ...{ view: 'messages', key: [organizationId, to, createdAt, id], value: null },
+        }))),
     ...[...documents].map((document) => ({
       ...{ view: 'document-mails', key: [document, createdAt, id], value: organizationId },
     })),
   ];
 }
 
+/** Messages had a row by their telephone alone. */
+function rowsOfVersion2(mail: ActorView<MailContext>): readonly Row[] {
+  return mailRows(mail).filter(({ view, key }) => view !== 'messages' || key[1] !== ALL_PHONES);
+}
+
 export const mailDefinition = defineActor(MAIL, {
   machine: mailMachine,
-  version: 2,
+  version: 3,
   migrations: {
     // Version 1 had no rows by state.
     1: {
       migrate: (stored) => stored,
-      facts: (mail) => ({ rows: mailRows(mail).filter(({ view: name }) => name !== MAILS_BY_STATE) }),
+      facts: (mail) => ({ rows: rowsOfVersion2(mail).filter(({ view: name }) => name !== MAILS_BY_STATE) }),
     },
+    2: { migrate: (stored) => stored, facts: (mail) => ({ rows: rowsOfVersion2(mail) }) },
   },
   rows: mailRows,
   counters: ({ state }) => ({ [`mails/${state}`]: 1 }),
   ends: ({ state }) => state === MAIL_ENDED,
 });
 
-/** Times of the messages to a telephone after a time, oldest first, at most `most`. */
+/** Times of the messages to a telephone, or to `ALL_PHONES`, after a time, oldest first, at most `most`. */
 export async function messagesSince(
   store: Pick<ServiceRuntime['store'], 'rows'>,
   organization: OrganizationId,
@@ -168,7 +179,7 @@ export async function messagesSince(
   return rows.map(({ key }) => Number(key[2]));
 }
 
-/** True when the message is one of the first `most` to its telephone in the day before it: calls at once may ask for more. */
+/** True when the message is one of the first `most` to its telephone, or to `ALL_PHONES`, in the day before it: calls at once may ask for more. */
 export async function isAmongFirst(
   store: Pick<ServiceRuntime['store'], 'rows'>,
   id: string,

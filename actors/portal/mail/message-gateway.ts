@@ -19,6 +19,8 @@ export interface MessageGateway {
   readonly url: string;
   /** `whsec_…` */
   readonly secret: string;
+  /** Messages of an organization in a day, at most. */
+  readonly perDay: number;
 }
 
 /** Answers that a later attempt may change; other 4xx refuse the message. Source: RFC 9110 §15.5; RFC 6585 §4. */

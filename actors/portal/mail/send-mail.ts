@@ -17,7 +17,7 @@ import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail, testMail } from './mail-rendering.ts';
-import { isAmongFirst, MAIL, type TestMailSender } from './mails.ts';
+import { ALL_PHONES, isAmongFirst, MAIL, type TestMailSender } from './mails.ts';
 import { type MessageGateway, sendMessage } from './message-gateway.ts';
 
 /** Maximum time that a person waits for the answer, milliseconds. */
@@ -117,6 +117,12 @@ export function sendMailHandler({
           const { message } = content;
           if (!(await isAmongFirst(store, actor.id, mail.context, message.phone, MAX_MESSAGES_PER_DAY)))
             throw new MailFailure('message.limit', 'Too many codes were sent to this number today.', true);
+          const perDay = gateway?.perDay;
+          if (
+            perDay !== undefined &&
+            !(await isAmongFirst(store, actor.id, mail.context, ALL_PHONES, perDay))
+          )
+            throw new MailFailure('message.limit', 'The organization has sent too many codes today.', true);
           const reply = await sendMessage(actor.id, { ...content, message }, mail.context, options);
           return { type: 'SENT', reply };
         }

@@ -31,7 +31,7 @@ import type { Tenant } from '../api/callers.ts';
 import { documentOfConfirmation } from '../document-records/document-index.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
-import { messagesSince } from '../mail/mails.ts';
+import { ALL_PHONES, messagesSince } from '../mail/mails.ts';
 import { type Authenticators, appOwner } from './authenticators.ts';
 import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from './signing-access.ts';
 
@@ -69,6 +69,8 @@ export class SigningCodes {
     private readonly runtime: ServiceRuntime,
     private readonly codeFor: CodeLookup,
     private readonly authenticators: Authenticators,
+    /** Codes by telephone that an organization sends in a day, at most; undefined: it sends none. */
+    private readonly messagesPerDay: number | undefined,
   ) {}
 
   /**
@@ -175,19 +177,22 @@ export class SigningCodes {
     });
   }
 
-  /** The same limit for all documents of an organization together. Refusals: `TooManyRequests`. */
+  /** Limits for all documents of an organization together: of each telephone, and of all. Refusals: `TooManyRequests`. */
   async #assertFewMessages({ message, document }: Omit<MailRequest, 'codeGeneration'>): Promise<void> {
     if (message === undefined) return;
     const { clock, store } = this.runtime;
     const now = clock.now();
-    const sent = await messagesSince(
-      store,
-      document.organizationId,
-      message.phone,
-      now - DAY,
-      MAX_MESSAGES_PER_DAY,
-    );
+    const { organizationId } = document;
+    const since = now - DAY;
+    const sent = await messagesSince(store, organizationId, message.phone, since, MAX_MESSAGES_PER_DAY);
     if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY - now);
+    const most = this.messagesPerDay ?? 0;
+    const all = await messagesSince(store, organizationId, ALL_PHONES, since, most);
+    if (all.length >= most)
+      throw tooMany(
+        (all[0] ?? now) + DAY - now,
+        'The organization has sent as many codes by telephone as it may in a day. Sign tomorrow, or have Portal:MessageGateway:MessagesPerDay raised.',
+      );
   }
 
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
@@ -238,8 +243,8 @@ function holderOf({ context, turn }: SigningCall, channel: CodeChannel): CodeRec
   return { documentId: context.id, ...turn, ...(channel !== 'Email' && { channel }) };
 }
 
-function tooMany(wait: number): PortalRefusal {
-  return new PortalRefusal('TooManyRequests', 'Too many codes were sent.', {
+function tooMany(wait: number, says = 'Too many codes were sent.'): PortalRefusal {
+  return new PortalRefusal('TooManyRequests', says, {
     retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000)),
   });
 }

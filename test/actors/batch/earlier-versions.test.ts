@@ -75,12 +75,15 @@ const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: 
 
 /** Everything earlier versions stored. Whoever makes a version of a machine writes down here what the one before stores. */
 const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
-  mail: MAIL_STATUSES.map((state) => ({
-    version: 1,
-    state,
-    context: mail,
-    puts: [['mails-by', state, 5, 'id']] as const,
-  })),
+  mail: MAIL_STATUSES.flatMap((state) => [
+    { version: 1, state, context: mail, puts: [['mails-by', state, 5, 'id']] as const },
+    {
+      version: 2,
+      state,
+      context: { ...mail, content: { ...content, message: { channel: 'Sms', phone: '+351912345678' } } },
+      puts: [['messages', 'o', '', 5, 'id']] as const,
+    },
+  ]),
   document: declared(documentMachine).states.flatMap((state) => {
     const { organization: owner, order } = input;
     const expiring =

@@ -25,12 +25,13 @@ function signer(flags: object, phone: string | null = PHONE) {
 
 const BY_SMS = { requireSmsAuthenticationToSignElectronically: true };
 
-async function start(t: ExecutionContext) {
+async function start(t: ExecutionContext, more: Readonly<Record<string, string>> = {}) {
   const gateway = await startReceiver(t, status(202));
   const { acme, organization } = await startProgram(t, {
     settings: {
       'Portal:MessageGateway:Url': gateway.url,
       'Portal:MessageGateway:Secret': `whsec_${KEY.toString('base64')}`,
+      ...more,
     },
   });
   return { gateway, acme, organization };
@@ -138,6 +139,28 @@ test('a telephone gets at most ten codes a day from all documents of an organiza
     t.true(Number(refused.headers.get('retry-after')) > 80_000);
   }
   t.is(gateway.calls.length, 10);
+});
+
+test('an organization sends no more codes a day than the setting says, to whatever telephones', async (t) => {
+  const { gateway, acme, organization } = await start(t, { 'Portal:MessageGateway:MessagesPerDay': '2' });
+  const actionTo = async (client: Client, phone: string) => {
+    const quiet = { disablePendingActionNotifications: true };
+    return actionOf(client, await client.create([signer(BY_SMS, phone)], quiet));
+  };
+  const send = async (client: Client, phone: string) =>
+    client.send('/api/documents/sms-authentication-code', { flowActionId: await actionTo(client, phone) });
+  for (const number of [1, 2]) {
+    t.is((await send(acme, `+35191234567${number}`)).status, 200);
+    await message(gateway, number);
+  }
+  const refused = await send(acme, '+351912345673');
+  t.is(refused.status, 429);
+  t.true(Number(refused.headers.get('retry-after')) > 80_000);
+  t.like(await refused.json(), { code: 'TooManyRequests' });
+  const other = await organization('Other');
+  t.is((await send(other, '+351912345673')).status, 200, 'others are not concerned');
+  await message(gateway, 3);
+  t.is(gateway.calls.length, 3);
 });
 
 test('flags without a provider, and people without a telephone, are refused', async (t) => {
