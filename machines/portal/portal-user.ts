@@ -260,11 +260,14 @@ function withMembership(user: UserContext, membership: Membership): Partial<User
   };
 }
 
-/** The change to another address: whoever had the earlier one goes on nowhere, and later signs in nowhere else. */
+/**
+ * The change to another address: whoever had the earlier one goes on nowhere, and later signs in nowhere else. Identities at
+ * providers, which others share, are confirmed anew by a mail to the new one.
+ */
 function newAddress({ secondFactor, memberships }: UserContext): Partial<UserContext> {
   const known = memberships.map(({ organizationId }) => organizationId);
   return {
-    ...{ signInLinks: [], sessions: [] },
+    ...{ signInLinks: [], sessions: [], identities: [] },
     ...(secondFactor !== undefined && { secondFactor: withNewAddress(secondFactor, known) }),
   };
 }

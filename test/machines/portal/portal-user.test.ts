@@ -192,6 +192,22 @@ test('a passkey of an earlier address, or of a provider, signs in to no organiza
   t.is(passkeysOf(mailed.context)[0]?.alone, undefined, 'a mailed link proves the address');
 });
 
+test('an identity at a provider counts for the address at which it was confirmed', (t) => {
+  const other = { ...profile, email: 'other@example.org' };
+  const change = { revision: 0, profile: other, resource: { userName: 'z' }, active: true };
+  const signIn = events['SIGN_IN_AT_PROVIDER'] ?? {};
+  for (const { context } of [
+    say(input, 'PROVISION', { organizationId: 'o-1', ...change }),
+    say(input, 'DESCRIBE', { subject: 's', profile: other }),
+  ]) {
+    t.false(say(context, 'SIGN_IN_AT_PROVIDER', signIn).accepted);
+    const asked = { ...(context as object), signInLinks: [{ id: 'l-9', expiresAt: 100, use: 'confirm' }] };
+    t.true(say(asked, 'SIGN_IN_AT_PROVIDER', { ...signIn, linkId: 'l-9' }).accepted);
+  }
+  const same = say(input, 'DESCRIBE', { subject: 's', profile: { ...profile, name: 'Zoe' } });
+  t.true(say(same.context, 'SIGN_IN_AT_PROVIDER', signIn).accepted);
+});
+
 test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {
   const signIn = { linkId: 'l-1', session: SESSION };
   const signedIn = say(input, 'SIGN_IN', signIn);
