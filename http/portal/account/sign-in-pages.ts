@@ -152,12 +152,14 @@ export function signInRoutes(
       async handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        if (!(await admits(caller.address))) return form(shown, caller.https, { status: 429, isBusy: true });
         const browser = readCookie(header('cookie'), PASSKEY_COOKIE);
         const ticket = await factors.linkByPasskey(browser, body.credential);
         const link = ticket === undefined ? undefined : await signIn.link(ticket);
+        // Right answers do not count: people of one office share an address.
         if (ticket === undefined || link === undefined || link.organizations.length === 0)
-          return form(shown, caller.https, { status: 422, isRefused: true });
+          return (await admits(caller.address))
+            ? form(shown, caller.https, { status: 422, isRefused: true })
+            : form(shown, caller.https, { status: 429, isBusy: true });
         const [only, ...more] = link.organizations;
         if (only === undefined || more.length > 0) return accountReply(200, linkPage(shown, ticket, link));
         const from = { ipAddress: caller.address, userAgent: header('user-agent') };
