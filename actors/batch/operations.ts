@@ -105,10 +105,10 @@ export class OperationService {
   }
 
   /** Completes the batch in progress, then stops. Refusals: `operation.not-found`, `operation.not-running`. */
-  async cancel(id: string): Promise<OperationView> {
+  async cancel(id: string, by: string): Promise<OperationView> {
     const before = await this.get(id);
     const actor = await durable(
-      this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL' }),
+      this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL', by }),
       () =>
         new Refusal('operation.not-running', `Operation ${id} is ${before.state} and cannot be canceled.`),
     );

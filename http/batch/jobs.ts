@@ -148,7 +148,7 @@ export function operationRoutes(operations: Batch['operations']): readonly AnyRo
       return { items, page, pageSize, totalCount };
     }),
     handle(readOperation, ({ params }) => operations.get(params.id)),
-    handle(cancelOperation, ({ params }) => operations.cancel(params.id)),
+    handle(cancelOperation, ({ params, identity }) => operations.cancel(params.id, operatorOf(identity))),
   ];
 }
 

@@ -79,6 +79,8 @@ export interface OperationContext extends Omit<OperationInput, 'at'>, OperationC
   readonly createdAt: Millis;
   readonly updatedAt: Millis;
   readonly endedAt: Millis | null;
+  /** Absent: nobody has canceled it. */
+  readonly canceledBy?: string;
   readonly batch: OperationBatch;
 }
 
@@ -88,7 +90,8 @@ export interface OperateEffect extends OperationBatch {
 
 export type OperationEvent = { readonly at: Millis } & (
   | ({ readonly type: 'PROGRESS'; readonly next: OperationBatch | null } & OperationCounts)
-  | { readonly type: 'CANCEL' }
+  /** `by`: absent in messages of earlier versions. */
+  | { readonly type: 'CANCEL'; readonly by?: string }
 );
 
 function counted(context: OperationContext, event: OperationCounts): OperationCounts {
@@ -113,7 +116,7 @@ const record = (end: 'completed' | 'canceled') =>
       do: 'recordEvent',
       kind: 'OperationEnded',
       at: context.updatedAt,
-      actor: context.operator,
+      actor: context.canceledBy ?? context.operator,
       jobId: null,
       code: null,
       message: `Operation ${context.action} ${end}: ${context.matched} jobs matched, ${context.done} done, ${context.skipped} skipped.`,
@@ -142,7 +145,10 @@ export const operationMachine = setup({
         ? { updatedAt: event.at, ...counted(context, event), ...(event.next && { batch: event.next }) }
         : {},
     ),
-    touch: assign({ updatedAt: ({ event }) => event.at }),
+    cancel: assign(({ event }) => ({
+      updatedAt: event.at,
+      ...(event.type === 'CANCEL' && event.by !== undefined && { canceledBy: event.by }),
+    })),
     end: assign({ endedAt: ({ event }) => event.at }),
   },
   guards: { hasNext: ({ event }) => event.type === 'PROGRESS' && event.next !== null },
@@ -170,7 +176,16 @@ export const operationMachine = setup({
         ],
         CANCEL: {
           target: 'Canceling',
-          actions: ['touch', { type: 'note', params: { message: 'Canceled by operator.' } }],
+          actions: [
+            'cancel',
+            {
+              type: 'note',
+              params: ({ event }) => ({
+                message: 'Canceled by operator.',
+                ...(event.by !== undefined && { data: { by: event.by } }),
+              }),
+            },
+          ],
         },
       },
     },

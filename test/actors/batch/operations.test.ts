@@ -148,11 +148,16 @@ test('a canceled operation stops after its batch, and its changes stay', async (
   );
   const { id } = await it.batch.operations.start(request('cancel'), 'operator');
   await reached(() => isReached);
-  t.is((await it.batch.operations.cancel(id)).state, 'Canceling');
+  t.is((await it.batch.operations.cancel(id, 'key:night')).state, 'Canceling');
   release();
   t.like(await ended(it, id), { state: 'Canceled', done: 128, matched: 300 });
   t.is(it.batch.count(['Canceled']), 128);
-  await t.throwsAsync(it.batch.operations.cancel(id), { code: 'operation.not-running' });
+  // The event names who ended it, not who began it.
+  const endedBy = async () =>
+    (await it.batch.events.list({ kinds: ['OperationEnded'], page: 1, pageSize: 1 })).items[0]?.actor;
+  await reached(async () => (await endedBy()) !== undefined);
+  t.is(await endedBy(), 'key:night');
+  await t.throwsAsync(it.batch.operations.cancel(id, 'operator'), { code: 'operation.not-running' });
 });
 
 test('a clearing operation forgets the finished jobs that match', async (t) => {
