@@ -6,9 +6,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -106,10 +110,16 @@ export async function startCluster(t: ExecutionContext): Promise<Cluster | undef
  * Starts a server; undefined where PostgreSQL is not installed.
  * @param given.settings of the server, as `name=value`
  * @param given.standbyOf a running server that the new one follows
+ * @param given.restored folder of a base backup, which it recovers from
  * @param given.port a free one by default
  */
 export async function startServer(
-  given: { readonly settings?: readonly string[]; readonly standbyOf?: Cluster; readonly port?: number } = {},
+  given: {
+    readonly settings?: readonly string[];
+    readonly standbyOf?: Cluster;
+    readonly restored?: string;
+    readonly port?: number;
+  } = {},
 ): Promise<Cluster | undefined> {
   const bin = programs();
   if (bin === undefined) return undefined;
@@ -120,7 +130,10 @@ export async function startServer(
     const [command, all] = asServerUser(join(bin, program), args);
     execFileSync(command, all, { stdio: 'pipe', cwd: folder });
   };
-  if (given.standbyOf === undefined)
+  if (given.restored !== undefined) {
+    renameSync(given.restored, data);
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'postgres', data]);
+  } else if (given.standbyOf === undefined)
     run('initdb', ['-D', data, '-U', 'sealwright', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
   else
     run('pg_basebackup', ['-D', data, '-d', given.standbyOf.url, '-R', '-X', 'stream', '-c', 'fast', '-N']);
@@ -141,12 +154,17 @@ export async function startServer(
       ],
       ...(given.settings ?? []).flatMap((setting) => ['-c', setting]),
     ]);
-    const child = spawn(command, args, { stdio: 'ignore', cwd: folder });
+    const log = openSync(join(folder, 'log'), 'a');
+    const child = spawn(command, args, { stdio: ['ignore', log, log], cwd: folder });
+    closeSync(log);
     pid = child.pid;
     ended = new Promise((resolve) => child.once('exit', resolve));
     const limit = Date.now() + START_TIMEOUT_MS;
     while (!(await answers(url))) {
-      if (Date.now() > limit || child.exitCode !== null) throw new Error('PostgreSQL did not start.');
+      if (Date.now() > limit || child.exitCode !== null)
+        throw new Error(
+          `PostgreSQL did not start: ${readFileSync(join(folder, 'log'), 'utf8').slice(-2000)}`,
+        );
       await sleep(50);
     }
   };
