@@ -201,11 +201,7 @@ try {
   await Promise.all(nodes.map((node) => node.end()));
   broken.push(...(await brokenHistory(root, url, SCHEMA)));
 } catch (error) {
-  broken.push(String(error));
-} finally {
-  for (const task of tasks.reverse()) await task();
-  await cluster.remove();
-  await rm(root, { recursive: true, force: true });
+  broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 const answers = [...refused].map(([why, count]) => `${why}: ${count}`).join(', ');
 console.log(
@@ -213,3 +209,9 @@ console.log(
 );
 for (const promise of [...broken, ...late]) console.log(promise);
 process.exitCode = broken.length + late.length === 0 ? 0 : 1;
+// No supervisor starts its node again.
+const ending = Promise.allSettled(nodes.map((node) => node.end()));
+for (const task of tasks.reverse()) await task();
+await ending;
+await cluster.remove();
+await rm(root, { recursive: true, force: true, maxRetries: 5 });

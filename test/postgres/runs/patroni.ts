@@ -84,10 +84,9 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
   };
   const described = async () =>
     (
-      (await ask('/cluster').then(
-        (response) => response.json(),
-        () => ({}),
-      )) as Described
+      (await ask('/cluster')
+        .then((response) => response.json())
+        .catch(() => ({}))) as Described
     ).members ?? [];
   const isSafe = async () => {
     const all = await described();
