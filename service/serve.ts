@@ -74,6 +74,10 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   );
   refuseOverlaps(settings);
   const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
+  // Before the marks, which would make it too: the start that has made it shows it.
+  const storedKey =
+    settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, systemIds) : undefined;
+  if (storedKey) log.hide(storedKey.value);
   const marks = isShared
     ? await markKeys(keys, systemIds, {
         hasPortal: settings.portal.enabled,
@@ -98,6 +102,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
     layout,
     faults,
     keys,
+    storedKey,
     marks,
     lost,
     tellLost,
@@ -108,12 +113,10 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
 
 async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'stop'>> {
   const { working } = ends;
-  const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
+  const { settings, log, options, ids, layout, faults, keys, storedKey, store, clock } = base;
   const { version } = options;
   const started = await waitForStart(store.nodes, clock);
   await refuseOtherKeys(store.nodes, base.marks, keys.path);
-  const storedKey = settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, ids) : undefined;
-  if (storedKey) log.hide(storedKey.value);
   const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';
   const signing = await setUpSigning(settings, keys, { clock, ids });
   const metrics = createBatchMetrics(
