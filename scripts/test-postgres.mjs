@@ -3,9 +3,11 @@
  * in a temporary folder and ends it afterwards. Arguments are test files; without any, the suites below.
  * SEALWRIGHT_NODES=3: each service of the suites is three nodes behind a TCP balancer.
  * SEALWRIGHT_POOLER=1: they reach the server through pgbouncer in transaction mode.
+ * SEALWRIGHT_BUCKET=1, with nodes: these keep their files in a bucket, and each has a folder of its own.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startRadosgw } from '../dist/test/actors/shared/objects/radosgw.js';
 import { startPooler, startServer } from '../dist/test/postgres/cluster.js';
 
 const SUITES = [
@@ -58,16 +60,47 @@ if (server === undefined) {
 }
 const pooler =
   process.env.SEALWRIGHT_POOLER === '1' ? await startPooler(server, ['default_pool_size = 40']) : undefined;
+if (process.env.SEALWRIGHT_POOLER === '1' && pooler === undefined) {
+  console.error('pgbouncer is missing. On Debian: apt-get install -y pgbouncer');
+  process.exit(3);
+}
+/** Tasks that end the server of buckets. */
+const tasks = [];
+const bucket = process.env.SEALWRIGHT_BUCKET === '1' ? await startBucket() : undefined;
 const { url } = pooler ?? server;
 const ava = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
 const child = spawn(
   process.execPath,
   [ava, TIMEOUT, ...(files.length > 0 ? files : suites.map((suite) => `dist/test/${suite}.test.js`))],
-  { stdio: 'inherit', env: { SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: url } },
+  {
+    stdio: 'inherit',
+    env: {
+      ...{ SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: url },
+      ...(bucket && { SEALWRIGHT_BUCKET_AT: JSON.stringify(bucket) }),
+    },
+  },
 );
 // The server ends after the tests, also when they are interrupted.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const code = await new Promise((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
+for (const task of tasks.reverse()) await task();
 await pooler?.remove();
 await server.remove();
 process.exit(code);
+
+async function startBucket() {
+  if (!hasNodes) {
+    console.error(
+      'SEALWRIGHT_BUCKET=1 needs SEALWRIGHT_NODES=3: suites in the process of the test have no bucket.',
+    );
+    process.exit(3);
+  }
+  const found = await startRadosgw({
+    teardown: (task) => tasks.push(task),
+    log: console.error,
+    pass() {},
+    fail: console.error,
+  });
+  if (found === undefined) process.exit(3);
+  return found.bucket();
+}

@@ -3,9 +3,11 @@
  * (`scripts/test-postgres.mjs`). Each folder has a schema of its own, so that what is opened again is what was closed.
  */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { type ActorStore, type Faults, systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import type { S3Options } from '../../actors/shared/objects/s3-objects.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 
 const URL = process.env['SEALWRIGHT_POSTGRES_URL'];
@@ -18,6 +20,14 @@ export const ON_POSTGRES = URL !== undefined;
  */
 export const NODES = URL === undefined ? 1 : Number(process.env['SEALWRIGHT_NODES'] ?? 1);
 
+const BUCKET_TEXT = process.env['SEALWRIGHT_BUCKET_AT'];
+
+type Bucket = S3Options & { readonly accessKeyId: string; readonly secretAccessKey: string };
+
+/** Bucket in place of a shared folder, for nodes of the suites (`scripts/test-postgres.mjs`); undefined without one. */
+export const BUCKET: Bucket | undefined =
+  BUCKET_TEXT === undefined ? undefined : (JSON.parse(BUCKET_TEXT) as Bucket);
+
 /** Headers of requests that a balancer spreads over the nodes: it chooses one for each connection. */
 export const ONE_REQUEST_PER_CONNECTION: Readonly<Record<string, string>> =
   NODES === 1 ? {} : { Connection: 'close' };
@@ -28,7 +38,8 @@ export const ONE_REQUEST_PER_CONNECTION: Readonly<Record<string, string>> =
  */
 const LEASE_SECONDS = NODES === 1 ? 1 : 5;
 
-function schemaOf(folder: string): string {
+/** Schema of a folder; in the bucket, the prefix of its files. */
+export function schemaOf(folder: string): string {
   return `test_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`;
 }
 
@@ -54,5 +65,17 @@ export function storeSettings(root: string): { readonly [key: string]: string | 
     'Runtime:Postgres:Schema': schemaOf(root),
     'Runtime:Postgres:PoolSize': 4,
     'Runtime:LeaseSeconds': LEASE_SECONDS,
+    ...(BUCKET && {
+      'Storage:Objects:Kind': 'S3',
+      'Storage:Objects:S3:Endpoint': BUCKET.endpoint ?? '',
+      'Storage:Objects:S3:ForcePathStyle': 'true',
+      'Storage:Objects:S3:Bucket': BUCKET.bucket,
+      'Storage:Objects:S3:Prefix': schemaOf(root),
+      'Storage:Objects:S3:AccessKeyId': BUCKET.accessKeyId,
+      'Storage:Objects:S3:SecretAccessKey': BUCKET.secretAccessKey,
+      // The watched folder alone is shared: docs/object-store.md.
+      'Storage:Inputs:0:Name': 'default',
+      'Storage:Inputs:0:Path': join(root, 'input'),
+    }),
   };
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
-import { NODES } from '../postgres/test-store.ts';
+import { BUCKET, NODES } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises, picture } from './signing/evidence.ts';
 import { give, type Load } from './soak/load.ts';
@@ -33,7 +33,8 @@ test.serial('a kill while failed jobs are put aside leaves each of them put asid
 test.serial('a second recovery changes nothing', async (t) => {
   const root = await temporaryRoot(t);
   const load: Load = { accepted: [], dropped: [] };
-  const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.release.linked=kill:3' });
+  const faults = `${BUCKET === undefined ? 'pool.release.linked' : 'job.output.stored'}=kill:3`;
+  const first = await Service.start(t, { root, settings: SETTINGS, faults });
   await Promise.all([give(first, load, 'first', FILES), first.ended]);
   const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();

@@ -37,7 +37,7 @@ test.serial(
         ? true
         : undefined,
     );
-    t.deepEqual((await readdir(join(root, 'output'))).sort(), [
+    t.deepEqual((await readdir(join(await service.files(), 'output'))).sort(), [
       'notes.signed.txt',
       'order.signed.xml',
       'report.signed.pdf',
@@ -103,9 +103,12 @@ test.serial(
     t.like(job.history.at(-1), { status: 'Failed', message: job.errorMessage });
     t.is(await readFile(join(root, 'input', 'broken.pdf'), 'utf8'), 'this is no PDF');
     await service.until('the error folder', async () =>
-      existsSync(join(root, 'error', job.id, 'broken.pdf')) ? true : undefined,
+      existsSync(join(await service.files(), 'error', job.id, 'broken.pdf')) ? true : undefined,
     );
-    t.is(await readFile(join(root, 'error', job.id, 'broken.pdf'), 'utf8'), 'this is no PDF');
+    t.is(
+      await readFile(join(await service.files(), 'error', job.id, 'broken.pdf'), 'utf8'),
+      'this is no PDF',
+    );
     const answer = await service.fetch(`/api/jobs/${job.id}/output`);
     t.is(answer.status, 404);
     t.like(await answer.json(), { code: 'job.output-unavailable' });
@@ -179,7 +182,7 @@ test.serial('the same name after its job completed is a new job and overwrites n
       existsSync(join(root, 'input', 'same.txt')) ? undefined : true,
     );
   }
-  const names = (await readdir(join(root, 'output'))).sort();
+  const names = (await readdir(join(await service.files(), 'output'))).sort();
   t.is(names.length, 2);
   t.true(names.includes('same.signed.txt'));
   t.regex(names.find((name) => name !== 'same.signed.txt') ?? '', /^same-[0-9a-f]{8}\.signed\.txt$/);
@@ -305,7 +308,8 @@ test.serial(
         const { jobId } = await service.upload(name, content);
         t.is((await service.finished(jobId)).errorMessage, null);
       }
-      const output = (name: string) => join(root, 'output', name);
+      const files = await service.files();
+      const output = (name: string) => join(files, 'output', name);
       t.deepEqual(
         (await pdfsig(output('a.signed.pdf'), identities)).map(({ ok }) => ok),
         [true],

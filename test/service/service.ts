@@ -3,14 +3,15 @@
  * with SIGKILL as the way it dies.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { bringFiles } from '../actors/shared/objects/bucket-of-suites.ts';
 import { assertAnswersDescribed, checkAnswersOf } from '../http/answers.ts';
 import { startBalancer } from '../postgres/balancer.ts';
-import { NODES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../postgres/test-store.ts';
+import { BUCKET, NODES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../postgres/test-store.ts';
 import { SHARDS } from '../project/shards.ts';
 
 const PORTAL_URL = /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/;
@@ -54,6 +55,15 @@ export interface Job {
 export async function temporaryRoot(t: { teardown(task: () => Promise<void>): void }): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
+  return root;
+}
+
+/** A folder for a further node, which shares no files with the first but what it takes in and what it mails into files. */
+async function diskOfNode(t: Pick<ExecutionContext, 'teardown'>, first: string): Promise<string> {
+  const root = await temporaryRoot({ teardown: (task) => t.teardown(task) });
+  await cp(join(first, 'keys'), join(root, 'keys'), { recursive: true });
+  await mkdir(join(first, 'mail'), { recursive: true, mode: 0o750 });
+  await symlink(join(first, 'mail'), join(root, 'mail'));
   return root;
 }
 
@@ -108,11 +118,14 @@ export class Service {
     const settings = { 'Portal:PublicUrl': portalUrl, ...rest.settings };
     const first = await Service.startOne(t, { ...options, settings });
     const others = await Promise.all(
-      Array.from({ length: NODES - 1 }, () => {
+      Array.from({ length: NODES - 1 }, async () => {
         started += 1;
+        const name = { 'Runtime:NodeName': `node-${started}` };
+        if (BUCKET === undefined) return Service.startOne(t, { ...rest, settings: { ...settings, ...name } });
+        const root = await diskOfNode(t, rest.root);
         return Service.startOne(t, {
-          ...rest,
-          settings: { ...settings, 'Runtime:NodeName': `node-${started}` },
+          ...{ ...rest, root },
+          settings: { ...storeSettings(rest.root), ...settings, ...name },
         });
       }),
     );
@@ -206,6 +219,16 @@ export class Service {
     const { exitCode, signalCode } = this.#process;
     const state = this.isRunning ? 'runs' : `has ended with ${exitCode ?? signalCode}`;
     return `the service ${state} and printed:\n${this.printed.slice(-4000)}`;
+  }
+
+  /** Folders of all nodes. */
+  get roots(): readonly string[] {
+    return [...new Set([this.root, ...this.#others.map(({ root }) => root)])];
+  }
+
+  /** Folder with `output/` and `error/`: `root`, or a copy of what is in the bucket now. */
+  async files(): Promise<string> {
+    return BUCKET === undefined ? this.root : bringFiles(BUCKET, this.root);
   }
 
   get pid(): number {

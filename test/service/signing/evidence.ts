@@ -3,12 +3,13 @@
  * Everything is read from outside: the API and the disk.
  */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { verifyFile } from '@sealwright/signatures';
+import { COPIES_FOLDER } from '../../../actors/batch/objects/job-objects.ts';
 import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
 import { parseJobId } from '../../../machines/ids.ts';
+import { hasOriginal } from '../../actors/shared/objects/bucket-of-suites.ts';
 import { isTerminal, type Job, type Service } from '../service.ts';
 
 export function sha256(content: Uint8Array | string): string {
@@ -56,8 +57,9 @@ export async function brokenPromises(
   }
 
   const replaced = new Set(completed.map(({ originalPath }) => originalPath));
-  for (const job of jobs) broken.push(...(await brokenInJob(service, job, replaced)));
-  broken.push(...(await strayFiles(service, jobs)));
+  const files = await service.files();
+  for (const job of jobs) broken.push(...(await brokenInJob(service, files, job, replaced)));
+  broken.push(...(await strayFiles(service, files, jobs)));
   return broken;
 }
 
@@ -75,9 +77,13 @@ async function detailsOf(service: Service): Promise<readonly Job[]> {
   return jobs;
 }
 
-/** @param replaced paths of inputs that a later job has completed */
+/**
+ * @param files folder of the outputs
+ * @param replaced paths of inputs that a later job has completed
+ */
 async function brokenInJob(
   service: Service,
+  files: string,
   job: Job,
   replaced: ReadonlySet<string>,
 ): Promise<readonly string[]> {
@@ -86,7 +92,8 @@ async function brokenInJob(
   if (!isTerminal(job.status)) say('has not ended');
   const ends = new Set(job.history.map((line) => line.status).filter(isTerminal));
   if (ends.size !== 1) say(`has ended ${ends.size} times: ${[...ends].join(', ')}`);
-  const path = join(service.root, 'output', job.outputFileName ?? '');
+  const path = join(files, 'output', job.outputFileName ?? '');
+  const hasInput = await hasOriginal(service.root, job.originalPath);
   if (job.status === 'Completed') {
     const output = await contentOf(path);
     if (!output) say('has no output');
@@ -97,29 +104,29 @@ async function brokenInJob(
       if (!verdict.ok)
         say(`its output does not verify: ${JSON.stringify(verdict.checks.filter((check) => !check.ok))}`);
     }
-    if (existsSync(job.originalPath)) say('its input is still there');
+    if (hasInput) say('its input is still there');
   }
-  if (job.status === 'Failed' && !existsSync(job.originalPath) && !replaced.has(job.originalPath))
-    say('its input is gone');
+  if (job.status === 'Failed' && !hasInput && !replaced.has(job.originalPath)) say('its input is gone');
   return broken;
 }
 
 /** Uncommitted outputs, remaining working folders, partial uploads. */
-async function strayFiles(service: Service, jobs: readonly Job[]): Promise<readonly string[]> {
+async function strayFiles(service: Service, files: string, jobs: readonly Job[]): Promise<readonly string[]> {
   const broken: string[] = [];
   const outputs = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.outputFileName));
-  for (const name of await readdir(join(service.root, 'output'))) {
+  for (const name of await readdir(join(files, 'output'))) {
     if (!outputs.has(name)) broken.push(`output/${name} belongs to no completed job`);
   }
-  for (const name of await workingFolders(service.root)) {
-    if (name.startsWith(SPARE_PREFIX)) continue;
+  const working = (await Promise.all(service.roots.map(workingFolders))).flat();
+  for (const name of working) {
+    if (name.startsWith(SPARE_PREFIX) || name === COPIES_FOLDER) continue;
     // The jobs were read before: one may have begun or ended since.
     const job = parseJobId(name) && (await service.job(name).catch(() => undefined));
     const lines = job?.history.map(({ status, message }) => `${status}: ${message}`) ?? ['no job'];
     broken.push(`processing/${name} was left behind (${lines.join('; ')})`);
   }
   const failed = new Set(jobs.filter((job) => job.status === 'Failed').map((job) => job.id));
-  for (const name of await readdir(join(service.root, 'error'))) {
+  for (const name of await readdir(join(files, 'error'))) {
     if (!failed.has(name)) broken.push(`error/${name} belongs to no failed job`);
   }
   for (const name of await readdir(join(service.root, 'input'))) {
@@ -141,13 +148,17 @@ export async function workingFolders(root: string): Promise<readonly string[]> {
 export async function picture(service: Service): Promise<object> {
   const jobs = await detailsOf(service);
   const files: Record<string, string> = {};
-  for (const folder of ['input', 'processing', 'output', 'error']) {
-    const names = await readdir(join(service.root, folder), { recursive: true, withFileTypes: true });
+  const brought = await service.files();
+  for (const [root, folder] of [
+    ...['input', 'processing'].map((name) => [service.root, name] as const),
+    ...['output', 'error'].map((name) => [brought, name] as const),
+  ]) {
+    const names = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
     for (const entry of names.filter((found) => found.isFile())) {
       const path = join(entry.parentPath, entry.name);
       // Each start of a thread makes and removes them.
       if (path.includes(`/${SPARE_PREFIX}`)) continue;
-      files[path.slice(service.root.length + 1)] = sha256(await readFile(path));
+      files[path.slice(root.length + 1)] = sha256(await readFile(path));
     }
   }
   return { jobs, files: Object.fromEntries(Object.entries(files).sort()) };
