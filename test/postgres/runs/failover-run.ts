@@ -130,14 +130,13 @@ async function takesWrites({ port }: Member): Promise<boolean> {
 }
 
 const late: string[] = [];
-/** Waits for a leader with a synchronous standby; a member that does not become one is started again, once. */
+/** Waits for a leader with a synchronous standby; a member that does not become one in time is started again. */
 async function safe(): Promise<void> {
-  const begun = performance.now();
-  let isRestarted = false;
+  let begun = performance.now();
   await until('a leader with a synchronous standby', async () => {
     if (await cluster.isSafe()) return true;
-    if (isRestarted || performance.now() - begun < STUCK_MS) return false;
-    isRestarted = true;
+    if (performance.now() - begun < STUCK_MS) return false;
+    begun = performance.now();
     const leader = await cluster.leader();
     for (const member of cluster.members.filter(({ name }) => name !== leader)) {
       console.log(
