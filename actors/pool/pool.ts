@@ -9,7 +9,13 @@
 import type { Clock, Log } from '@sealwright/runtime';
 import { lostAnswer, subjectOf } from './pool-failures.ts';
 import type { PoolReply, PoolTask } from './tasks.ts';
-import { type RunningBatch, type Waiting, WorkerGroup, type WorkerGroupOptions } from './worker-group.ts';
+import {
+  type RunningBatch,
+  type TaskShares,
+  type Waiting,
+  WorkerGroup,
+  type WorkerGroupOptions,
+} from './worker-group.ts';
 import type { WorkerSetup } from './worker-setup.ts';
 
 /** Finds tasks that run longer than expected, before their time limit ends them. */
@@ -134,12 +140,14 @@ const HEAP_MIB = 1024;
 
 /**
  * Tasks per batch: large enough to amortize the hand-over, small enough that a slow task delays few others. A batch is
- * answered as one, so its jobs share steps in one transaction, syncs and the next claim; people wait for no other tasks.
+ * answered as one, so its jobs share steps in one transaction, syncs and the next claim: a free thread takes up to two
+ * shares of them while others are busy. People wait for the other tasks.
  */
 const BATCH_SIZE = { job: 16, portal: 8 };
 
-function batchSize({ task }: PoolTask): number {
-  return task.startsWith('portal.') ? BATCH_SIZE.portal : BATCH_SIZE.job;
+function batchSize({ task }: PoolTask, { ofAll, ofFree }: TaskShares): number {
+  if (task.startsWith('portal.')) return Math.min(ofAll, BATCH_SIZE.portal);
+  return Math.min(ofFree, 2 * ofAll, BATCH_SIZE.job);
 }
 
 /** Concurrent tasks in one I/O thread: the maximum number of jobs in flight (`Pipeline:MaxConcurrency`). */

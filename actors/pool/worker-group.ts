@@ -250,10 +250,18 @@ export interface Waiting {
   readonly lost: (error: unknown) => void;
 }
 
+/** Shares of the waiting tasks. */
+export interface TaskShares {
+  /** One of all threads. */
+  readonly ofAll: number;
+  /** One of the threads that are free now. */
+  readonly ofFree: number;
+}
+
 export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' | 'isWarmedUp'> {
   readonly threads: number;
-  /** Maximum number of tasks per batch that begins with this task. */
-  readonly batchSize: (first: PoolTask) => number;
+  /** Number of tasks in a batch that begins with this task. */
+  readonly batchSize: (first: PoolTask, shares: TaskShares) => number;
   /** True: threads start with the first task. */
   readonly isLazy: boolean;
   readonly clock: Pick<Clock, 'after' | 'elapsed'>;
@@ -352,14 +360,18 @@ export class WorkerGroup {
     for (;;) {
       const thread = this.#freeThread();
       if (thread === undefined) return;
-      const share = Math.ceil(this.#queue.size / this.#options.threads);
+      const free = this.#threads.filter(({ room }) => room > 0).length;
+      const shares = {
+        ofAll: Math.ceil(this.#queue.size / this.#options.threads),
+        ofFree: Math.ceil(this.#queue.size / free),
+      };
       const taken = this.#queue.dequeue((partition, items) => {
         if ((this.#runningOf.get(partition) ?? 0) >= bound(partition)) return 0;
         const suspect = items.findIndex(({ isSuspect }) => isSuspect);
         if (suspect === 0) return 1;
         const [first] = items;
         if (first === undefined) return 0;
-        return Math.min(share, this.#options.batchSize(first.task), suspect < 0 ? items.length : suspect);
+        return Math.min(this.#options.batchSize(first.task, shares), suspect < 0 ? items.length : suspect);
       });
       if (taken === undefined) return;
       void this.#work(thread, taken.partition, taken.items);

@@ -125,11 +125,11 @@ function tellRatios(
   });
   figure(`${name}: files/s, warm ÷ bare loop`, warm.perSecond / bareRate, '×', {
     better: 'more',
-    aim: { of: 'value', atLeast: 0.6, source: SOURCE },
+    aim: { of: 'value', atLeast: 0.65, source: SOURCE },
   });
   figure(`${name}: files/s, first files after the start ÷ warm`, first.perSecond / warm.perSecond, '×', {
     better: 'more',
-    aim: { of: 'value', atLeast: 0.85, source: SOURCE },
+    aim: { of: 'value', atLeast: 0.9, source: SOURCE },
   });
   figure(`${name}: processor time, warm ÷ first files after the start`, warm.cpuMs / first.cpuMs, '×', {
     better: 'more',

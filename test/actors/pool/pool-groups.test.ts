@@ -176,6 +176,18 @@ test('a thread takes up to 16 jobs at once, and up to 8 tasks that people wait f
   }
 });
 
+test('a free thread takes the jobs of two threads while the other one is busy', async (t) => {
+  const { pool, hold, pass } = await poolFixture(t, 2);
+  const { begun } = hold('', 10);
+  await begun();
+  for (let n = 0; n < 7; n += 1)
+    void pool.run({ task: 'stage', jobId: `job-${n}`, fileName: 'a.txt', originalPath: 'missing.txt' });
+  const last = hold('', 10);
+  await last.begun();
+  pass(226_000);
+  t.is(pool.stalled().length, 1 + 8);
+});
+
 test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
   const { layout } = await batchFixture(t, { start: false, watch: false });
   const rounds = roundsOf(3, 12, 100);
