@@ -238,7 +238,8 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     plans,
     options.notifyParticipants.newVersion,
   );
-  const authenticators = new Authenticators(runtime, secrets);
+  const passkeys = new PasskeyCeremonies(clock, secrets, publicUrl);
+  const authenticators = new Authenticators(runtime, secrets, passkeys);
   const signing = new Signing(
     runtime,
     blobs,
@@ -310,13 +311,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     folderGrants: new FolderGrants(runtime, users),
     provisioning: new Provisioning(runtime),
     userSessions: new UserSessions(runtime),
-    secondFactors: new SecondFactors(
-      runtime,
-      secrets,
-      new PasskeyCeremonies(clock, secrets, publicUrl),
-      links,
-      options.userSessionHours * 3_600_000,
-    ),
+    secondFactors: new SecondFactors(runtime, secrets, passkeys, links, options.userSessionHours * 3_600_000),
     publicUrl,
     marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 

@@ -1,34 +1,56 @@
 /**
- * The authenticator app of a participant, for all documents of one organization: who set it up returns.
+ * The authenticator app and the passkeys of a participant, for all documents of one organization: who set them up returns.
  *
  * | from     | event         | to       | effects | when                                                    |
  * |----------|---------------|----------|---------|---------------------------------------------------------|
- * | Enrolled | PROVE         | Enrolled |         | not locked, and newer than the last code; wrong ones are counted |
+ * | Enrolled | PROVE         | Enrolled |         | not locked, and newer than the last code or challenge; wrong codes are counted |
+ * | Enrolled | ENROL         | Enrolled |         | there is no app                                         |
+ * | Enrolled | ADD_PASSKEY   | Enrolled |         | up to ten; an unanswered challenge                      |
  * | Enrolled | RESET         | Over     |         |                                                         |
- * | Enrolled | FORGET        | Over     |         | two years after the last code                           |
+ * | Enrolled | FORGET        | Over     |         | two years after the last use                            |
  *
- * Over is not stored: the actor ends, and the participant sets up another app.
+ * Over is not stored: the actor ends, and the participant sets up another.
  *
  * Source: docs/decisions/0290-authenticator-apps-of-participants.md.
  */
 import { assign, setup } from 'xstate';
 import type { Millis, OrganizationId } from '../ids.ts';
-import { afterProof, type FactorProof, type SecondFactor } from './user/second-factor.ts';
+import {
+  afterProof,
+  type FactorProof,
+  type Passkey,
+  type PasskeyProof,
+  type SecondFactor,
+  type UsedChallenge,
+  withApp,
+  withChallenge,
+  withPasskey,
+} from './user/second-factor.ts';
 
 export interface AuthenticatorContext {
   readonly organizationId: OrganizationId;
   /** Address whose mailbox was confirmed at the enrolment. */
   readonly email: string;
   readonly factor: SecondFactor;
+  /** Absent: with the factor. */
+  readonly appSince?: Millis;
+  /** Absent = none. */
+  readonly usedChallenges?: readonly UsedChallenge[];
 }
 
+type Proof = Extract<FactorProof, { readonly counter: number }> | PasskeyProof | null;
+
 type AuthenticatorMessage = { readonly at: Millis } & (
-  | { readonly type: 'PROVE'; readonly proof: Extract<FactorProof, { readonly counter: number }> | null }
+  | { readonly type: 'PROVE'; readonly proof: Proof }
+  | { readonly type: 'ENROL'; readonly totp: string; readonly counter: number }
+  | { readonly type: 'ADD_PASSKEY'; readonly passkey: Passkey; readonly challenge: UsedChallenge }
   | { readonly type: 'RESET'; readonly by: string }
   | { readonly type: 'FORGET' }
 );
 
-/** After so long without a code, the participant sets up the app again, milliseconds. */
+type MessageOf<Type> = Extract<AuthenticatorMessage, { readonly type: Type }>;
+
+/** After so long without use, the participant sets up an app or a passkey again, milliseconds. */
 const UNUSED_FOR = 730 * 24 * 3_600_000;
 
 const machine = setup({
@@ -41,6 +63,27 @@ const machine = setup({
 
 const forgetLater = machine.raise({ type: 'FORGET', at: 0 }, { id: 'forget', delay: UNUSED_FOR });
 
+/** Undefined: not accepted. */
+function proven(
+  context: AuthenticatorContext,
+  { proof, at }: Pick<MessageOf<'PROVE'>, 'proof' | 'at'>,
+): Partial<AuthenticatorContext> | undefined {
+  const factor = afterProof(context.factor, proof, at);
+  if (factor === undefined || proof === null || !('passkey' in proof)) return factor && { factor };
+  const usedChallenges = withChallenge(context.usedChallenges, proof.challenge, at);
+  return usedChallenges && { factor, usedChallenges };
+}
+
+/** Undefined: not accepted. */
+function withNewPasskey(
+  context: AuthenticatorContext,
+  { passkey, challenge, at }: Pick<MessageOf<'ADD_PASSKEY'>, 'passkey' | 'challenge' | 'at'>,
+): Partial<AuthenticatorContext> | undefined {
+  const factor = withPasskey(context.factor, { passkey, recovery: [] }, at);
+  const usedChallenges = withChallenge(context.usedChallenges, challenge, at);
+  return factor && usedChallenges && { factor, usedChallenges };
+}
+
 export const authenticatorMachine = machine.createMachine({
   id: 'authenticator',
   context: ({ input }) => input,
@@ -50,13 +93,22 @@ export const authenticatorMachine = machine.createMachine({
       entry: forgetLater,
       on: {
         PROVE: {
-          guard: ({ context, event }) => afterProof(context.factor, event.proof, event.at) !== undefined,
+          guard: ({ context, event }) => proven(context, event) !== undefined,
+          actions: [assign(({ context, event }) => proven(context, event) ?? {}), forgetLater],
+        },
+        ENROL: {
+          guard: ({ context }) => context.factor.totp === undefined,
           actions: [
-            assign(({ context: { factor }, event }) => ({
-              factor: afterProof(factor, event.proof, event.at) ?? factor,
+            assign(({ context: { factor }, event: { totp, counter, at } }) => ({
+              factor: withApp(factor, { totp, counter, recovery: [] }, at),
+              appSince: at,
             })),
             forgetLater,
           ],
+        },
+        ADD_PASSKEY: {
+          guard: ({ context, event }) => withNewPasskey(context, event) !== undefined,
+          actions: [assign(({ context, event }) => withNewPasskey(context, event) ?? {}), forgetLater],
         },
         RESET: 'Over',
         FORGET: 'Over',

@@ -122,19 +122,21 @@ interface Geolocation {
   readonly accuracy: number | null;
 }
 
-export type AuthenticationType = 'Email' | 'SMS' | 'Whatsapp' | 'AuthenticatorApp' | 'Application';
+export type AuthenticationType = 'Email' | 'SMS' | 'Whatsapp' | 'AuthenticatorApp' | 'Login' | 'Application';
 
 /** Evidence of the identity of an electronic signer. Source: docs/portal-values.md §17. */
 export interface Evidence {
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
-  /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
+  /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Login` = a passkey; `Application` = the application opened the page. */
   readonly authenticationTypes: readonly AuthenticationType[];
   readonly authenticatedEmail: string | null;
   /** Number that the confirmed code was sent to; absent = none. */
   readonly authenticatedPhone?: string;
   /** Time at which the app of the confirmed code was set up, with a mailed code; absent = none. */
   readonly authenticatorAppSince?: Millis;
+  /** Passkey that confirmed the signature, and the address whose mailed code was confirmed when it was added; absent = none. */
+  readonly passkey?: { readonly email: string; readonly since: Millis };
   readonly authenticatedApplication: {
     readonly id: string;
     readonly name: string;

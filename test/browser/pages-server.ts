@@ -141,6 +141,7 @@ export async function startPagesServer(
     recordView: async (access) => checkAccess(access),
     sendPhoneCode: async () => {},
     resetApp: async () => {},
+    passkeyOptions: async () => ({ request: undefined, creation: undefined }),
     sendCode: async (access, _channel, resend) => {
       checkAccess(access);
       note('code', { resend });

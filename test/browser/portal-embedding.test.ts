@@ -23,7 +23,10 @@ test.serial(
     const page = await open(t, site, host);
     if (page === undefined) return;
     const frame = page.frameLocator('#place iframe');
-    t.is(await page.locator('#place iframe').getAttribute('allow'), 'geolocation; camera; fullscreen');
+    t.is(
+      await page.locator('#place iframe').getAttribute('allow'),
+      'geolocation; camera; fullscreen; publickey-credentials-get; publickey-credentials-create',
+    );
     t.is(await page.locator('#place iframe').getAttribute('title'), 'Document to sign');
     t.is(
       await page.locator('#place iframe').getAttribute('src'),

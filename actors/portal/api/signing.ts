@@ -120,6 +120,8 @@ export interface SigningPageView {
     readonly codes: readonly { readonly channel: CodeKind; readonly to: string }[];
     /** Absent: an app is set up, or is not needed. */
     readonly enrolment?: AppEnrolment;
+    /** A passkey stands for the mailed code, or is added with it. Absent: none can. */
+    readonly passkey?: { readonly isKnown: boolean };
     readonly initialsMode: InitialsMode;
     /** To be filled in. @default none */
     readonly fields?: readonly DocumentField[];

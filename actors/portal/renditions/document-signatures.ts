@@ -143,12 +143,15 @@ function evidenceView(
     ipAddress: evidence.ipAddress,
     userAgent: evidence.userAgent,
     authenticationTypes: evidence.authenticationTypes,
-    accountVerifiedEmail: null,
+    accountVerifiedEmail: evidence.passkey?.email ?? null,
     authenticatedEmail: evidence.authenticatedEmail,
     authenticatedPhoneNumberLastDigits: evidence.authenticatedPhone?.slice(-4) ?? null,
     authenticatedPhoneNumber: evidence.authenticatedPhone ?? null,
     ...(evidence.authenticatorAppSince !== undefined && {
       authenticatorAppEnrolledAt: new Date(evidence.authenticatorAppSince).toISOString(),
+    }),
+    ...(evidence.passkey !== undefined && {
+      passkeyAddedAt: new Date(evidence.passkey.since).toISOString(),
     }),
     authenticatedApplication: evidence.authenticatedApplication,
     authenticatedSelfie: null,

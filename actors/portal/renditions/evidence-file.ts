@@ -22,7 +22,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -52,6 +52,10 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       }),
       ...(evidence.authenticatorAppSince !== undefined && {
         authenticatorAppEnrolledAt: new Date(evidence.authenticatorAppSince).toISOString(),
+      }),
+      ...(evidence.passkey !== undefined && {
+        accountVerifiedEmail: evidence.passkey.email,
+        passkeyAddedAt: new Date(evidence.passkey.since).toISOString(),
       }),
       authenticatedApplication: application && {
         id: application.id,

@@ -80,6 +80,7 @@ function personOf(
       authenticatedEmail: evidence.authenticatedEmail,
       authenticatedPhone: evidence.authenticatedPhone ?? null,
       authenticatorAppSince: evidence.authenticatorAppSince ?? null,
+      passkey: evidence.passkey ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
       typedName: evidence.typedName,
       geolocation:

@@ -1,6 +1,6 @@
 /**
- * Authenticator apps of participants. One is set up with the first signature that requires it, together with a code that
- * was mailed: later codes prove that this person returns.
+ * Authenticator apps and passkeys of participants. One is set up with a signature and a code that was mailed: later codes,
+ * and answers of the passkey, prove that this person returns.
  *
  * Source: docs/decisions/0290-authenticator-apps-of-participants.md.
  */
@@ -10,13 +10,14 @@ import { type AuthenticatorContext, authenticatorMachine } from '../../../machin
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
-import { withApp } from '../../../machines/portal/user/second-factor.ts';
+import { withApp, withPasskey } from '../../../machines/portal/user/second-factor.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import type { AppEnrolment } from '../api/signing.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { appContent, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
+import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from '../tenants/passkeys.ts';
 
 export const AUTHENTICATOR = actorKind<typeof authenticatorMachine>('authenticator');
 
@@ -26,6 +27,12 @@ export const authenticatorDefinition = defineActor(AUTHENTICATOR, {
   ends: ({ state }) => state === 'Over',
 });
 
+/** Requests to the browser. */
+export interface PasskeyOptions {
+  readonly request: PasskeyRequest | undefined;
+  readonly creation: PasskeyCreation | undefined;
+}
+
 /** Whose app it is. */
 type Owner = Pick<AuthenticatorContext, 'organizationId' | 'email'>;
 
@@ -33,10 +40,65 @@ export class Authenticators {
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>,
     private readonly box: SecretBox,
+    private readonly ceremonies: PasskeyCeremonies,
   ) {}
 
+  /** True: there is an app. */
   async has(owner: Owner): Promise<boolean> {
-    return (await this.runtime.system.read(addressOf(owner))) !== undefined;
+    return (await this.#read(owner))?.factor.totp !== undefined;
+  }
+
+  /** Undefined where browsers have no passkeys. */
+  async passkeys(owner: Owner): Promise<{ readonly isKnown: boolean } | undefined> {
+    if (this.ceremonies.request('', []) === undefined) return undefined;
+    return { isKnown: ((await this.#read(owner))?.factor.passkeys ?? []).length > 0 };
+  }
+
+  /**
+   * What the browser is asked to confirm this step by a passkey, and to make another one; undefined where there is none.
+   * @param step document, its version, its bytes, and action: an answer counts for nothing else
+   */
+  async passkeyOptions(owner: Owner, step: string, organization: string): Promise<PasskeyOptions> {
+    const { passkeys = [] } = (await this.#read(owner))?.factor ?? {};
+    const user = { id: idOf(owner), email: `${owner.email} (${organization})` };
+    const creation = this.ceremonies.creation(useOf('creation', owner, step), user, passkeys);
+    return {
+      request:
+        passkeys.length === 0 ? undefined : this.ceremonies.request(useOf('request', owner, step), passkeys),
+      // The page names it, so none needs to be found by the browser, as those of users who sign in.
+      creation: creation && {
+        ...creation,
+        authenticatorSelection: { residentKey: 'discouraged', userVerification: 'required' },
+      },
+    };
+  }
+
+  /** Takes the answer of a passkey to this step. @returns when it was added. Refusals: `InvalidAuthenticationCode`, also for a replay. */
+  async confirmByPasskey(owner: Owner, step: string, answer: string): Promise<Millis> {
+    const { passkeys = [] } = (await this.#read(owner))?.factor ?? {};
+    const proof = await this.ceremonies.proof(useOf('request', owner, step), answer, passkeys);
+    const known = passkeys.find(({ id }) => id === proof?.passkey);
+    const sent =
+      proof &&
+      (await durableIfAccepted(this.runtime.system.send(addressOf(owner), { type: 'PROVE', proof })));
+    if (known === undefined || sent === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
+    return known.addedAt;
+  }
+
+  /** Adds a passkey. The caller has checked a mailed code. Refusals: `InvalidAuthenticationCode`, also beyond the limit of ten. */
+  async addPasskey(owner: Owner, step: string, answer: string): Promise<void> {
+    const { system, clock } = this.runtime;
+    const made = await this.ceremonies.created(useOf('creation', owner, step), answer);
+    if (made === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
+    const at = clock.now();
+    const { challenge } = made;
+    const passkey = { ...made.passkey, name: '', addedAt: at };
+    const factor = withPasskey(undefined, { passkey, recovery: [] }, at);
+    const begun =
+      factor && system.create(addressOf(owner), { ...owner, factor, usedChallenges: [challenge] });
+    if (begun !== undefined && (await durableIfAccepted(begun)) !== undefined) return;
+    const sent = system.send(addressOf(owner), { type: 'ADD_PASSKEY', passkey, challenge });
+    if ((await durableIfAccepted(sent)) === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
   }
 
   /** Begins to set up an app: each page has a secret of its own, which counts once `confirm` has taken a code of it. */
@@ -53,15 +115,14 @@ export class Authenticators {
   async confirm(owner: Owner, code: string, sealed: string | undefined): Promise<Millis> {
     const { system, clock } = this.runtime;
     const address = addressOf(owner);
-    const actor = await system.read(address);
-    if (actor === undefined) return this.#enrol(owner, code, sealed);
-    const { factor } = actor.context;
-    const secret = Buffer.from(this.box.decrypt(factor.totp ?? '', placeOf(owner)), 'base64');
+    const { factor, appSince } = (await this.#read(owner)) ?? {};
+    if (factor?.totp === undefined) return this.#enrol(owner, code, sealed);
+    const secret = Buffer.from(this.box.decrypt(factor.totp, placeOf(owner)), 'base64');
     const counter = verifyTotp(secret, code, seconds(clock.now()), factor.counter);
     const proof = counter === undefined ? null : { counter };
     const sent = await durableIfAccepted(system.send(address, { type: 'PROVE', proof }));
-    if (proof !== null && sent !== undefined) return factor.since;
-    const wait = ((await system.read(address))?.context.factor.lockedUntil ?? 0) - clock.now();
+    if (proof !== null && sent !== undefined) return appSince ?? factor.since;
+    const wait = ((await this.#read(owner))?.factor.lockedUntil ?? 0) - clock.now();
     if (wait <= 0) throw new PortalRefusal('InvalidAuthenticationCode');
     throw new PortalRefusal('TooManyRequests', 'Too many wrong codes of the authenticator app.', {
       retryAfterSeconds: Math.ceil(wait / 1000),
@@ -80,16 +141,22 @@ export class Authenticators {
       );
     const totp = this.box.encrypt(secret.toString('base64'), placeOf(owner));
     const factor = withApp(undefined, { totp, counter, recovery: [] }, at);
-    if ((await durableIfAccepted(system.create(addressOf(owner), { ...owner, factor }))) === undefined)
-      throw new PortalRefusal('ServiceBusy');
+    const address = addressOf(owner);
+    if ((await durableIfAccepted(system.create(address, { ...owner, factor }))) !== undefined) return at;
+    const sent = await durableIfAccepted(system.send(address, { type: 'ENROL', totp, counter }));
+    if (sent === undefined) throw new PortalRefusal('ServiceBusy');
     return at;
   }
 
-  /** Removes the app: the participant sets up another. Refusals: `FlowActionNotFound` where there is none. */
+  /** Removes app and passkeys: the participant sets up others. Refusals: `FlowActionNotFound` where there is none. */
   async reset(tenant: Tenant, owner: Owner): Promise<void> {
     const sent = this.runtime.system.send(addressOf(owner), { type: 'RESET', by: callerName(tenant) });
     if ((await durableIfAccepted(sent)) === undefined)
-      throw new PortalRefusal('FlowActionNotFound', 'The participant has no authenticator app.');
+      throw new PortalRefusal('FlowActionNotFound', 'The participant has no authenticator app or passkey.');
+  }
+
+  async #read(owner: Owner): Promise<AuthenticatorContext | undefined> {
+    return (await this.runtime.system.read(addressOf(owner)))?.context;
   }
 
   /** Undefined for a secret of another participant. */
@@ -120,6 +187,10 @@ function idOf({ organizationId, email }: Owner): string {
 
 function placeOf(owner: Owner): string {
   return `authenticator/${idOf(owner)}/totp`;
+}
+
+function useOf(what: 'creation' | 'request', owner: Owner, step: string): string {
+  return `participant/${what}/${idOf(owner)}/${step}`;
 }
 
 function enrolmentPlace(owner: Owner): string {

@@ -8,7 +8,7 @@ import type { DocumentContext, Turn } from '../../../machines/portal/document/do
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
-import type { AppEnrolment, PageSignature, SigningPageView } from '../api/signing.ts';
+import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
@@ -81,7 +81,7 @@ function pageSignatures(context: DocumentContext): readonly PageSignature[] {
 export function pageAction(
   { action, user }: { readonly action: FlowAction; readonly user: Participant },
   codes: readonly CodeKind[],
-  enrolment: AppEnrolment | undefined,
+  { enrolment, passkey }: Pick<NonNullable<SigningPageView['action']>, 'enrolment' | 'passkey'>,
 ): NonNullable<SigningPageView['action']> {
   const { id, name, identifier, email, phone } = user;
   return {
@@ -94,6 +94,7 @@ export function pageAction(
     marks: action.marks.map(withoutOrigin),
     codes: codes.map((channel) => ({ channel, to: toOf(channel, user) })),
     ...(enrolment !== undefined && { enrolment }),
+    ...(passkey !== undefined && { passkey }),
     initialsMode: action.initialsMode ?? 'None',
     ...(action.fields !== undefined && { fields: action.fields }),
   };

@@ -186,6 +186,8 @@ export interface ConfirmedCodes {
   readonly kinds: readonly CodeKind[];
   /** Time at which the authenticator app was set up; absent = no code of one. */
   readonly appSince?: Millis;
+  /** Time at which the passkey was added; absent = none was used. */
+  readonly passkeySince?: Millis;
 }
 
 /** Identifies the acting participant, and the files that came with the signature. */
@@ -195,7 +197,7 @@ export function evidenceOf(
   signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
     readonly values?: readonly FilledValue[] | undefined;
   },
-  { kinds, appSince }: ConfirmedCodes,
+  { kinds, appSince, passkeySince }: ConfirmedCodes,
   at: Millis,
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
   const { context, user, application, turn } = call;
@@ -207,11 +209,14 @@ export function evidenceOf(
     userAgent: origin.userAgent.slice(0, 500) || null,
     authenticationTypes: [
       ...kinds.map((kind) => (kind === 'Sms' ? 'SMS' : kind)),
+      ...(passkeySince === undefined ? [] : (['Login'] as const)),
       ...(application === null ? [] : (['Application'] as const)),
     ],
     authenticatedEmail: kinds.includes('Email') ? user.email : null,
     ...(phone !== undefined && { authenticatedPhone: phone }),
     ...(appSince !== undefined && { authenticatorAppSince: appSince }),
+    ...(passkeySince !== undefined &&
+      user.email !== null && { passkey: { email: user.email, since: passkeySince } }),
     authenticatedApplication: application && {
       id: application.id,
       name: application.name,

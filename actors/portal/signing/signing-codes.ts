@@ -32,7 +32,7 @@ import { documentOfConfirmation } from '../document-records/document-index.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
 import { ALL_PHONES, messagesSince } from '../mail/mails.ts';
-import { type Authenticators, appOwner } from './authenticators.ts';
+import { type Authenticators, appOwner, type PasskeyOptions } from './authenticators.ts';
 import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from './signing-access.ts';
 
 const DAY = 24 * 3_600_000;
@@ -112,7 +112,12 @@ export class SigningCodes {
       whatsappCode,
       otpCode,
       otpEnrolment,
-    }: Pick<ElectronicSigning, 'emailCode' | 'smsCode' | 'whatsappCode' | 'otpCode' | 'otpEnrolment'>,
+      passkey,
+      newPasskey,
+    }: Pick<
+      ElectronicSigning,
+      'emailCode' | 'smsCode' | 'whatsappCode' | 'otpCode' | 'otpEnrolment' | 'passkey' | 'newPasskey'
+    >,
     onWrong: () => Promise<void>,
   ): Promise<ConfirmedCodes> {
     const codes = {
@@ -124,7 +129,13 @@ export class SigningCodes {
     const given = CODE_KINDS.filter(
       (channel) => codes[channel] && (channel === 'Email' || needed.includes(channel)),
     );
-    const missing = needed.find((channel) => !given.includes(channel));
+    // A passkey stands for the mailed code with which it was added; an app is set up with a code of its own.
+    const isByPasskey =
+      passkey !== undefined &&
+      (!needed.includes('AuthenticatorApp') || (await this.authenticators.has(ownerOf(call))));
+    const missing = needed.find(
+      (channel) => !given.includes(channel) && !(channel === 'Email' && isByPasskey),
+    );
     if (missing !== undefined)
       throw new PortalRefusal('InvalidAuthenticationCode', `The code ${WAYS[missing]} is needed.`, {
         details: { channel: missing },
@@ -132,23 +143,44 @@ export class SigningCodes {
     let appSince: number | undefined;
     // That of the app is the last one: an app is set up only with the code that was mailed.
     const enrolment = given.includes('Email') ? otpEnrolment : undefined;
-    for (const channel of given) {
-      const code = codes[channel] ?? '';
+    /** The page has a field for each, and marks the wrong one. */
+    const tried = async <Result>(channel: CodeKind | 'Passkey', check: () => Promise<Result>) => {
       try {
-        if (channel !== 'AuthenticatorApp') await this.#check(holderOf(call, channel), code);
-        else appSince = await this.authenticators.confirm(ownerOf(call), code, enrolment);
+        return await check();
       } catch (error) {
         if (!(error instanceof PortalRefusal)) throw error;
         await onWrong();
-        // The page has a field for each, and marks the wrong one.
         const { retryAfterSeconds } = error;
         throw new PortalRefusal(error.code, error.message, {
           details: { channel },
           ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
         });
       }
+    };
+    const { authenticators } = this;
+    for (const channel of given) {
+      const code = codes[channel] ?? '';
+      if (channel !== 'AuthenticatorApp')
+        await tried(channel, () => this.#check(holderOf(call, channel), code));
+      else appSince = await tried(channel, () => authenticators.confirm(ownerOf(call), code, enrolment));
     }
-    return { kinds: given, ...(appSince !== undefined && { appSince }) };
+    const passkeySince = isByPasskey
+      ? await tried('Passkey', () => authenticators.confirmByPasskey(ownerOf(call), stepOf(call), passkey))
+      : undefined;
+    if (newPasskey !== undefined && given.includes('Email'))
+      await tried('Passkey', () => authenticators.addPasskey(ownerOf(call), stepOf(call), newPasskey));
+    return {
+      kinds: given,
+      ...(appSince !== undefined && { appSince }),
+      ...(passkeySince !== undefined && { passkeySince }),
+    };
+  }
+
+  /** Refusals: `InvalidFlowAction` for a participant without an address. */
+  async passkeyOptions(call: SigningCall): Promise<PasskeyOptions> {
+    assertTurn(call);
+    const { name } = call.context.organization;
+    return this.authenticators.passkeyOptions(ownerOf(call), stepOf(call), name);
   }
 
   /** Refusals: `FlowActionNotFound`. */
@@ -237,6 +269,11 @@ function ownerOf({ context, user }: Pick<SigningCall, 'context' | 'user'>) {
   if (owner === undefined)
     throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
   return owner;
+}
+
+/** Document, version, bytes, and whose action: a passkey confirms what its person was shown. */
+function stepOf({ context: { id, version, file }, turn }: SigningCall): string {
+  return [id, version, file.blob.sha256, turn.flowActionId, turn.userId].join('/');
 }
 
 function holderOf({ context, turn }: SigningCall, channel: CodeChannel): CodeRecipient {

@@ -150,13 +150,13 @@ export class SigningPages {
   ): Promise<NonNullable<SigningPageView['action']>> {
     const { authenticators } = this;
     const codes = await codesToAsk({ context, ...named, needsEmailCode }, authenticators);
-    const owner = codes.includes('AuthenticatorApp') ? appOwner(context, named.user) : undefined;
-    const isNew = state === 'ready' && owner !== undefined && !(await authenticators.has(owner));
-    return pageAction(
-      named,
-      codes,
-      isNew ? authenticators.enrolment(owner, context.organization.name) : undefined,
-    );
+    const owner = appOwner(context, named.user);
+    if (state !== 'ready' || owner === undefined) return pageAction(named, codes, {});
+    const { name } = context.organization;
+    if (codes.includes('AuthenticatorApp') && !(await authenticators.has(owner)))
+      return pageAction(named, codes, { enrolment: authenticators.enrolment(owner, name) });
+    const passkey = codes.includes('Email') ? await authenticators.passkeys(owner) : undefined;
+    return pageAction(named, codes, { ...(passkey !== undefined && { passkey }) });
   }
 
   /**

@@ -241,7 +241,12 @@ export class Signing {
     await this.codes.send(call, channel, resend);
   }
 
-  /** Removes the authenticator app of the participant. Refusals: `FlowActionNotFound`. */
+  /** Requests to the browser of the participant. Refusals: `InvalidFlowAction`. */
+  async passkeyOptions(access: SigningAccess): ReturnType<SigningCodes['passkeyOptions']> {
+    return this.codes.passkeyOptions(await this.#call(access));
+  }
+
+  /** Removes app and passkeys of the participant. Refusals: `FlowActionNotFound`. */
   async resetApp(
     tenant: Tenant,
     flowActionId: SigningCall['turn']['flowActionId'],

@@ -133,6 +133,9 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     typeof evidence?.authenticatorAppSince === 'number'
       ? filled(words.byApp, { time: utcText(evidence.authenticatorAppSince) })
       : '',
+    evidence?.passkey
+      ? filled(words.byPasskey, { time: utcText(evidence.passkey.since), email: evidence.passkey.email })
+      : '',
     evidence?.authenticationTypes.includes('Application') === true
       ? filled(words.byApplication, { name: evidence.applicationName ?? '' })
       : '',

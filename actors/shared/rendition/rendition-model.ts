@@ -41,6 +41,8 @@ export interface RenditionPerson {
     readonly authenticatedPhone: string | null;
     /** Time at which the authenticator app was set up. */
     readonly authenticatorAppSince: Millis | null;
+    /** Absent in models of earlier versions. */
+    readonly passkey?: { readonly email: string; readonly since: Millis } | null;
     readonly applicationName: string | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;

@@ -1,16 +1,77 @@
-/** Authenticator apps of participants. Source: docs/decisions/0290-authenticator-apps-of-participants.md. */
-import { maybeUuid, members } from '../../fields.ts';
+/** Authenticator apps and passkeys of participants. Source: docs/decisions/0290-authenticator-apps-of-participants.md. */
+import { z } from 'zod';
+import { maybeText, maybeUuid, members, shown, textUpTo, whole } from '../../fields.ts';
 import { actionId } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
+import { keyParams } from '../ids.ts';
 import { operation } from '../operation.ts';
+import { MAX_PASSKEY_ANSWER } from '../users.ts';
+
+const answer = textUpTo(MAX_PASSKEY_ANSWER).nullish();
+/** Members of an electronic signature. */
+export const authenticatorMembers = {
+  otpEnrolment: maybeText.describe(
+    'Of the signing page, where the participant has no authenticator app yet.',
+  ),
+  passkey: answer.describe(
+    'Answer of a passkey to `request` of `passkey-options`, JSON, in place of the mailed code.',
+  ),
+  newPasskey: answer.describe(
+    'Answer to `creation` of `passkey-options`, JSON: a passkey for later documents. Needs the mailed code.',
+  ),
+};
+
+export const passkeyOptions = operation({
+  method: 'POST',
+  path: '/api/documents/keys/{key}/passkey-options',
+  group: 'Signing',
+  summary: 'Answers what the browser of a participant is asked for a passkey.',
+  description:
+    'For the signing page: options of Web Authentication. The answer counts once, within ten minutes, for this participant, document, version and file.',
+  scope: 'Sign',
+  folderKeys: true,
+  auth: 'known-or-ticket',
+  params: keyParams.transform(({ key }) => ({ key, id: undefined })),
+  body: members({
+    ticket: shown(maybeText, 'Ticket of the participant’s link.', EXAMPLE_IDS.ticket),
+    documentVersion: shown(whole.nullish(), 'Version that the participant has seen, from 1.', 1),
+  }).meta({ id: 'PasskeyOptionsRequest' }),
+  reply: z
+    .strictObject({
+      request: shown(
+        z.string().nullable(),
+        'To a known passkey, JSON. Null: there is none.',
+        '{"rpId":"sign.example.org"}',
+      ),
+      creation: shown(
+        z.string().nullable(),
+        'For a new passkey, JSON. Null: the public address permits none.',
+        '{"rp":{"id":"sign.example.org"}}',
+      ),
+    })
+    .meta({ id: 'PasskeyOptions' }),
+  examples: { request: { ticket: EXAMPLE_IDS.ticket } },
+  refusals: [
+    'DocumentNotFound',
+    'DocumentInvalidKey',
+    'DocumentIsDeleted',
+    'FlowActionNotFound',
+    'InvalidDocumentStatus',
+    'InvalidFlowAction',
+    'InvalidTicket',
+    'VersionChanged',
+    'Unauthorized',
+    'Forbidden',
+  ],
+});
 
 export const resetAuthenticatorApp = operation({
   method: 'POST',
   path: '/api/documents/authenticator-app-reset',
   group: 'Signing',
-  summary: 'Removes the authenticator app of a participant, who lost it.',
+  summary: 'Removes the authenticator app and the passkeys of a participant, who lost them.',
   description:
-    'The participant sets up another with the next signature that requires one, and with a mailed code. It holds for all documents of the organization. `FlowActionNotFound`: no pending action of this id requires a confirmation, or the participant has no app.',
+    'The participant sets up others with later signatures and a mailed code. It holds for all documents of the organization. `FlowActionNotFound`: no pending action of this id requires a confirmation, or the participant has none.',
   scope: 'Sign',
   folderKeys: true,
   body: members({

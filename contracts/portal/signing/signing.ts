@@ -33,6 +33,7 @@ import { documentParams, keyParams } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
 import { CODE_CHANNELS } from '../words.ts';
+import { authenticatorMembers } from './authenticator-apps.ts';
 import { signatureChecks } from './validation.ts';
 
 /** Metres, up to the circumference of the earth: devices without a position report large numbers. */
@@ -139,9 +140,7 @@ const electronicSignature = members({
   smsCode: code('SMS'),
   whatsappCode: code('WhatsApp'),
   otpCode: shown(maybeText, 'Six digits of the authenticator app, where the action requires them.', '481516'),
-  otpEnrolment: maybeText.describe(
-    'Of the signing page, where the participant has no authenticator app yet.',
-  ),
+  ...authenticatorMembers,
   authenticationType: word(['SMS', 'AuthenticationApp'])
     .nullish()
     .describe(
@@ -208,6 +207,8 @@ const electronicSignature = members({
         (given.authenticationType === 'AuthenticationApp' ? given.authenticationCode : undefined) ??
         undefined,
       otpEnrolment: given.otpEnrolment ?? undefined,
+      passkey: given.passkey ?? undefined,
+      newPasskey: given.newPasskey ?? undefined,
       typedName: given.typedName ?? undefined,
       timeZoneOffset: given.userTimeZoneOffset ?? undefined,
       positions: positionsOf(given.signaturePosition, given.signaturePositions),

@@ -7,7 +7,10 @@ import {
   type Tenant,
   type Uploads,
 } from '../../../actors/portal/api.ts';
-import { resetAuthenticatorApp } from '../../../contracts/portal/signing/authenticator-apps.ts';
+import {
+  passkeyOptions,
+  resetAuthenticatorApp,
+} from '../../../contracts/portal/signing/authenticator-apps.ts';
 import {
   approve,
   completeCertificateSignature,
@@ -116,6 +119,17 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
     ),
     handle(sendSmsCode, ({ tenant, body }) =>
       signing.sendPhoneCode(tenant, flowActionId(body.flowActionId), body.resend ?? false),
+    ),
+    handle(
+      passkeyOptions,
+      async (request) => {
+        const { request: known, creation } = await signing.passkeyOptions(accessOf(request));
+        return {
+          request: known === undefined ? null : JSON.stringify(known),
+          creation: creation === undefined ? null : JSON.stringify(creation),
+        };
+      },
+      { authorize: withTicket },
     ),
     handle(resetAuthenticatorApp, ({ tenant, body }) =>
       signing.resetApp(tenant, flowActionId(body.flowActionId), body.userId ?? undefined),

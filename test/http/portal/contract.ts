@@ -126,6 +126,7 @@ export const ENDPOINTS: { readonly [name: string]: string } = {
   'POST /api/documents/keys/{key}/signature': 'known-or-ticket',
   'POST /api/documents/sms-authentication-code': 'application',
   'POST /api/documents/authenticator-app-reset': 'application',
+  'POST /api/documents/keys/{key}/passkey-options': 'known-or-ticket',
   'POST /api/notifications/flow-action-reminder': 'application',
   'POST /api/users/notify-pending': 'application',
   'GET /api/folders': 'application',

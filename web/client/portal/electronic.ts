@@ -5,6 +5,7 @@ import { filled } from '../../pages/portal/texts.ts';
 import { delay, findElement, focusElement, requireElement, setText, utcOffsetMinutes } from '../dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
 import { filledFields, showStatus, uploadedFiles, withStatus } from './outcome.ts';
+import { answerTo, type PasskeyOptions } from './passkey-answers.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 
@@ -31,6 +32,9 @@ export function startElectronic(
   const codes = [...form.querySelectorAll<HTMLElement>('.one-time')].map((field) =>
     startCode(field, form, data),
   );
+  const passkey = startPasskey(data, () => void sendAll(asked()));
+  /** A passkey stands for the mailed code. */
+  const asked = () => codes.filter(({ channel }) => channel !== 'Email' || !passkey.isUsed());
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -38,7 +42,7 @@ export function startElectronic(
     for (const control of [name, ...codes.map(({ input }) => input)]) control.removeAttribute('aria-invalid');
     const faults = [];
     if (typedName === '') faults.push({ control: name, text: words.nameNeeded });
-    for (const { input } of codes)
+    for (const { input } of asked())
       if (input.value.length !== 6) faults.push({ control: input, text: words.codeNeeded });
     const fieldValues = filledFields(data, faults);
     if (fieldValues === null) return;
@@ -48,16 +52,20 @@ export function startElectronic(
         : undefined;
       const initials = await initialsPlaces(data, initialsBox, pageSizes);
       const image = await look.picture();
+      const confirmed = await passkey.answer();
       await post(data, 'electronic-signature', {
         typedName,
         userTimeZoneOffset: utcOffsetMinutes(),
         disableNotifications: data.disableNotifications,
         signatureInitialsPositions: initials,
         fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
-        ...Object.fromEntries(codes.flatMap(({ members }) => members())),
+        ...Object.fromEntries(asked().flatMap(({ members }) => members())),
+        ...confirmed,
         ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
         ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
       }).catch((error: unknown) => {
+        if (error instanceof Refused && error.channel === 'Passkey')
+          throw new Refused(error.code, words.passkeyUnused);
         if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
           const wrong = codes.find(({ channel }) => channel === error.channel)?.input;
           if (wrong !== undefined) wrong.value = '';
@@ -76,8 +84,47 @@ export function startElectronic(
     void look.open();
     // A phone opens its keyboard for a field that has the focus: only for one that must be typed into.
     if (name.value.trim() === '') name.focus();
-    else focusElement(codes[0]?.input);
-    void sendAll(codes);
+    else focusElement(asked()[0]?.input);
+    void sendAll(asked());
+  };
+}
+
+/** @param mailed called when a mailed code is wanted in place of the passkey */
+function startPasskey(data: SigningData, mailed: () => void) {
+  const { words } = data;
+  const [known, added] = ['#with-passkey', '#new-passkey'].map((id) => findElement(id, HTMLInputElement));
+  const isPossible = 'PublicKeyCredential' in window;
+  const show = () => {
+    if (added?.parentElement) added.parentElement.hidden = !isPossible || known?.checked === true;
+    findElement('.one-time[data-channel="Email"]')?.toggleAttribute('hidden', known?.checked === true);
+  };
+  if (known?.parentElement && isPossible) {
+    known.parentElement.hidden = false;
+    known.checked = true;
+  }
+  show();
+  known?.addEventListener('change', () => {
+    show();
+    if (!known.checked) mailed();
+  });
+  return {
+    isUsed: () => known?.checked === true,
+    async answer(): Promise<{ readonly passkey?: string; readonly newPasskey?: string }> {
+      const isKnown = known?.checked === true;
+      if (!isKnown && added?.checked !== true) return {};
+      const options = await post<{ request: string | null; creation: string | null }>(
+        data,
+        'passkey-options',
+      );
+      try {
+        const given = await answerTo(
+          JSON.parse((isKnown ? options.request : options.creation) ?? '') as PasskeyOptions,
+        );
+        return isKnown ? { passkey: given } : { newPasskey: given };
+      } catch {
+        throw new Refused('passkey', window.parent === window ? words.passkeyUnused : words.passkeyFramed);
+      }
+    },
   };
 }
 

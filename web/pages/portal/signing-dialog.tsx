@@ -135,9 +135,19 @@ function ElectronicForm({ action, words }: Parts) {
           <input id="picture-file" type="file" accept="image/png,image/jpeg,image/webp" />
         </div>
       </div>
+      {action.passkey?.isKnown && (
+        <label class="tick" hidden>
+          <input type="checkbox" id="with-passkey" /> {signing.withPasskey}
+        </label>
+      )}
       {action.codes.map((code) => (
         <CodeField code={code} words={words} enrolment={action.enrolment} />
       ))}
+      {action.passkey && (
+        <label class="tick" hidden>
+          <input type="checkbox" id="new-passkey" /> {signing.newPasskey}
+        </label>
+      )}
       <Initials action={action} words={words} id="electronic-initials" />
       <Button type="submit" rank="main" big disabled>
         {signing.sign}

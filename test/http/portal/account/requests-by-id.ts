@@ -109,6 +109,7 @@ export const REQUESTS: readonly Request[] = [
   ],
   ['POST /api/documents/keys/{key}/uploads', byKey('/uploads?field=x'), () => ({})],
   ['POST /api/documents/keys/{key}/view', byKey('/view'), (ids) => ({ flowActionId: ids.action })],
+  ['POST /api/documents/keys/{key}/passkey-options', byKey('/passkey-options'), () => ({})],
   [
     'POST /api/documents/keys/{key}/email-authentication-code',
     byKey('/email-authentication-code'),

@@ -130,7 +130,10 @@ class SealwrightWidget {
     scale?: string | number,
   ): HTMLIFrameElement {
     const frame = window.document.createElement('iframe');
-    frame.setAttribute('allow', 'geolocation; camera; fullscreen');
+    frame.setAttribute(
+      'allow',
+      'geolocation; camera; fullscreen; publickey-credentials-get; publickey-credentials-create',
+    );
     const { frameTitle: given, culture } = this.#options;
     frame.setAttribute('title', given || frameTitle(embedUrl, culture || navigator.language));
     Object.assign(frame.style, { width: '100%', height: '100%', minHeight: '40rem', border: '0' });
