@@ -142,8 +142,9 @@ function troublePage(provider: string, trouble: ProviderTrouble): PageReply {
 }
 
 function failurePage(provider: string, error: unknown): PageReply {
-  if (error instanceof SignInFailure) return troublePage(provider, error.reason);
-  throw error;
+  if (!(error instanceof SignInFailure)) throw error;
+  // Operators are never asked anew.
+  return troublePage(provider, error.reason === 'unproven' ? 'refused' : error.reason);
 }
 
 /** The role with the most rights that the groups give. */

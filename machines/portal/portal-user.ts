@@ -232,6 +232,12 @@ function withLink({ signInLinks }: UserContext, link: SignInLink, at: Millis): r
   return [...unexpired(signInLinks, at), link].slice(-MAX_SIGN_IN_LINKS);
 }
 
+/** The session of a person without a second factor: proven when the provider says so. */
+function provenAtProvider({ secondFactor }: UserContext, session: UserSession): UserSession {
+  const { provenAt } = session.at ?? {};
+  return secondFactor !== undefined || provenAt === undefined ? session : { ...session, provenAt };
+}
+
 function isSameIdentity(one: UserIdentity, other: UserIdentity): boolean {
   return one.issuer === other.issuer && one.subject === other.subject;
 }
@@ -420,12 +426,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
             granted({ ...before, organizationId, accessProfile: access }, access),
           ],
           sessions:
-            session === undefined
-              ? sessions
-              : limited([
-                  ...sessions,
-                  user.secondFactor === undefined ? { ...session, provenAt: at } : session,
-                ]),
+            session === undefined ? sessions : limited([...sessions, provenAtProvider(user, session)]),
         },
         note:
           role === undefined

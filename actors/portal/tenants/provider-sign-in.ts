@@ -43,6 +43,8 @@ export interface PersonAtProvider {
   readonly issuer: string;
   readonly subject: string;
   readonly session?: string | undefined;
+  /** Time at which the provider authenticated the person; undefined = it does not say. */
+  readonly authenticatedAt?: number | undefined;
   /** End of the session there; undefined = it names none. */
   readonly until?: number | undefined;
   readonly email?: string | undefined;
@@ -110,7 +112,7 @@ export class ProviderSignIn {
   /** Signs in with the mailed link that confirms a new identity. Refusals: `InvalidTicket`. */
   async confirm(
     provider: PortalProvider,
-    person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'until' | 'groups'> & {
+    person: Omit<PersonAtProvider, 'email' | 'emailVerified' | 'name'> & {
       readonly linkId: string;
     },
     ticket: string,
@@ -177,14 +179,14 @@ export class ProviderSignIn {
     given: {
       readonly organizationId: OrganizationId;
       readonly access: AccessProfile | undefined;
-      readonly person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'until'>;
+      readonly person: Pick<PersonAtProvider, 'issuer' | 'subject' | 'session' | 'authenticatedAt' | 'until'>;
       readonly linkId?: string;
       readonly from: RequestOrigin | undefined;
     },
   ): Promise<ProviderOutcome> {
     const { system, clock, ids } = this.runtime;
     const { organizationId, access, person, linkId, from } = given;
-    const { issuer, subject } = person;
+    const { issuer, subject, authenticatedAt } = person;
     const identity = { issuer, subject };
     const role = access === undefined ? roleIn(user, organizationId) : roleOf(access);
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
@@ -194,7 +196,11 @@ export class ProviderSignIn {
       ...{ sha256, begun },
       organizationId,
       expiresAt: Math.min(clock.now() + this.parts.sessionLifetime, person.until ?? Number.POSITIVE_INFINITY),
-      at: { ...identity, ...(person.session !== undefined && { session: person.session }) },
+      at: {
+        ...{ ...identity, ...(person.session !== undefined && { session: person.session }) },
+        // The clock of the provider may be ahead.
+        ...(authenticatedAt !== undefined && { provenAt: Math.min(authenticatedAt, clock.now()) }),
+      },
     };
     const isAccepted = await durableIfAccepted(
       system.send(

@@ -95,6 +95,8 @@ export class OidcProvider {
       state: flow.state,
       nonce: flow.nonce,
       ...(loginHint !== undefined && { login_hint: loginHint }),
+      // `max_age` requires `auth_time`. Of 0, some providers think that it is none, and others ask again and again.
+      ...(flow.asked !== undefined && { prompt: 'login', max_age: '60' }),
     });
     return address.href;
   }
@@ -109,6 +111,8 @@ export class OidcProvider {
         expectedNonce: flow.nonce,
         pkceCodeVerifier: flow.verifier,
         idTokenExpected: true,
+        // Refuses a token without `auth_time`, and one of an authentication before the request.
+        ...(flow.asked !== undefined && { maxAge: Math.ceil((this.#clock.now() - flow.asked) / 1000) }),
       });
       const claims = tokens.claims();
       if (claims === undefined || tokens.id_token === undefined)
@@ -124,10 +128,12 @@ export class OidcProvider {
       this.#recovered();
       const text = (claim: string) => shortText.safeParse(said[claim]).data;
       const verified = said['email_verified'];
+      const { auth_time: authenticated } = claims;
       return {
         issuer: claims.iss,
         subject: claims.sub,
         session: text('sid'),
+        authenticatedAt: authenticated && Math.floor(authenticated * 1000),
         email: text('email'),
         emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
         name: text('name') ?? text('preferred_username'),
@@ -135,7 +141,9 @@ export class OidcProvider {
         idToken: tokens.id_token,
       };
     } catch (error) {
-      throw this.#failure(error);
+      const failure = this.#failure(error);
+      const isUnproven = failure.reason === 'refused' && flow.asked !== undefined;
+      throw isUnproven ? new SignInFailure('unproven', failure.message) : failure;
     }
   }
 

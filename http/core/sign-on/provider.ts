@@ -7,7 +7,12 @@ export interface FlowSecrets {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
+  /** Time of the request, milliseconds since the epoch, of which the provider must ask the person anew; absent = it need not. */
+  readonly asked?: number | undefined;
 }
+
+/** Clocks may differ: an authentication this much before its request counts. It is also the tolerance of `openid-client`. */
+export const ASKED_TOLERANCE_MS = 30_000;
 
 /** A person as the provider describes it. */
 export interface ProviderPerson {
@@ -15,6 +20,8 @@ export interface ProviderPerson {
   readonly subject: string;
   /** Id of the session at the provider; undefined = it names none. */
   readonly session: string | undefined;
+  /** Time at which the provider authenticated the person, milliseconds since the epoch; absent = it does not say. */
+  readonly authenticatedAt?: number | undefined;
   /** Time at which the provider ends the session, milliseconds since the epoch; absent = it names none. */
   readonly until?: number | undefined;
   readonly email: string | undefined;
@@ -29,10 +36,11 @@ export interface ProviderPerson {
 
 /**
  * `unavailable`: the provider cannot be used now. `denied`: it did not sign the person in, or the person did not want it.
- * `refused`: its answer does not belong to this sign-in, or is not valid.
+ * `refused`: its answer does not belong to this sign-in, or is not valid. `unproven`: it did not ask the person anew, as it
+ * had to.
  */
 export class SignInFailure extends Error {
-  readonly reason: 'unavailable' | 'denied' | 'refused';
+  readonly reason: 'unavailable' | 'denied' | 'refused' | 'unproven';
   constructor(reason: SignInFailure['reason'], message: string) {
     super(message);
     this.name = 'SignInFailure';

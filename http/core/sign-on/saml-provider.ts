@@ -50,6 +50,8 @@ const NAME = [
   'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name',
 ];
 
+/** SAML 2.0 Core §1.3.3. */
+const utcTime = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
 const text = z.looseObject({ _: z.string() });
 const attribute = z.looseObject({
   $: z.looseObject({ Name: z.string(), FriendlyName: z.string().optional() }),
@@ -93,7 +95,11 @@ const assertionShape = z.looseObject({
     .array(
       z.looseObject({
         $: z
-          .looseObject({ SessionIndex: z.string(), SessionNotOnOrAfter: z.iso.datetime({ offset: true }) })
+          .looseObject({
+            AuthnInstant: z.string(),
+            SessionIndex: z.string(),
+            SessionNotOnOrAfter: z.iso.datetime({ offset: true }),
+          })
           .partial()
           .optional(),
       }),
@@ -145,8 +151,9 @@ export class SamlProvider {
   }
 
   /** Address to which the browser goes. Throws `SignInFailure`. @param receiver address that takes the response */
-  async begin({ state }: FlowSecrets, receiver: string): Promise<string> {
-    const saml = await this.#library(await this.#metadata(), receiver, `_${state}`);
+  async begin({ state, asked }: FlowSecrets, receiver: string): Promise<string> {
+    const request = { id: `_${state}`, forceAuthn: asked !== undefined };
+    const saml = await this.#library(await this.#metadata(), receiver, request);
     // No RelayState: the cookie of the sign-in keeps where it goes on.
     return saml.getAuthorizeUrlAsync('', undefined, {});
   }
@@ -193,7 +200,11 @@ export class SamlProvider {
     });
   }
 
-  async #library({ issuer, entryPoint, certificates }: SamlMetadata, receiver: string, requestId?: string) {
+  async #library(
+    { issuer, entryPoint, certificates }: SamlMetadata,
+    receiver: string,
+    request?: { readonly id: string; readonly forceAuthn: boolean },
+  ) {
     const { SAML, ValidateInResponseTo } = await import('@node-saml/node-saml');
     return new SAML({
       ...{ entryPoint, idpIssuer: issuer, idpCert: [...certificates], callbackUrl: receiver },
@@ -204,7 +215,7 @@ export class SamlProvider {
       ...{ identifierFormat: null, disableRequestedAuthnContext: true },
       // `SignInFlows` binds the answer to the browser.
       validateInResponseTo: ValidateInResponseTo.never,
-      ...(requestId !== undefined && { generateUniqueId: () => requestId }),
+      ...(request !== undefined && { generateUniqueId: () => request.id, forceAuthn: request.forceAuthn }),
     });
   }
 
@@ -232,13 +243,15 @@ export class SamlProvider {
     const groups = said.get(this.#options.groupsClaim) ?? [];
     // A provider with many groups sends a link to them in their place.
     const isElsewhere = groups.length === 0 && [...said.keys()].some((one) => one.endsWith('/groups.link'));
-    // Of several statements, the session ends with the first.
+    // Of several statements, the earliest times count.
+    const begins = assertion.AuthnStatement.map(({ $ }) => utcTime.safeParse($?.AuthnInstant).data ?? 0);
     const ends = assertion.AuthnStatement.flatMap(({ $ }) => Date.parse($?.SessionNotOnOrAfter ?? '') || []);
     const until = ends.length === 0 ? undefined : Math.min(...ends);
     if (until !== undefined && until <= this.#clock.now())
       throw refusal('The session at the provider is over (SessionNotOnOrAfter).');
     return {
       ...{ issuer, subject, idToken: '', emailVerified: undefined, until },
+      authenticatedAt: Math.min(...begins),
       session: shortText.safeParse(assertion.AuthnStatement[0]?.$?.SessionIndex).data,
       email: first(EMAIL) ?? (format === EMAIL_FORMAT ? subject : undefined),
       name: first(NAME),

@@ -32,6 +32,7 @@ const flowShape = z.strictObject({
   /** Path to go to after the sign-in. */
   to: z.string(),
   until: z.int(),
+  asked: z.int().optional(),
 });
 export type SignInFlow = z.infer<typeof flowShape>;
 
@@ -43,6 +44,7 @@ const confirmationShape = z.strictObject({
   subject: z.string(),
   session: z.union([z.string(), z.undefined()]).optional(),
   sessionEnds: z.union([z.int(), z.undefined()]).optional(),
+  authenticatedAt: z.int().optional(),
   groups: z.array(z.string()),
   until: z.int(),
 });
@@ -59,6 +61,7 @@ const answerShape = z.strictObject({
     issuer: z.string(),
     subject: z.string(),
     session: z.string().optional(),
+    authenticatedAt: z.int().optional(),
     until: z.int().optional(),
     email: z.string().optional(),
     name: z.string().optional(),
@@ -104,15 +107,17 @@ export class SignInFlows {
     this.#nodes = nodes;
   }
 
-  /** @returns the secrets of a new sign-in, and its cookie */
+  /** @param again the provider must ask the person anew @returns the secrets of a new sign-in, and its cookie */
   begin(
     provider: string,
     to: string,
     caller: Https,
+    again: boolean,
   ): { readonly flow: FlowSecrets; readonly cookie: string } {
     const random = () => this.#ids.bytes(SECRET_BYTES).toString('base64url');
-    const flow = { state: random(), nonce: random(), verifier: random() };
-    const until = this.#clock.now() + FLOW_MS;
+    const now = this.#clock.now();
+    const flow = { state: random(), nonce: random(), verifier: random(), ...(again && { asked: now }) };
+    const until = now + FLOW_MS;
     return { flow, cookie: this.#cookie('flow', { provider, ...flow, to, until }, caller) };
   }
 

@@ -2,7 +2,7 @@
 import type { Clock, Ids, Log, StoreNodes } from '@sealwright/runtime';
 import type { Caller } from '../access/caller.ts';
 import { OidcProvider, type ProviderOptions } from './oidc-provider.ts';
-import { type ProviderPerson, SignInFailure } from './provider.ts';
+import { ASKED_TOLERANCE_MS, type ProviderPerson, SignInFailure } from './provider.ts';
 import { type SamlOptions, SamlProvider } from './saml-provider.ts';
 import { type SignInFlow, SignInFlows } from './sign-in-flows.ts';
 
@@ -99,9 +99,18 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     name: string,
     base: string,
     caller: Caller,
-    { to = '', email }: { readonly to?: string; readonly email?: string | undefined },
+    {
+      to = '',
+      email,
+      again = false,
+    }: {
+      readonly to?: string;
+      readonly email?: string | undefined;
+      /** The provider must ask the person anew, and say when it did. */
+      readonly again?: boolean;
+    },
   ): Promise<{ readonly location: string; readonly cookie: string }> {
-    const { flow, cookie } = this.flows.begin(name, to, caller);
+    const { flow, cookie } = this.flows.begin(name, to, caller, again);
     const at = this.#at(name);
     const location =
       at instanceof SamlProvider
@@ -155,7 +164,10 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
             throw new SignInFailure('refused', 'No sign-in was begun here, or the answer was used already.');
           return { person, to: '' };
         }
-        const { to } = await this.#flow(name, answer.state, cookies, caller);
+        const { to, asked = 0 } = await this.#flow(name, answer.state, cookies, caller);
+        // The request is not signed: whoever finds a session open at the provider can ask for less.
+        if ((person.authenticatedAt ?? 0) < asked - ASKED_TOLERANCE_MS)
+          throw new SignInFailure('unproven', 'The provider did not ask the person anew (AuthnInstant).');
         return { person, to };
       }
       const flow = await this.#flow(name, query['state'], cookies, caller);

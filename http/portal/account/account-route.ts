@@ -93,7 +93,7 @@ export function formLines(most: number) {
 
 /**
  * The page's language and looks, from its address and the browser.
- * @param address path at which a browser gets the page
+ * @param address at which a browser gets the page
  */
 export function accountPageOf(
   path: string,

@@ -43,6 +43,8 @@ const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: a
 const FAILURES = { 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
 const PAGES = { 200: 'page', ...FAILURES } as const;
 const params = z.object({ name: z.string().max(40) });
+/** Present: the sign-in proves the person anew. */
+export const againQuery = z.string().max(10).optional();
 /** Longer answers are refused: the parts of one have some hundred characters. */
 const MAX_ANSWER = 8192;
 
@@ -90,17 +92,19 @@ export function providerRoutes(
       method: 'GET',
       path: `${SIGN_IN_PATH}/{name}`,
       summary: 'Leads a user to an identity provider.',
-      description: 'Sets a cookie that the answer of the provider needs, and redirects.',
+      description:
+        'Sets a cookie that the answer of the provider needs, and redirects. With `again`, the provider asks the person anew, and a session that it has open is refused.',
       headers: ['accept-language'],
       params,
-      query: plainQuery.extend({ email: z.string().max(255).optional() }),
+      query: plainQuery.extend({ email: z.string().max(255).optional(), again: againQuery }),
       responses: { 302: 'empty', ...PAGES },
       handle({ params: { name }, query, header, caller }) {
         providerOf(name);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
         const { email } = query;
+        const again = query.again !== undefined;
         return attempt(shown, name, email, async () => {
-          const { location, cookie } = await signOn.begin(name, publicUrl(), caller, { email });
+          const { location, cookie } = await signOn.begin(name, publicUrl(), caller, { email, again });
           return redirect(302, location, [['Set-Cookie', cookie]]);
         });
       },
@@ -135,12 +139,13 @@ export function providerRoutes(
               provider: name,
               idToken: person.idToken,
             });
-          const { issuer, subject, session, until: sessionEnds, groups = [] } = person;
+          const { issuer, subject, session, until: sessionEnds, authenticatedAt, groups = [] } = person;
           const mapped = signOn.mappedGroups(name, groups);
           const kept = signOn.flows.confirmation(
             {
               ...{ provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
               ...(sessionEnds !== undefined && { sessionEnds }),
+              ...(authenticatedAt !== undefined && { authenticatedAt }),
             },
             caller,
           );

@@ -10,6 +10,7 @@ import type { ProviderSignIn, SecondFactors, UserSessions, UserSignIn } from '..
 import { filled } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import { SIGN_IN_AGAIN } from '../../../web/pages/portal/account-form.tsx';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import {
   linkPage,
@@ -40,7 +41,7 @@ import {
 } from './account-route.ts';
 import { doneNotice, doneReply } from './outcomes.ts';
 import { formCredential } from './passkey-pages.ts';
-import { providerRoutes, type UserProviders } from './provider-pages.ts';
+import { againQuery, providerRoutes, type UserProviders } from './provider-pages.ts';
 import { endSession } from './user-pages.ts';
 
 /** Permitted requests for links, and wrong links, from one client and from one network, to all nodes together. */
@@ -52,6 +53,13 @@ const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: a
 const PASSKEY_COOKIE = 'sealwright-passkey';
 const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'] as const;
 const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
+const formQuery = plainQuery.extend({ again: againQuery });
+
+/** The form keeps whether the sign-in proves the person anew. */
+function formPageOf(query: z.infer<typeof formQuery>, acceptLanguage: string): AccountPage {
+  const address = query.again === undefined ? SIGN_IN_PATH : SIGN_IN_AGAIN;
+  return accountPageOf(SIGN_IN_PATH, query, acceptLanguage, address);
+}
 
 export function signInRoutes(
   signIn: UserSignIn,
@@ -103,10 +111,9 @@ export function signInRoutes(
       summary: 'A page for users: the form that requests a sign-in link.',
       description: 'Needs no session. The link is sent by e-mail; there are no passwords.',
       headers: ['accept-language'],
-      query: plainQuery,
+      query: formQuery,
       responses: PAGES,
-      handle: ({ query, header, caller }) =>
-        form(accountPageOf(SIGN_IN_PATH, query, header('accept-language')), caller.https),
+      handle: ({ query, header, caller }) => form(formPageOf(query, header('accept-language')), caller.https),
     }),
     portalRoute({
       ...COMMON,
@@ -118,16 +125,20 @@ export function signInRoutes(
         'The page leads to the identity provider of the domain, if there is one. A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute, a network (IPv4 /24, IPv6 /56) forty (429).',
       bodyPolicy: 'form',
       headers: ORIGIN,
-      query: plainQuery,
+      query: formQuery,
       body: z.object({ email: formText, by: formText }),
       responses: PAGES,
       async handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
-        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        const shown = formPageOf(query, header('accept-language'));
         const provider = body.by === 'mail' ? undefined : signOn.ofAddress(body.email);
         if (provider !== undefined) {
           const hint = body.email.trim();
-          const to = `sign-in/${provider.name}${hint.length > 255 ? '' : `?email=${encodeURIComponent(hint)}`}`;
+          const asked = new URLSearchParams({
+            ...(hint.length <= 255 && { email: hint }),
+            ...(query.again !== undefined && { again: 'yes' }),
+          });
+          const to = `sign-in/${provider.name}?${asked}`;
           const text = filled(shown.texts.signIn.onwardText, { provider: provider.name });
           return accountReply(200, onwardPage(shown, { to, text }));
         }

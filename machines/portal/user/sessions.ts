@@ -55,7 +55,12 @@ export interface UserSession {
   /** Of a request, at most `USED_EVERY_MS` before the last one. Absent: none since that time. */
   readonly usedAt?: Millis;
   /** Present: the session began at a provider. */
-  readonly at?: UserIdentity & { /** Id of the session there. */ readonly session?: string };
+  readonly at?: UserIdentity & {
+    /** Id of the session there. */
+    readonly session?: string;
+    /** Time at which the provider authenticated the person. Absent: it did not say; a session open there proves nobody. */
+    readonly provenAt?: Millis;
+  };
   /** Of the secret in the cookie, lower-case hex. */
   readonly sha256: string;
   readonly organizationId: OrganizationId;
@@ -66,7 +71,7 @@ export interface UserSession {
   readonly factor?: true;
   /** It began by a passkey that signs in to these alone, and so do the passkeys that are added in it. Absent: all. */
   readonly within?: readonly OrganizationId[];
-  /** Time at which the person was last proven in it: by the second factor, or without one by the sign-in. Absent = not. */
+  /** Time at which the person was last proven: by the second factor, or without one by the sign-in. Absent = not in it. */
   readonly provenAt?: Millis;
 }
 
@@ -112,7 +117,7 @@ export function owedProof(
 ): OwedProof | undefined {
   // Wrong codes in a session of the provider of one organization would lock the person out of the others.
   const isElsewhere = session.at !== undefined && user.memberships.length > 1;
-  const provenAt = isElsewhere ? session.begun?.at : session.provenAt;
+  const provenAt = isElsewhere ? session.at?.provenAt : session.provenAt;
   if (isProven({ ...(provenAt !== undefined && { provenAt }) }, now)) return undefined;
   if (user.secondFactor !== undefined && !isElsewhere) return 'factor';
   return provenAt !== undefined && now - provenAt < SIGN_IN_PROVES_MS ? 'sign-in-first' : 'sign-in';

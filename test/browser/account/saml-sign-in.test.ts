@@ -80,4 +80,14 @@ test('a person signs in at a SAML provider of another site', async (t) => {
   await page.locator('.account-main').waitFor();
   t.is(page.url(), `${url}/account/documents`);
   t.true((await (await page.goto(`${url}/account`))?.text())?.includes('ana@example.test'));
+
+  // The session there signs in by itself, but proves the person to nobody who asks anew.
+  await page.goto(`${url}/sign-in/company`);
+  await page.locator('.account-main').waitFor();
+  await page.goto(`${url}/sign-in/company?again=yes`);
+  await page.locator('input[name=username]').fill('ana');
+  await page.locator('input[name=password]').fill('pw');
+  await page.locator('input[name=password]').press('Enter');
+  await page.locator('.account-main').waitFor();
+  t.is(page.url(), `${url}/account/documents`);
 });

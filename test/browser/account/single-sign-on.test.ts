@@ -41,6 +41,15 @@ test('a person signs in at the provider of the address, and out there, too', asy
   await page.locator('.account-main').waitFor();
   t.is(page.url(), `${url}/account/documents`);
 
+  // The session there signs in by itself, but proves the person to nobody who asks anew.
+  await page.goto(`${url}/sign-in/company`);
+  await page.locator('.account-main').waitFor();
+  await page.goto(`${url}/sign-in/company?again=yes`);
+  await page.locator('input[name=login]').fill('ana');
+  await page.locator('input[name=password]').fill('x');
+  await page.locator('button[type=submit]').click();
+  await page.locator('.account-main').waitFor();
+
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.locator('button[name=logout]').click();
   await page.getByLabel('E-mail address').waitFor();

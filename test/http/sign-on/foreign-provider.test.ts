@@ -124,4 +124,13 @@ test('a person signs in at an OpenID provider of other hands', async (t) => {
   t.is((await browser.fetch(callback, {}, true)).status, 200);
   t.true((await (await browser.fetch(`${url}/account`)).text()).includes('ana@example.test'));
   t.is((await new SiteBrowser().fetch(callback, {}, true)).status, 403, 'another browser');
+
+  // Asked anew, it wants the password, which its page confirms; but its `auth_time` is always 0, and proves nobody.
+  const anew = (await browser.fetch(`${url}/sign-in/company?again=yes`)).headers.get('location') ?? '';
+  const asked = (await browser.fetch(anew)).headers.get('location') ?? '';
+  t.is(new URL(asked, base).searchParams.get('prompt'), 'login');
+  await ask(browser, 'POST', `${base}/api/auth/`, { username: 'ana', password: 'a password' });
+  const answer = (await browser.fetch(`${anew}&g_continue`)).headers.get('location') ?? '';
+  t.is(new URL(answer).searchParams.get('error'), null, answer);
+  t.is((await browser.fetch(answer, {}, true)).status, 403);
 });

@@ -195,6 +195,8 @@ export async function startProvider(
  */
 export class SiteBrowser {
   readonly #cookies = new Map<string, { readonly value: string; readonly isStrict: boolean }>();
+  /** Forms of the provider that it has sent. */
+  readonly prompts: string[] = [];
 
   /** Cookies of a host and port: those of services here are on other ports of one host. */
   header(url: URL, isForeign: boolean): string {
@@ -233,16 +235,23 @@ export class SiteBrowser {
 
   /**
    * Follows the start of a sign-in to the provider, and signs in there.
+   * @param change what the person at the browser makes of the address of the provider
    * @returns the address of the callback with the answer, which is not fetched
    */
-  async signInAtProvider(start: string, login: string): Promise<string> {
+  async signInAtProvider(
+    start: string,
+    login: string,
+    change: (asked: URL) => unknown = () => {},
+  ): Promise<string> {
     const own = new URL(start).origin;
     let answer = await this.fetch(start);
     let address = start;
     for (let step = 0; step < 15; step += 1) {
       const location = answer.headers.get('location');
       if (location !== null) {
-        address = new URL(location, address).href;
+        const next = new URL(location, address);
+        if (address === start) change(next);
+        address = next.href;
         if (address.startsWith(own)) return address;
         answer = await this.fetch(address);
         continue;
@@ -251,6 +260,7 @@ export class SiteBrowser {
       const action = /<form[^>]* action="([^"]+)"/.exec(text)?.[1];
       if (action === undefined) throw new Error(`${address} answered ${answer.status}: ${text}`);
       const prompt = /name="prompt" value="([^"]+)"/.exec(text)?.[1] ?? '';
+      this.prompts.push(prompt);
       address = new URL(action.replaceAll('&amp;', '&'), address).href;
       answer = await this.post(address, { prompt, login, password: 'x' });
     }
@@ -258,8 +268,8 @@ export class SiteBrowser {
   }
 
   /** Signs in, and opens the callback as a browser that comes from the provider. */
-  async signIn(start: string, login: string): Promise<Response> {
-    return this.fetch(await this.signInAtProvider(start, login), {}, true);
+  async signIn(start: string, login: string, change?: (asked: URL) => unknown): Promise<Response> {
+    return this.fetch(await this.signInAtProvider(start, login, change), {}, true);
   }
 }
 

@@ -88,6 +88,8 @@ export interface ResponseContent {
   readonly confirmationEnds: number;
   readonly status: string;
   readonly statement: boolean;
+  /** Authentication of the person, seconds from now. */
+  readonly authenticated: number;
   /** End of the session at the provider. */
   readonly sessionEnds: number | undefined;
   readonly assertionId: string;
@@ -104,7 +106,7 @@ export function partsFor(request: SamlRequest, given: Partial<ResponseContent> =
     ...{ nameId: `id-${count}`, format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent' },
     attributes: { email: [`saml${count}@example.test`], displayName: ['Ana'], groups: ['signers'] },
     ...{ issued: -1, notBefore: -1, ends: 300, confirmationEnds: 300, status: SUCCESS },
-    ...{ statement: true, sessionEnds: undefined, assertionId: `_a${count}` },
+    ...{ statement: true, authenticated: -7200, sessionEnds: undefined, assertionId: `_a${count}` },
     ...given,
   };
 }
@@ -121,7 +123,7 @@ export function assertionOf(parts: ResponseContent): string {
         `<saml:Attribute Name="${name}"><saml:AttributeValue>${one}</saml:AttributeValue></saml:Attribute>`,
     ),
   );
-  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${parts.assertionId}" Version="2.0" IssueInstant="${at(parts.issued)}"><saml:Issuer>${parts.issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${parts.format}">${parts.nameId}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData NotOnOrAfter="${at(parts.confirmationEnds)}" Recipient="${parts.recipient}"${attribute('InResponseTo', parts.confirmedRequest)}/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${at(parts.notBefore)}" NotOnOrAfter="${at(parts.ends)}"><saml:AudienceRestriction><saml:Audience>${parts.audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>${parts.statement ? `<saml:AuthnStatement AuthnInstant="2026-01-01T00:00:00Z" SessionIndex="s1"${attribute('SessionNotOnOrAfter', parts.sessionEnds === undefined ? undefined : at(parts.sessionEnds))}><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` : ''}<saml:AttributeStatement>${attributes.join('')}</saml:AttributeStatement></saml:Assertion>`;
+  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${parts.assertionId}" Version="2.0" IssueInstant="${at(parts.issued)}"><saml:Issuer>${parts.issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${parts.format}">${parts.nameId}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData NotOnOrAfter="${at(parts.confirmationEnds)}" Recipient="${parts.recipient}"${attribute('InResponseTo', parts.confirmedRequest)}/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${at(parts.notBefore)}" NotOnOrAfter="${at(parts.ends)}"><saml:AudienceRestriction><saml:Audience>${parts.audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>${parts.statement ? `<saml:AuthnStatement AuthnInstant="${at(parts.authenticated)}" SessionIndex="s1"${attribute('SessionNotOnOrAfter', parts.sessionEnds === undefined ? undefined : at(parts.sessionEnds))}><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` : ''}<saml:AttributeStatement>${attributes.join('')}</saml:AttributeStatement></saml:Assertion>`;
 }
 
 export function responseOf(parts: ResponseContent, content: string): string {

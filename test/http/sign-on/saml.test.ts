@@ -93,9 +93,10 @@ async function signIn(
   context: Parts,
   change: Partial<ResponseContent> = {},
   make: (parts: ResponseContent, key: SamlKey) => string = (parts, key) => signedResponse(parts, key),
+  query = '',
 ) {
   const browser = new SiteBrowser();
-  const request = await beginSaml(browser, startOf(context));
+  const request = await beginSaml(browser, `${startOf(context)}${query}`);
   const parts = partsFor(request, change);
   const answer = await sendResponse(browser, request.receiver, make(parts, context.key));
   return { answer, browser, parts, request };
@@ -338,6 +339,35 @@ test.serial('an answer counts once, and in the browser that began the sign-in', 
   copy.plant(portal, `${COOKIE}-flow`, flow);
   await refused(t, { answer: await sendResponse(copy, request.receiver, xml), browser: copy }, 'replay');
 });
+
+test.serial(
+  'before users are changed the provider asks anew, and its open session does not prove the person',
+  async (t) => {
+    const { portal } = t.context;
+    const attributes = { email: ['boss@example.test'], groups: ['admins'] };
+    const signedIn = (authenticated: number, query?: string) =>
+      signIn(t.context, { nameId: 'boss', attributes, authenticated }, undefined, query);
+    let added = 0;
+    const add = async ({ browser }: { readonly browser: SiteBrowser }) => {
+      added += 1;
+      const page = await (await browser.fetch(`${portal}/account`)).text();
+      const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+      const fields = { name: 'Bo', email: `saml-added${added}@local.test`, role: 'sender', formToken };
+      return (await browser.post(`${portal}/organization/users`, fields)).status;
+    };
+    const open = await signedIn(-7200);
+    t.notRegex(open.request.xml, /ForceAuthn/);
+    t.is(await add(open), 403, 'the provider says that the person signed in there long ago');
+    t.is(await add(await signedIn(-120)), 302);
+    // The request is not signed: the answer tells whether the person was asked.
+    const again = '?again=yes';
+    await refused(t, await signedIn(-120, again), 'an earlier authentication');
+    const asked = await signedIn(-1, again);
+    t.regex(asked.request.xml, / ForceAuthn="true"/);
+    t.is(asked.answer.status, 200);
+    t.is(await add(asked), 302);
+  },
+);
 
 test.serial('an unsolicited answer counts once, where the settings allow it', async (t) => {
   const { portal, key } = t.context;

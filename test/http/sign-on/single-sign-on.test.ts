@@ -421,6 +421,76 @@ test.serial('an ID token counts with its signature, nonce, audience, issuer and 
   t.is(await signedInAs(t.context, browser), `${login}@example.test`);
 });
 
+test.serial(
+  'before users are changed the provider asks anew, and a session that is open there does not prove the person',
+  async (t) => {
+    const { portal, provider } = t.context;
+    const login = person(t.context, { groups: ['admins'] });
+    const browser = new SiteBrowser();
+    let added = 0;
+    const add = async (by = browser) => {
+      added += 1;
+      const fields = { name: 'Bo', email: `added${added}@local.test`, role: 'sender' };
+      const formToken = await formTokenOf(t.context, by);
+      return by.post(`${portal}/organization/users`, { ...fields, formToken });
+    };
+    await browser.signIn(startOf(t.context), login);
+    // The provider has not said when the person signed in there.
+    const refusedForm = await add();
+    t.is(refusedForm.status, 403);
+    t.regex(await refusedForm.text(), /href="\/sign-in\?again=yes"/);
+    const form = await (await browser.fetch(`${portal}/sign-in?again=yes`)).text();
+    t.regex(form, /action="\/sign-in\?again=yes"/);
+    t.true(form.includes('href="/sign-in/partner?again=yes"'));
+    t.true(form.includes('href="/sign-in?again=yes&amp;culture=es"'));
+    const led = await browser.post(`${portal}/sign-in?again=yes`, { email: `${login}@example.test` });
+    const start = onwardOf(await led.text(), `${portal}/sign-in`);
+    t.is(start, `${portal}/sign-in/company?email=${login}%40example.test&again=yes`);
+
+    // Whoever finds the browser open takes the demand out of the address, so that the open session answers.
+    const open = browser.prompts.length;
+    const taken = await browser.signIn(start, login, ({ searchParams }) => {
+      t.like(Object.fromEntries(searchParams), { prompt: 'login', max_age: '60' });
+      for (const name of ['prompt', 'max_age']) searchParams.delete(name);
+    });
+    t.is(browser.prompts.length, open, 'nobody was asked');
+    t.is(taken.status, 403);
+    t.regex(
+      await taken.text(),
+      /company did not confirm that it has just asked you.*href="\/sign-in\?again=yes"/s,
+    );
+    const now = Math.floor(Date.now() / 1000);
+    for (const [name, claims] of Object.entries({
+      'an earlier authentication': { auth_time: now - 120 },
+      'no time of it': { auth_time: undefined },
+    })) {
+      provider.change((given) => provider.sign({ ...given, ...claims }));
+      t.is((await browser.signIn(start, login)).status, 403, name);
+    }
+    t.is((await add()).status, 403);
+
+    // The same way as the provider answers: it has asked although its session is open.
+    provider.change(undefined);
+    const before = browser.prompts.length;
+    t.is((await browser.signIn(start, login)).status, 200);
+    t.true(browser.prompts.slice(before).includes('login'));
+    t.is((await add()).headers.get('location'), '/organization/users?done=userAdded');
+    // An ordinary sign-in asks for nothing, and has the time that the provider states.
+    for (const [seconds, status] of [
+      [120, 302],
+      [7200, 403],
+    ] as const) {
+      provider.change((given) => provider.sign({ ...given, auth_time: now - seconds }));
+      const later = browser.prompts.length;
+      await browser.signIn(startOf(t.context), login, ({ searchParams }) =>
+        t.false(searchParams.has('prompt') || searchParams.has('max_age')),
+      );
+      t.is(browser.prompts.length, later);
+      t.is((await add()).status, status);
+    }
+  },
+);
+
 test.serial('keys that the provider has just replaced count at once, and the old ones no more', async (t) => {
   const { portal, provider } = t.context;
   const login = person(t.context);

@@ -10,6 +10,8 @@ export const OWN_SESSIONS = '/account/sessions';
 /** The forms about the second factor of the user begin with it. */
 export const OWN_FACTOR = '/account/second-factor';
 export const OWN_PASSKEYS = '/account/second-factor/passkeys';
+/** The sign-in page for a new proof of the person: a session that is open at a provider is none. */
+export const SIGN_IN_AGAIN = '/sign-in?again=yes';
 
 /** A page of an administrator: its texts, and for whom it is. */
 export interface Viewed {

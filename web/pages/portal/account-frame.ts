@@ -27,7 +27,7 @@ export interface AccountPage {
   readonly theme: Theme | undefined;
   /** Path of the page in the navigation. */
   readonly path: string;
-  /** Path at which a browser gets the page, without a query. */
+  /** Address at which a browser gets the page, without its language. */
   readonly address: string;
 }
 
@@ -163,7 +163,7 @@ ${content}
 export function languages({ words, address }: Pick<AccountPage, 'words' | 'address'>): Html {
   const links = LANGUAGE_NAMES.map(([language, name]) => {
     const current = language === words.language ? html` aria-current="true"` : '';
-    return html`<a href="${address}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${name}</a>\n`;
+    return html`<a href="${addressFrom({ culture: language }, address)}" lang="${language}" hreflang="${language}"${current}>${name}</a>\n`;
   });
   return html`<nav class="languages" aria-label="${words.languages}">\n${links}</nav>`;
 }

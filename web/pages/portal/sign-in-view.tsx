@@ -10,7 +10,7 @@ import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { outside } from './account/outside-page.tsx';
 import { PASSKEY_SCRIPT, PasskeyForm } from './account/passkey-form.tsx';
 import { FactorCard } from './account/second-factor-view.tsx';
-import { Notice, OWN_SESSIONS } from './account-form.tsx';
+import { Notice, OWN_SESSIONS, SIGN_IN_AGAIN } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
 import { noticePage } from './notice-view.tsx';
 import { portalPage } from './page-frame.tsx';
@@ -18,6 +18,7 @@ import { SessionTable } from './sessions-view.tsx';
 import { filled } from './texts.ts';
 
 /**
+ * @param page its address is `/sign-in`, or the one that proves the person anew
  * @param isBusy too many requests came from the address
  * @param buttons providers that no domain leads to
  * @param hasProviders an address can lead to a provider
@@ -56,7 +57,7 @@ export function signInPage(
         </p>
       )}
       <p>{hasProviders ? signIn.introProviders : signIn.intro}</p>
-      <form method="post" action={addressFrom(page, '/sign-in')}>
+      <form method="post" action={addressFrom(page, page.address)}>
         <Field
           id="email"
           name="email"
@@ -73,7 +74,7 @@ export function signInPage(
       </form>
       {buttons.map((name) => (
         <p>
-          <ButtonLink href={addressFrom(page, `/sign-in/${name}`)}>
+          <ButtonLink href={addressFrom(page, page.address.replace('/sign-in', `/sign-in/${name}`))}>
             {filled(signIn.providerButton, { provider: name })}
           </ButtonLink>
         </p>
@@ -137,7 +138,9 @@ export function providerFailurePage(
     <>
       <p>{filled(text, { provider })}</p>
       <p>
-        <ButtonLink href={addressFrom(page, '/sign-in')}>{signIn.title}</ButtonLink>
+        <ButtonLink href={addressFrom(page, why === 'unproven' ? SIGN_IN_AGAIN : '/sign-in')}>
+          {signIn.title}
+        </ButtonLink>
       </p>
       {email !== undefined && email !== '' && (
         <form method="post" action={addressFrom(page, '/sign-in')}>

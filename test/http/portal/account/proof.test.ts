@@ -137,14 +137,14 @@ test.serial(
     t.is((await browser.post('/organization/users', { ...person, email: 'first@example.org' })).status, 302);
     const owned = await browser.fetch('/account/second-factor');
     t.is(owned.status, 403);
-    t.regex(await owned.text(), /href="\/sign-in"/);
+    t.regex(await owned.text(), /href="\/sign-in\?again=yes"/);
     const forced = await browser.post('/account/second-factor', { sealed: 'x', code: '000000' });
     t.is(forced.status, 403);
     portal.forward(50 * MINUTE);
     steps += 50 / 11;
     const old = await browser.post('/organization/users', { ...person, email: 'late@example.org' });
     t.is(old.status, 403);
-    t.regex(await old.text(), /href="\/sign-in"/);
+    t.regex(await old.text(), /href="\/sign-in\?again=yes"/);
     t.false((await users()).includes('late@example.org'));
 
     const fresh = await administrator(portal, 'ana@example.org');
@@ -205,8 +205,8 @@ test.serial(
 );
 
 test('in a session of the provider of one of several organizations, no code is asked that could lock the person out', (t) => {
-  const at = { issuer: 'i', subject: 's' };
-  const begun = { at: 0, ipAddress: null, userAgent: null };
+  const at = { issuer: 'i', subject: 's', provenAt: 0 };
+  const begun = { at: 9 * MINUTE, ipAddress: null, userAgent: null };
   const session = { sha256: 'a', organizationId: 'o', expiresAt: 1e9, at, begun } as unknown as UserSession;
   const secondFactor = { counter: 0, recovery: [], since: 0, failures: 0, lockedUntil: 0 };
   const owes = (memberships: number, now: number, factor = true) =>
@@ -216,6 +216,12 @@ test('in a session of the provider of one of several organizations, no code is a
   t.is(owes(2, 10 * MINUTE), 'sign-in-first');
   t.is(owes(2, 60 * MINUTE), 'sign-in');
   t.is(owes(2, 60 * MINUTE, false), 'sign-in');
+  const open = { ...session, at: { issuer: 'i', subject: 's' } };
+  t.is(
+    owedProof(open, { memberships: [{}, {}] }, 9 * MINUTE),
+    'sign-in',
+    'a sign-in there alone is no proof',
+  );
   const proven = { ...session, provenAt: 0 };
   t.is(owedProof(proven, { memberships: [{}] }, 59 * MINUTE), 'sign-in-first', 'also of a provider');
   t.is(owedProof(proven, { memberships: [{}] }, 60 * MINUTE), 'sign-in');

@@ -163,7 +163,7 @@ test('who finds a session open sets up nothing that keeps the account', async (t
     await browser.post('/account/second-factor', { sealed, code }),
     await browser.fetch('/account/second-factor/passkeys'),
   ])
-    t.regex(await answer.text(), /href="\/sign-in"/);
+    t.regex(await answer.text(), /href="\/sign-in\?again=yes"/);
 
   // Nor by an open session that is asked for the factor.
   const fresh = new UserBrowser(client.url);
@@ -177,7 +177,7 @@ test('who finds a session open sets up nothing that keeps the account', async (t
     await browser.post('/account/second-step', { credential: '{}' }),
   ]) {
     t.is(answer.status, 403);
-    t.regex(await answer.text(), /href="\/sign-in"/);
+    t.regex(await answer.text(), /href="\/sign-in\?again=yes"/);
   }
   t.is((await browser.fetch('/account')).headers.get('location'), '/account/second-step');
 

@@ -8,7 +8,7 @@ import type {
 } from '../../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../../components/controls.tsx';
 import { Badge, Card, Table } from '../../../components/surfaces.tsx';
-import { AccountForm, OWN_FACTOR, OWN_PASSKEYS, type Viewed } from '../account-form.tsx';
+import { AccountForm, OWN_FACTOR, OWN_PASSKEYS, SIGN_IN_AGAIN, type Viewed } from '../account-form.tsx';
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
 import { filled } from '../texts.ts';
 import { outside } from './outside-page.tsx';
@@ -125,7 +125,7 @@ export function signInAgainPage(page: AccountPage, waiting?: { readonly formToke
     texts.proofTitle,
     <>
       <p>{texts.proofBySignIn}</p>
-      <ButtonLink href={addressFrom(page, '/sign-in')} rank="main">
+      <ButtonLink href={addressFrom(page, SIGN_IN_AGAIN)} rank="main">
         {signIn.title}
       </ButtonLink>
       {waiting !== undefined && <LeaveForm page={page} formToken={waiting.formToken} />}
