@@ -50,6 +50,7 @@ import { InputSweep } from './objects/input-sweep.ts';
 import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
+import { BucketOutages } from './pipeline/bucket-outages.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
@@ -170,7 +171,15 @@ export async function planBatch(
   const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
   const events = new EventLog(runtime);
-  const pipeline = new Pipeline(runtime, remote, storage, options.maxConcurrency, options.pollEvery);
+  const outages = originals && new BucketOutages(service, originals, () => pipeline.wake());
+  const pipeline: Pipeline = new Pipeline(
+    runtime,
+    remote,
+    storage,
+    options.maxConcurrency,
+    options.pollEvery,
+    outages,
+  );
   remote.onChange(() => pipeline.wake());
   const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
   const uploads = new Uploads(layout.input, ids, disk, objects);
@@ -240,6 +249,7 @@ export async function planBatch(
         if (isOwn) notifyObserver(observer, step);
         jobs.observe(step);
         statistics.observe(step);
+        outages?.observe(step);
         observeStep(step, pipeline, folders, isOwn);
       });
       const retention = new JobRetention(runtime, events, options.keepJobs);
@@ -286,6 +296,7 @@ export async function planBatch(
           for (const waiting of [ends, inspection.changes]) waiting.stop();
           columns.close();
           await singletons.stop();
+          outages?.stop();
           const quiet = Promise.all([
             folders.stop(),
             pipeline.stop(),

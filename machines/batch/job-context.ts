@@ -216,6 +216,8 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'CLAIM_REMOTE' }
   /** `by`: the operator. Absent: the holder of the configured key. */
   | { readonly type: 'CANCEL'; readonly reason: string | null; readonly by?: string }
+  /** The bucket of the input cannot be used: the job waits in the queue. */
+  | { readonly type: 'INPUT_AWAY'; readonly message: string }
   | {
       readonly type: 'SIGNED';
       readonly input: StagedInput;

@@ -8,6 +8,7 @@
  * | Queued         | CANCEL           | Canceled       |                          |
  * | Processing     | SIGNED           | Verifying      | release                  |
  * | Processing     | DISPATCHED       | AwaitingSigner |                          |
+ * | Processing     | INPUT_AWAY       | Queued         |                          |
  * | Processing     | FAIL             | Failed         | quarantine, recordEvent  |
  * | Processing     | RESTARTED        | Failed         | quarantine, recordEvent  |
  * | Verifying      | RELEASED         | Completed      | tidy                     |
@@ -337,7 +338,10 @@ export const jobMachine = machine.createMachine({
     Queued: {
       entry: {
         type: 'note',
-        params: ({ context: { message, by } }) => ({ message, ...(by && { data: { by } }) }),
+        params: ({ context: { message, by }, event }) =>
+          event.type === 'INPUT_AWAY'
+            ? { message: `Waits for its input: ${event.message}.` }
+            : { message, ...(by && { data: { by } }) },
       },
       on: {
         FORGET_KEY: withoutUploadKey,
@@ -397,6 +401,14 @@ export const jobMachine = machine.createMachine({
               }),
             },
           ],
+        },
+        INPUT_AWAY: {
+          target: 'Queued',
+          actions: assign(({ event }) => ({
+            ...{ updatedAt: event.at, claimedAt: null },
+            // The profile may have become a local one by the next claim.
+            method: 'Local' as SigningMethod,
+          })),
         },
         FAIL: failing(true),
         RESTARTED: failing(true),

@@ -34,8 +34,8 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
     timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const { portal, profile } = remote.profileOf(effect.profileName);
-      const { result, stamp } = await whileWritable(storage, attempt.signal, async () =>
-        withOriginal(effect.originalPath, dependencies, attempt, async (originalPath) =>
+      const read = await whileWritable(storage, attempt.signal, async () =>
+        withOriginal(effect.originalPath, dependencies, async (originalPath) =>
           messageOf(
             await pool.run({
               task: 'stage',
@@ -46,8 +46,9 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
           ),
         ),
       );
-      const { path } = result;
-      const input = stampedInput(result.input, stamp);
+      if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
+      const { path } = read.result;
+      const input = stampedInput(read.result.input, read.stamp);
       const document: RemoteDocument = {
         fileName: effect.fileName,
         contentType: inputContentType(effect.fileName),

@@ -7,7 +7,7 @@
  */
 
 import { dirname, join } from 'node:path';
-import { describeFailure, type EffectAttempt, Fatal, Retryable } from '@sealwright/runtime';
+import { describeFailure, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
 import type { JobEffect, Release } from '../../../machines/batch/job-context.ts';
 import { isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
@@ -61,7 +61,7 @@ export function tidyHandler({
         input: isObject(effect.originalPath) || isInBucket(effect.originalPath) ? null : effect.input,
       });
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
-      if (isInBucket(effect.originalPath)) return removeFromBucket(effect, attempt, originals);
+      if (isInBucket(effect.originalPath)) return removeFromBucket(effect, originals);
       if (isObject(effect.originalPath)) {
         await objects?.removeInput(effect.originalPath);
         return { type: 'TIDIED', diverged: false };
@@ -84,7 +84,6 @@ export function tidyHandler({
 
 async function removeFromBucket(
   { originalPath, input }: Extract<JobEffect, { readonly do: 'tidy' }>,
-  { failures }: EffectAttempt,
   originals: BucketOriginals | undefined,
 ): Promise<JobMessageContent> {
   if (originals === undefined || input?.etag === undefined)
@@ -96,7 +95,7 @@ async function removeFromBucket(
     return { type: 'TIDIED', diverged: (await originals.remove(originalPath, input.etag)) === 'changed' };
   } catch (error) {
     const { code, message } = describeFailure(error);
-    if (code !== 'input.unreadable' || failures + 1 < MAX_REFUSED_ATTEMPTS) throw error;
+    if (code !== 'input.unreadable' || isRetryable(error)) throw error;
     throw new Fatal(
       'job.input-not-removed',
       `Remove ${originalPath}, and give the service the right (${message}).`,
@@ -155,30 +154,28 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
       // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
       const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
       if (checking !== undefined) await checking;
-      const { result, stamp } = await withOriginal(
-        effect.originalPath,
-        dependencies,
-        attempt,
-        (originalPath) =>
-          pool.run(
-            {
-              task: 'sign',
-              jobId: attempt.actor.id,
-              fileName: effect.fileName,
-              originalPath,
-              format: effect.format,
-              profile: effect.profileName,
-              subfolder: effect.subfolder ?? '',
-              ...passwordOf(effect, secrets),
-              ...(effect.operation && { operation: effect.operation }),
-              ...(effect.parameters && { parameters: effect.parameters }),
-              ...(effect.files && { files: effect.files }),
-              collision: outputCollision,
-              at: clock.now(),
-            },
-            { bytes: effect.bytes },
-          ),
+      const read = await withOriginal(effect.originalPath, dependencies, (originalPath) =>
+        pool.run(
+          {
+            task: 'sign',
+            jobId: attempt.actor.id,
+            fileName: effect.fileName,
+            originalPath,
+            format: effect.format,
+            profile: effect.profileName,
+            subfolder: effect.subfolder ?? '',
+            ...passwordOf(effect, secrets),
+            ...(effect.operation && { operation: effect.operation }),
+            ...(effect.parameters && { parameters: effect.parameters }),
+            ...(effect.files && { files: effect.files }),
+            collision: outputCollision,
+            at: clock.now(),
+          },
+          { bytes: effect.bytes },
+        ),
       );
+      if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
+      const { result, stamp } = read;
       const { input, signed, signMs, stageMs, release } = messageOf(result);
       const message = {
         type: 'SIGNED',

@@ -7,7 +7,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fatal, type Ids, Retryable } from '@sealwright/runtime';
+import { describeFailure, Fatal, type Ids, Retryable } from '@sealwright/runtime';
+import { LRUCache } from 'lru-cache';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { BucketObject, InputBuckets } from '../../shared/objects/input-buckets.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
@@ -18,6 +19,12 @@ const SCHEME = 's3://';
 export const INPUT_COPIES_FOLDER = '.inputs';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Attempts to read an object that its bucket refuses … */
+const MAX_REFUSED_READS = 5;
+/** … and to remove one. */
+const MAX_REFUSED_REMOVALS = 3;
+/** Originals whose refusals are counted. */
+const MAX_COUNTED = 10_000;
 
 export function bucketPath(bucket: string, key: string): string {
   return `${SCHEME}${bucket}/${key}`;
@@ -27,7 +34,7 @@ export function isInBucket(originalPath: string): boolean {
   return originalPath.startsWith(SCHEME);
 }
 
-function placeOf(originalPath: string): { readonly bucket: string; readonly key: string } {
+export function placeOf(originalPath: string): { readonly bucket: string; readonly key: string } {
   const path = originalPath.slice(SCHEME.length);
   const slash = path.indexOf('/');
   return { bucket: path.slice(0, slash), key: path.slice(slash + 1) };
@@ -39,9 +46,11 @@ export function stampOfObject({ length, modifiedAt, etag }: BucketObject): FileS
 
 export class BucketOriginals {
   readonly #folder: string;
+  /** Refusals in a row, by original. */
+  readonly #refusals = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor(
-    private readonly buckets: Pick<InputBuckets, 'head' | 'get' | 'remove'>,
+    private readonly buckets: Pick<InputBuckets, 'list' | 'head' | 'get' | 'remove'>,
     private readonly ids: Pick<Ids, 'uuid'>,
     processing: string,
   ) {
@@ -52,22 +61,33 @@ export class BucketOriginals {
 
   /**
    * Gives a copy of an original and its stamp to `use`, and removes it afterwards.
-   * @throws {Fatal} `input.missing`; {Retryable} `input.unreadable`, `storage.unavailable`
+   * @throws {Fatal} `input.missing`, `input.unreadable` after refusals in a row; {Retryable} `input.unreadable`,
+   * `storage.unavailable`
    */
   async withCopy<Result>(
     originalPath: string,
     use: (path: string, stamp: FileStamp) => Promise<Result>,
   ): Promise<Result> {
-    const { bucket, key } = placeOf(originalPath);
-    const object = await this.buckets.head(bucket, key);
-    if (object === undefined)
-      throw new Fatal('input.missing', `${originalPath} is no longer in its bucket: it was removed.`);
     const path = join(this.#folder, `${this.ids.uuid()}.copy`);
     try {
-      await this.#copy(bucket, object, path);
-      return await use(path, stampOfObject(object));
+      const stamp = await this.#unlessRefused(originalPath, MAX_REFUSED_READS, () =>
+        this.#copy(originalPath, path),
+      );
+      return await use(path, stamp);
     } finally {
       await rm(path, { force: true });
+    }
+  }
+
+  /** True while the bucket of this original cannot be used. */
+  async isAway(originalPath: string): Promise<boolean> {
+    const { bucket } = placeOf(originalPath);
+    try {
+      const object = await this.#head(originalPath);
+      (object && (await this.buckets.get(bucket, object, 0)))?.destroy();
+      return false;
+    } catch (error) {
+      return describeFailure(error).code === 'storage.unavailable';
     }
   }
 
@@ -78,18 +98,65 @@ export class BucketOriginals {
     return found && stampOfObject(found);
   }
 
-  /** `changed`: the object is not the one that was signed, and stays. */
+  /**
+   * `changed`: the object is not the one that was signed, and stays.
+   * @throws {Fatal} `input.unreadable` after refusals in a row; {Retryable} as `withCopy`
+   */
   remove(originalPath: string, etag: string): Promise<'removed' | 'gone' | 'changed'> {
     const { bucket, key } = placeOf(originalPath);
-    return this.buckets.remove(bucket, key, etag);
+    return this.#unlessRefused(originalPath, MAX_REFUSED_REMOVALS, () =>
+      this.buckets.remove(bucket, key, etag),
+    );
   }
 
-  async #copy(bucket: string, object: BucketObject, path: string): Promise<void> {
+  /** Counts refusals; an outage or an answer begins the count anew. */
+  async #unlessRefused<Answer>(
+    originalPath: string,
+    limit: number,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    let refusals = 0;
+    try {
+      return await ask();
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      if (code === 'input.unreadable') refusals = (this.#refusals.get(originalPath) ?? 0) + 1;
+      if (refusals < limit) throw error;
+      refusals = 0;
+      throw new Fatal(code, message);
+    } finally {
+      if (refusals > 0) this.#refusals.set(originalPath, refusals);
+      else this.#refusals.delete(originalPath);
+    }
+  }
+
+  /** As `head`. A bucket that is gone, or keys that have expired, are an outage. */
+  async #head(originalPath: string): Promise<BucketObject | undefined> {
+    const { bucket, key } = placeOf(originalPath);
+    let refusal: unknown;
+    try {
+      const object = await this.buckets.head(bucket, key);
+      if (object !== undefined) return object;
+    } catch (error) {
+      if (describeFailure(error).code !== 'input.unreadable') throw error;
+      refusal = error;
+    }
+    // An answer to HEAD has no body that says why.
+    await this.buckets.list(bucket, { prefix: key, recursive: true });
+    if (refusal !== undefined) throw refusal;
+    return undefined;
+  }
+
+  async #copy(originalPath: string, path: string): Promise<FileStamp> {
+    const { bucket } = placeOf(originalPath);
+    const object = await this.#head(originalPath);
+    if (object === undefined)
+      throw new Fatal('input.missing', `${originalPath} is no longer in its bucket: it was removed.`);
     const { length } = object;
     const reader = new ObjectReader(length, async (from) => {
       const body = await this.buckets.get(bucket, object, from);
       if (body !== undefined) return body;
-      throw new Retryable('input.unreadable', `${bucketPath(bucket, object.key)} changed while it was read.`);
+      throw new Retryable('input.unreadable', `${originalPath} changed while it was read.`);
     });
     const file = await open(path, 'wx', 0o640);
     try {
@@ -104,5 +171,6 @@ export class BucketOriginals {
       await reader.close();
       await file.close();
     }
+    return stampOfObject(object);
   }
 }

@@ -1,6 +1,6 @@
 /** Originals of jobs, in a folder, in the object store or in a bucket that other programs fill. */
 import { stat } from 'node:fs/promises';
-import { describeFailure, type EffectAttempt, Fatal, Retryable } from '@sealwright/runtime';
+import { describeFailure, Fatal, isRetryable } from '@sealwright/runtime';
 import type { FileStamp, StagedInput } from '../../../machines/batch/job-context.ts';
 import { type BucketOriginals, isInBucket } from './bucket-originals.ts';
 import { isObject, type JobObjects } from './job-objects.ts';
@@ -12,9 +12,6 @@ export interface OriginalPlaces {
   /** Undefined: no input is a bucket. */
   readonly originals?: BucketOriginals | undefined;
 }
-
-/** Attempts to read an object that its bucket refuses, before the job fails. */
-const MAX_REFUSED_READS = 5;
 
 /** Undefined when the file is gone. */
 export async function stampOfOriginal(
@@ -29,14 +26,13 @@ export async function stampOfOriginal(
 
 /**
  * Gives the path of a file on this machine to `use`: the original itself, or a copy for the time of the call.
- * @returns the result, and the stamp of an original in a bucket
+ * @returns the result, and the stamp of an original in a bucket; or why that bucket cannot be used
  */
 export async function withOriginal<Result>(
   originalPath: string,
   { objects, originals }: OriginalPlaces,
-  { failures }: Pick<EffectAttempt, 'failures'>,
   use: (path: string) => Promise<Result>,
-): Promise<{ readonly result: Result; readonly stamp?: FileStamp }> {
+): Promise<{ readonly result: Result; readonly stamp?: FileStamp } | { readonly away: string }> {
   if (isInBucket(originalPath) && originals !== undefined) {
     let isRead = false;
     try {
@@ -45,11 +41,8 @@ export async function withOriginal<Result>(
         return { result: await use(path), stamp };
       });
     } catch (error) {
-      const { code, message } = describeFailure(error);
-      if (isRead || !(error instanceof Retryable)) throw error;
-      if (code === 'input.unreadable' && failures + 1 >= MAX_REFUSED_READS) throw new Fatal(code, message);
-      // A bucket of one input does not hold the jobs of the others.
-      throw new Retryable('input.unreadable', message);
+      if (isRead || !isRetryable(error) || error.code === 'input.unreadable') throw error;
+      return { away: describeFailure(error).message };
     }
   }
   if (isObject(originalPath) && objects !== undefined)

@@ -3,14 +3,25 @@
  * lost wake-up delays a job but never loses it.
  */
 
-import { isRetryable, type StoredActor } from '@sealwright/runtime';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isRetryable, type Row, type StoredActor } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-context.ts';
 import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
+import type { BucketOutages } from './bucket-outages.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
+
+interface QueuedJob {
+  readonly id: string;
+  readonly profile: string;
+  readonly order: number;
+}
+
+/** Rows per read beyond jobs that wait for a bucket. */
+const PAGE_SIZE = 512;
 
 export class Pipeline {
   #state: PipelineState = 'Running';
@@ -30,6 +41,9 @@ export class Pipeline {
   readonly #unclaimable = new Set<string>();
   /** Jobs in flight that supervision has stopped: no work runs for them, so they hold no slot. */
   readonly #stopped = new Set<string>();
+  /** The last of the oldest jobs of a profile that all wait for a bucket, for these outages and until the next poll. */
+  readonly #waiting = new Map<string, Row['key']>();
+  #waitingSince = 0;
 
   constructor(
     private readonly runtime: Omit<BatchRuntime, 'ids' | 'faults'>,
@@ -43,6 +57,8 @@ export class Pipeline {
     private readonly maxConcurrency: number,
     /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
     private readonly pollEvery: number,
+    /** Outages of the buckets of inputs. Undefined: no input is a bucket. */
+    private readonly outages?: Pick<BucketOutages, 'changes' | 'holds' | 'mustRest'>,
   ) {}
 
   /** Reads the state of the pipeline and starts claiming. */
@@ -141,6 +157,7 @@ export class Pipeline {
 
   #poll(): void {
     this.#cancelPoll = this.runtime.clock.after(this.pollEvery, () => {
+      this.#waiting.clear();
       this.wake();
       this.#poll();
     });
@@ -235,7 +252,7 @@ export class Pipeline {
    * The next queued jobs to claim here. Each of several nodes begins with another part of the oldest jobs, so that they
    * rarely claim the same ones; the job accepts one claim.
    */
-  async #share(free: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
+  async #share(free: number): Promise<readonly QueuedJob[]> {
     const { nodes } = this.runtime.store;
     if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
     const oldest = await this.#oldest(free * nodes.count);
@@ -244,28 +261,48 @@ export class Pipeline {
   }
 
   /** The next queued jobs to claim, over all profiles. */
-  async #oldest(limit: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
-    const { store, counts } = this.runtime;
-    const { remote } = this;
-    const state: JobState = 'Queued';
+  async #oldest(limit: number): Promise<readonly QueuedJob[]> {
+    const { counts } = this.runtime;
+    const { remote, outages } = this;
     const { mayClaim } = remote;
-    const known = this.#requested.size + this.#unclaimable.size;
+    if (outages !== undefined && outages.changes !== this.#waitingSince) {
+      this.#waitingSince = outages.changes;
+      this.#waiting.clear();
+    }
     const queues = await Promise.all(
       counts
         .profiles()
-        .filter((profile) => counts.count([state], [profile]) > 0)
+        .filter((profile) => counts.count(['Queued'], [profile]) > 0)
         .filter((profile) => mayClaim || !remote.serves(profile))
-        .map((profile) => store.rows({ view: 'jobs-by', prefix: [profile, state], limit: limit + known })),
+        .map((profile) => this.#oldestOf(profile, limit)),
     );
     return queues
       .flat()
-      .map(({ key, value }) => ({
-        order: key[2] as number,
-        id: jobRowOf(value).id,
-        profile: key[0] as string,
-      }))
-      .filter(({ id }) => !this.#requested.has(id) && !this.#unclaimable.has(id))
       .sort((a, b) => a.order - b.order)
       .slice(0, limit);
+  }
+
+  /** At least `limit` of a profile, if there are as many. Any number of older ones may wait for their bucket. */
+  async #oldestOf(profile: string, limit: number): Promise<readonly QueuedJob[]> {
+    const { outages } = this;
+    const state: JobState = 'Queued';
+    const found: QueuedJob[] = [];
+    let after = this.#waiting.get(profile);
+    let allWait = true;
+    for (let size = limit + this.#requested.size + this.#unclaimable.size; ; size = PAGE_SIZE) {
+      const range = { view: 'jobs-by', prefix: [profile, state], limit: size };
+      const rows = await this.runtime.store.rows({ ...range, ...(after && { after }) });
+      for (const { key, value } of rows) {
+        const { id, folder } = jobRowOf(value);
+        const waits = outages?.holds(folder) === true;
+        allWait &&= waits;
+        if (allWait) this.#waiting.set(profile, key);
+        if (waits || this.#requested.has(id) || this.#unclaimable.has(id) || outages?.mustRest(id)) continue;
+        found.push({ order: key[2] as number, id, profile });
+      }
+      if (found.length >= limit || rows.length < size) return found;
+      after = rows.at(-1)?.key;
+      await nextTurn();
+    }
   }
 }

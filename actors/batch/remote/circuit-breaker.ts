@@ -6,7 +6,7 @@
  */
 import type { Clock, Millis } from '@sealwright/runtime';
 
-/** Consecutive failures that open the circuit. */
+/** Consecutive failures that open the circuit of the remote portal. */
 const FAILURE_THRESHOLD = 5;
 /** Pause before the first probe, milliseconds; doubled after each failed one. */
 const FIRST_PROBE_MS = 1_000;
@@ -35,6 +35,8 @@ export class CircuitBreaker {
     private readonly probe: () => Promise<void>,
     /** Called when the circuit opens or closes. */
     private readonly onChange: (open: boolean) => void,
+    /** Consecutive failures that open the circuit. */
+    private readonly threshold = FAILURE_THRESHOLD,
   ) {}
 
   /** Undefined while the circuit is closed. */
@@ -56,7 +58,7 @@ export class CircuitBreaker {
   failed(reason: string, retryAfter = 0): void {
     this.#failures += 1;
     this.#retryAfter = retryAfter;
-    if (this.#open !== undefined || this.#failures < FAILURE_THRESHOLD || this.#stopped) return;
+    if (this.#open !== undefined || this.#failures < this.threshold || this.#stopped) return;
     this.#open = { since: this.clock.now(), reason };
     this.#probePause = FIRST_PROBE_MS;
     this.#scheduleProbe();

@@ -30,6 +30,7 @@ const EVENTS: Readonly<Record<JobMessage['type'], object>> = {
   CONCLUDED: { signed: { sha256: 'bb', length: 4 } },
   RELEASED: { outputFileName: 'a.signed.pdf' },
   FAIL: { code: 'pdf.malformed', message: 'Not a PDF.' },
+  INPUT_AWAY: { message: 'bucket b does not exist' },
   RESTARTED: {},
   TIDIED: { diverged: false },
   TIDY_FAILED: { message: 'EACCES' },
@@ -102,6 +103,7 @@ test('every transition of a job writes its documented history line', (t) => {
   t.deepEqual(messages('Verifying', 'RELEASED', { verified: false }), ['Published without verification.']);
   t.deepEqual(messages('Queued', 'CLAIM_REMOTE'), ['Claimed by worker.']);
   t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
+  t.deepEqual(messages('Processing', 'INPUT_AWAY'), ['Waits for its input: bucket b does not exist.']);
   t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
   t.deepEqual(messages('Failed', 'RETRIED'), ['Retried as job j-2.']);
@@ -133,6 +135,22 @@ test('a failed job keeps its reason, and a restarted one records the restart', (
   t.like(failed.context, { errorMessage: 'Bad.', errorCode: 'pdf.malformed', updatedAt: 5 });
   const [restarted] = transition(jobMachine, snapshot, { type: 'RESTARTED', at: 6 });
   t.like(restarted.context, { errorMessage: RESTART_MESSAGE, errorCode: null, updatedAt: 6 });
+});
+
+test('a job that goes back to the queue is claimed as if for the first time', (t) => {
+  const first = { ...initialContext(jobMachine, input), by: 'ana' };
+  const queued = jobMachine.resolveState({ value: 'Queued', context: first as never });
+  const [claimed] = transition(jobMachine, queued, { type: 'CLAIM_REMOTE', at: 5 });
+  const [back, actions] = transition(jobMachine, claimed, {
+    type: 'INPUT_AWAY',
+    at: 6,
+    message: 'It is away',
+  });
+  t.deepEqual(back.context as object, { ...first, updatedAt: 6 });
+  t.deepEqual(
+    actions.map(({ params }) => params),
+    [{ message: 'Waits for its input: It is away.' }],
+  );
 });
 
 test('a job whose file was signed and released in one task passes Verifying before its end', (t) => {

@@ -26,6 +26,7 @@ export const DOCUMENTED_TRANSITIONS: readonly DocumentedTransition[] = [
   row('Queued', 'claim by the worker', ['CLAIM', 'CLAIM_REMOTE'], 'Processing'),
   row('Processing', 'signed here', ['SIGNED'], 'Verifying'),
   row('Processing', 'handed to the remote portal', ['DISPATCHED'], 'AwaitingSigner'),
+  row('Processing', 'bucket of the input away', ['INPUT_AWAY'], 'Queued'),
   row('Processing', 'any failure', ['FAIL'], 'Failed', 'quarantine'),
   row('Verifying', 'verified', ['RELEASED'], 'Completed', 'tidy'),
   row('Verifying', 'verification failed', ['FAIL'], 'Failed', 'quarantine'),

@@ -1,5 +1,5 @@
 /** Inputs in a bucket of a real server, with one between that is busy, late, breaks off and refuses. */
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -8,9 +8,10 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { systemClock } from '@sealwright/runtime';
+import { isRetryable, systemClock, systemIds } from '@sealwright/runtime';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { FolderOptions } from '../../../../actors/batch/folders/folders.ts';
+import { BucketOriginals } from '../../../../actors/batch/objects/bucket-originals.ts';
 import { InputBuckets } from '../../../../actors/shared/objects/input-buckets.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
@@ -89,10 +90,18 @@ async function between(t: ExecutionContext, endpoint: string) {
 async function watching(
   t: ExecutionContext,
   { options }: Bucket,
-  { endpoint = options.endpoint, root }: { readonly endpoint?: string; readonly root?: string } = {},
+  {
+    endpoint = options.endpoint,
+    root,
+    files,
+  }: {
+    readonly endpoint?: string;
+    readonly root?: string;
+    /** A second input, a folder; jobs run one at a time then. */
+    readonly files?: string;
+  } = {},
 ): Promise<BatchFixture> {
-  const log = { warn: () => {} };
-  const buckets = new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout: 1_000 });
+  const buckets = bucketsAt(endpoint, options);
   const folder: FolderOptions = {
     name: 'scans' as FolderName,
     path: `s3://${options.bucket}/in`,
@@ -105,7 +114,22 @@ async function watching(
       ...{ recursive: true, sweepIntervalMs: 200 },
     },
   };
-  return batchFixture(t, { folders: [folder], inputBuckets: buckets, ...(root && { root }) });
+  const { source: _, ...other } = folder;
+  return batchFixture(t, {
+    folders: [folder, ...(files ? [{ ...other, name: 'files' as FolderName, path: files }] : [])],
+    ...{ inputBuckets: buckets, ...(root && { root }), ...(files && { maxConcurrency: 1 }) },
+  });
+}
+
+function bucketsAt(endpoint: string, options: Bucket['options']): InputBuckets {
+  const log = { warn: () => {} };
+  return new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout: 1_000 });
+}
+
+function refuse(response: ServerResponse): How {
+  response.writeHead(403, { 'content-type': 'application/xml' });
+  response.end('<Error><Code>AccessDenied</Code></Error>');
+  return 'taken';
 }
 
 const outputs = ({ layout }: BatchFixture) =>
@@ -229,10 +253,7 @@ onBucket(
     const link = await between(t, bucket.options.endpoint);
     let refused: RegExp | undefined = /list-type/;
     link.interfere = ({ url = '' }, response) => {
-      if (refused?.test(url) !== true) return undefined;
-      response.writeHead(403, { 'content-type': 'application/xml' });
-      response.end('<Error><Code>AccessDenied</Code></Error>');
-      return 'taken';
+      return refused?.test(url) === true ? refuse(response) : undefined;
     };
     await bucket.put('in/a.txt', 'a');
     const fixture = await watching(t, bucket, link);
@@ -253,6 +274,84 @@ onBucket(
     t.is((await fixture.batch.folders.list())[0]?.status, 'Running');
   },
 );
+
+onBucket('a bucket that goes away after its job has begun delays its own jobs alone', async (t, bucket) => {
+  const link = await between(t, bucket.options.endpoint);
+  let is: 'there' | 'away' | 'back' = 'there';
+  link.interfere = ({ method, url = '' }, response) => {
+    // Only jobs read objects.
+    if (is === 'there' && method === 'GET' && !url.includes('list-type')) is = 'away';
+    if (is !== 'away') return undefined;
+    response.destroy();
+    return 'taken';
+  };
+  const files = `${await temporaryRoot(t)}/files`;
+  mkdirSync(files);
+  const fixture = await watching(t, bucket, { ...link, files });
+  const { batch } = fixture;
+  await batch.pipeline.pause(null);
+  for (const name of ['a', 'b', 'c']) await bucket.put(`in/${name}.txt`, name);
+  await fixture.reach('Queued', 3);
+  await batch.pipeline.resume(null);
+  await reached(() => is === 'away');
+  await fixture.upload('d.txt', 'd');
+  writeFileSync(`${files}/e.txt`, 'e');
+  await fixture.reach('Completed', 2);
+  t.is(batch.count(['Queued']), 3);
+  const { items } = await batch.jobs.list({ statuses: ['Queued'], page: 1, pageSize: 10 });
+  const waiting = await Promise.all(items.map(({ id }) => batch.jobs.get(id)));
+  // The others were not tried.
+  t.deepEqual(waiting.map(({ history }) => history.length).sort(), [1, 1, 3]);
+  const canceled = waiting.find(({ history }) => history.length === 1);
+  if (canceled === undefined) return t.fail();
+  await batch.jobs.cancel(canceled.id, null);
+  is = 'back';
+  await fixture.reach('Completed', 4);
+  await reached(async () => (await bucket.keys()).length === 1);
+  t.is(batch.count(), 5);
+  t.is(outputs(fixture).length, 4);
+  const tried = waiting.find(({ history }) => history.length === 3);
+  const { history } = await batch.jobs.get(tried?.id ?? canceled.id);
+  t.is(history[2]?.status, 'Queued');
+  t.regex(history[2]?.message ?? '', /^Waits for its input: bucket .* failed with ECONNRESET\.$/);
+  t.deepEqual(
+    history.map(({ status }) => status),
+    ['Queued', 'Processing', 'Queued', 'Processing', 'Verifying', 'Completed'],
+  );
+});
+
+onBucket('refusals in a row fail a job, and an outage begins their count anew', async (t, bucket) => {
+  const link = await between(t, bucket.options.endpoint);
+  let how: 'refused' | 'away' | undefined = 'refused';
+  link.interfere = (_, response) => {
+    if (how === 'refused') return refuse(response);
+    if (how === undefined) return undefined;
+    response.destroy();
+    return 'taken';
+  };
+  await bucket.put('in/a.txt', 'a');
+  const originals = new BucketOriginals(
+    bucketsAt(link.endpoint, bucket.options),
+    systemIds,
+    await temporaryRoot(t),
+  );
+  const read = () => originals.withCopy(`s3://${bucket.options.bucket}/in/a.txt`, async () => 'read');
+  const fails = async (code: string, again = true) => {
+    const error = await t.throwsAsync(read());
+    t.is((error as { code?: unknown } | undefined)?.code, code);
+    t.is(isRetryable(error), again);
+  };
+  for (const then of ['away', undefined] as const) {
+    how = 'refused';
+    for (let time = 0; time < 4; time += 1) await fails('input.unreadable');
+    how = then;
+    if (then === undefined) t.is(await read(), 'read');
+    else await fails('storage.unavailable');
+  }
+  how = 'refused';
+  for (let time = 0; time < 4; time += 1) await fails('input.unreadable');
+  await fails('input.unreadable', false);
+});
 
 onBucket('a kill between the output and the removal of the object leaves one output', async (t, bucket) => {
   const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;

@@ -3,6 +3,7 @@ import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/test
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
+import { BucketOutages } from '../../../../actors/batch/pipeline/bucket-outages.ts';
 import { Pipeline } from '../../../../actors/batch/pipeline/pipeline.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { JobContext } from '../../../../machines/batch/job-context.ts';
@@ -61,15 +62,20 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
     onCommitted: (step) => observe(step),
     options: { restarts: { restarts: 0 } },
   });
-  const pipeline = new Pipeline(
+  const away = new Set<string>();
+  const isAway = async (path: string) => away.has(path);
+  const outages: BucketOutages = new BucketOutages({ clock, log }, { isAway }, () => pipeline.wake());
+  const pipeline: Pipeline = new Pipeline(
     { system, store, counts, clock, log },
     { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
     { held: null },
     maxConcurrency,
     POLL,
+    outages,
   );
   observe = (step) => {
     counts.move(step.counters);
+    outages.observe(step);
     if (step.actor.address.kind !== JOB) return;
     pipeline.observeJob(step.actor);
     if (Object.keys(step.counters).length > 0) pipeline.wake();
@@ -82,17 +88,19 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
     counts,
     pipeline,
     complaints,
-    async enqueue(id: string) {
+    away,
+    outages,
+    async enqueue(id: string, bucket?: string) {
       order += 1;
       await system.create(
         { kind: JOB, id },
         {
           fileName: id,
-          originalPath: `/in/${id}`,
+          originalPath: bucket === undefined ? `/in/${id}` : `s3://${bucket}/${id}`,
           format: 'Cades',
           profileName: 'default' as ProfileName,
           source: 'Watcher',
-          folder: 'default' as FolderName,
+          folder: (bucket ?? 'default') as FolderName,
           parentJobId: null,
           seen: null,
           message: 'Made by a test.',
@@ -175,4 +183,62 @@ test('a job that supervision stopped gives its slot to the next one, also after 
   await turns(50);
   t.is(await second.stateOf('c'), 'Processing');
   await second.pipeline.stop();
+});
+
+test('jobs whose bucket is away wait without a slot, however many they are, until it is back', async (t) => {
+  const { store, clock, system, pipeline, away, enqueue, stateOf } = await makePipeline();
+  const path = 's3://b/0';
+  away.add(path);
+  for (let number = 0; number < 1_100; number += 1) await enqueue(String(number), 'b');
+  await pipeline.start();
+  await turns(50);
+  t.is(await stateOf('0'), 'Processing');
+  await system.send({ kind: JOB, id: '0' }, { type: 'INPUT_AWAY', message: 'It is away' });
+  await enqueue('file');
+  await turns(50);
+  t.is(await stateOf('file'), 'Processing');
+  // Jobs that wait are read once in a poll.
+  let reads = 0;
+  const rows = store.rows.bind(store);
+  store.rows = async (query) => {
+    reads += 1;
+    return rows(query);
+  };
+  await system.send({ kind: JOB, id: 'file' }, { type: 'FAIL', code: null, message: 'no' });
+  await enqueue('next', 'other');
+  await turns(50);
+  t.is(await stateOf('next'), 'Processing');
+  t.true(reads < 5, `${reads} reads`);
+  await system.send({ kind: JOB, id: 'next' }, { type: 'FAIL', code: null, message: 'no' });
+  for (let second = 0; second < 10; second += 1) {
+    clock.advance(1_000);
+    await turns(50);
+  }
+  t.is(pipeline.working(), 0);
+  await system.send({ kind: JOB, id: '1' }, { type: 'CANCEL', reason: null });
+  away.clear();
+  clock.advance(60_000);
+  await turns(50);
+  t.is(await stateOf('0'), 'Processing');
+  t.is(await stateOf('1'), 'Canceled');
+  const { length } = await store.journal({ kind: JOB, id: '0' });
+  t.is(length, 4, 'made, claimed, put back and claimed');
+  await pipeline.stop();
+});
+
+test('a job that its bucket breaks off again and again leaves the slot to the others of the bucket', async (t) => {
+  const { clock, system, pipeline, enqueue, stateOf } = await makePipeline();
+  await enqueue('big', 'b');
+  await enqueue('small', 'b');
+  await pipeline.start();
+  for (let second = 0; second < 10; second += 1) {
+    await turns(20);
+    if ((await stateOf('big')) === 'Processing')
+      await system.send({ kind: JOB, id: 'big' }, { type: 'INPUT_AWAY', message: 'It breaks off' });
+    await turns(20);
+    clock.advance(1_000);
+  }
+  await turns(20);
+  t.is(await stateOf('small'), 'Processing');
+  await pipeline.stop();
 });
