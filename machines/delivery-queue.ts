@@ -95,7 +95,8 @@ export interface DeliveryQueueContext extends Omit<DeliveryQueueInput, 'deliveri
 
 type DeliveryQueueMessage = { readonly at: Millis } & (
   | { readonly type: 'ENQUEUE'; readonly deliveries: readonly NewDelivery[] }
-  | { readonly type: 'RESEND'; readonly ids: readonly string[] }
+  /** `by`: who asked; absent in messages of earlier versions. */
+  | { readonly type: 'RESEND'; readonly ids: readonly string[]; readonly by?: string }
   | {
       readonly type: 'ATTEMPTED';
       readonly id: string;
@@ -215,7 +216,7 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
     },
     actions: {
       effect: (_, _effect: QueueEffect) => {},
-      note: (_, _line: { readonly message: string }) => {},
+      note: (_, _line: { readonly message: string; readonly data?: { readonly by: string } }) => {},
       enqueue: assign(({ context, event }) => {
         if (event.type !== 'ENQUEUE') return {};
         const fresh = event.deliveries.filter((delivery) => isNew(context, delivery));
@@ -258,6 +259,7 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
     type: 'note',
     params: ({ event }: { event: DeliveryQueueMessage }) => ({
       message: event.type === 'RESEND' ? `Sent again on request: ${event.ids.join(', ')}.` : '',
+      ...(event.type === 'RESEND' && event.by !== undefined && { data: { by: event.by } }),
     }),
   } as const;
   const recordDelivery = { guard: 'bringsNew', actions: 'enqueue' } as const;

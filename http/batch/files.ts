@@ -16,6 +16,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { boundProfile } from '../core/access/permission.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
+import { namedOperator } from './operator.ts';
 import { readUploadForm } from './upload-form.ts';
 
 const MAX_UPLOAD_KEY_LENGTH = 255;
@@ -33,6 +34,7 @@ export function fileRoutes(
       if (stream === undefined) throw new Error('The route reads its body as a stream.');
       const job = await jobs.uploads.receive({
         key: readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? ''),
+        by: namedOperator(identity),
         password: readPassword(header(PASSWORD_HEADER)),
         options: (fields) => ({
           format: parseFormat(query.format ?? fields.get('format')),

@@ -83,10 +83,10 @@ function controlRoutes(
       const name = boundFolder(identity, query.folder)?.trim();
       return folders.rescan(name === '' ? undefined : name, operatorOf(identity));
     }),
-    handle(cleanUp, async () => {
+    handle(cleanUp, async ({ identity }) => {
       if (!retention.isConfigured)
         return { deleted: 0, message: 'No retention policy is configured; nothing was removed.' };
-      const deleted = await retention.sweep();
+      const deleted = await retention.sweep(operatorOf(identity));
       return { deleted, message: `${deleted} finished jobs were removed by age; files stay.` };
     }),
     handle(listEvents, async ({ query: { kind: kinds, page, pageSize } }) => {

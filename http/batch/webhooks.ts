@@ -18,6 +18,7 @@ import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
+import { operatorOf } from './operator.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
 export function webhookRoutes(deliveries: Batch['webhooks'], shared: SharedAnswers): readonly AnyRoute[] {
@@ -30,10 +31,11 @@ export function webhookRoutes(deliveries: Batch['webhooks'], shared: SharedAnswe
       },
       { shared },
     ),
-    handle(resendDelivery, ({ params }) => deliveries.resend(params.id)),
-    handle(replayDeliveries, ({ body: { from, to, failedOnly } }) =>
-      deliveries.replay({ from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, failedOnly }),
-    ),
+    handle(resendDelivery, ({ params, identity }) => deliveries.resend(params.id, operatorOf(identity))),
+    handle(replayDeliveries, ({ body: { from, to, failedOnly }, identity }) => {
+      const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, failedOnly };
+      return deliveries.replay(range, operatorOf(identity));
+    }),
   ];
 }
 

@@ -55,15 +55,18 @@ export class JobRetention {
     await this.#sweeping?.catch(() => {});
   }
 
-  /** Resolves with the number of deleted jobs when durable. Joins a sweep in progress. */
-  sweep(): Promise<number> {
-    this.#sweeping ??= this.#sweep().finally(() => {
+  /**
+   * Resolves with the number of deleted jobs when durable. Joins a sweep in progress.
+   * @param by the operator who asked, whom the event names
+   */
+  sweep(by = 'system'): Promise<number> {
+    this.#sweeping ??= this.#sweep(by).finally(() => {
       this.#sweeping = undefined;
     });
     return this.#sweeping;
   }
 
-  async #sweep(): Promise<number> {
+  async #sweep(actor: string): Promise<number> {
     const { counts, clock, store } = this.runtime;
     const { events, keepJobs } = this;
     if (keepJobs === undefined) return 0;
@@ -77,7 +80,7 @@ export class JobRetention {
       await events.record({
         at: clock.now(),
         kind: 'JobsCleared',
-        actor: 'system',
+        actor,
         jobId: null,
         code: null,
         message,

@@ -62,11 +62,14 @@ interface UploadPlan {
 interface UploadJob extends Omit<UploadContent, 'sha256'> {
   readonly password?: string | undefined;
   readonly key?: UploadKey | undefined;
+  readonly by?: string | undefined;
 }
 
 /** An upload whose bytes are still to come. */
 export interface IncomingUpload {
   readonly key?: UploadKey | undefined;
+  /** Whom the history of the job names. @default nobody */
+  readonly by?: string | undefined;
   /** Opens an encrypted PDF. Stored encrypted until the job is completed. */
   readonly password?: string | undefined;
   /** The options by the form fields that are known so far. Refusals: those of wrong values. */
@@ -132,9 +135,9 @@ export class JobUploads {
     try {
       const { takesSeveral, ...planned } = plan(fileName, fields);
       if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
-      const { password, key } = incoming;
+      const { password, key, by } = incoming;
       const parts = files.length > 1 ? files : undefined;
-      return await this.acceptUpload(sink, { fileName, ...planned, files: parts, password, key });
+      return await this.acceptUpload(sink, { fileName, ...planned, files: parts, password, key, by });
     } catch (error) {
       await sink.abort();
       throw error;
@@ -188,6 +191,7 @@ export class JobUploads {
       ...(job.operation && { operation: job.operation }),
       ...(job.parameters && { parameters: job.parameters }),
       ...(job.password && { sealedPassword: this.#encrypted(job.password) }),
+      ...(job.by && { by: job.by }),
       ...(sha256 !== undefined && { uploadSha256: sha256 }),
       seen,
       message: job.operation === 'Extend' ? 'Uploaded to be extended.' : 'Uploaded.',

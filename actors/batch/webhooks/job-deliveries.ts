@@ -116,8 +116,8 @@ export class JobDeliveries {
   }
 
   /** An ended delivery is pending again; one that waits is attempted now. Refusals: `webhook.delivery-not-found`. */
-  async resend(id: string): Promise<WebhookDeliveryView> {
-    await this.#resend(id);
+  async resend(id: string, by: string): Promise<WebhookDeliveryView> {
+    await this.#resend(id, by);
     const delivery = await this.#find(id);
     if (delivery !== undefined) return delivery;
     throw new Refusal('webhook.delivery-not-found', `No webhook delivery has the id ${id}.`);
@@ -127,15 +127,18 @@ export class JobDeliveries {
    * Sends deliveries of jobs that ended within the range again, oldest first, both bounds included. `complete`: false
    * when the limit of one replay was reached before the end of the range.
    */
-  async replay({
-    from,
-    to,
-    failedOnly,
-  }: {
-    readonly from: Millis;
-    readonly to: Millis;
-    readonly failedOnly: boolean;
-  }) {
+  async replay(
+    {
+      from,
+      to,
+      failedOnly,
+    }: {
+      readonly from: Millis;
+      readonly to: Millis;
+      readonly failedOnly: boolean;
+    },
+    by: string,
+  ) {
     const { store } = this.runtime;
     // A delivery that is sent again leaves the range of failed ones, and returns to it only after another attempt.
     const prefix = [failedOnly ? 'Failed' : ANY];
@@ -144,7 +147,7 @@ export class JobDeliveries {
     while (count < MAX_REPLAYED) {
       const found = await store.rows({ view: VIEW, prefix, after, limit: BATCH_SIZE });
       const inside = found.filter(({ key }) => Number(key[1]) <= to);
-      const sent = await Promise.all(inside.map((row) => this.#resend(idOf(row))));
+      const sent = await Promise.all(inside.map((row) => this.#resend(idOf(row), by)));
       count += sent.filter(Boolean).length;
       const last = found.at(-1);
       if (last === undefined || inside.length < BATCH_SIZE) return { count, complete: true };
@@ -154,12 +157,12 @@ export class JobDeliveries {
   }
 
   /** True when it was ended and is pending again. A pending one that waits is attempted now. */
-  async #resend(id: string): Promise<boolean> {
+  async #resend(id: string, by: string): Promise<boolean> {
     const address = addressOf(id);
     if (address === undefined) return false;
     const system = this.runtime.system;
     const before = (await system.read(address))?.context;
-    const resent = await durableIfAccepted(system.send(address, { type: 'RESEND', ids: [id] }));
+    const resent = await durableIfAccepted(system.send(address, { type: 'RESEND', ids: [id], by }));
     return resent !== undefined && before?.deliveries[0]?.status !== 'Pending';
   }
 

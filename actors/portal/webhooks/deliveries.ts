@@ -215,11 +215,13 @@ export class Deliveries {
     return total;
   }
 
-  async resend({ organization }: Tenant, id: string): Promise<void> {
+  /** @param by who asked. @default the caller */
+  async resend(tenant: Tenant, id: string, by = callerName(tenant)): Promise<void> {
+    const { organization } = tenant;
     const address = queueOf(id);
     const found = await this.#find(organization.id, id);
     if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    await durableIfAccepted(this.#runtime.system.send(address, { type: 'RESEND', ids: [id] }));
+    await durableIfAccepted(this.#runtime.system.send(address, { type: 'RESEND', ids: [id], by }));
   }
 
   /** Sends a sample event now and returns the response. */
@@ -249,17 +251,20 @@ export class Deliveries {
 
   /** `count` deliveries will be made again. */
   async replay(
-    { organization }: Tenant,
+    tenant: Tenant,
     range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },
   ): Promise<{ readonly count: number }> {
     const { store } = this.#runtime;
-    const prefix = [organization.id, ANY, range.failedOnly ? 'Failed' : ANY];
+    const prefix = [tenant.organization.id, ANY, range.failedOnly ? 'Failed' : ANY];
     let after: Row['key'] = [...prefix, range.from];
     let count = 0;
     for (;;) {
       const rows = await store.rows({ view: 'deliveries', prefix, after, limit: BATCH_SIZE });
       const inside = rows.filter(({ key }) => Number(key[3]) <= range.to);
-      count += await this.#resendAll(inside.map(({ key }) => String(key[4])));
+      count += await this.#resendAll(
+        inside.map(({ key }) => String(key[4])),
+        callerName(tenant),
+      );
       const last = rows.at(-1);
       if (last === undefined || inside.length < rows.length || rows.length < BATCH_SIZE) return { count };
       after = last.key;
@@ -267,7 +272,7 @@ export class Deliveries {
   }
 
   /** Sends one message to each queue, so that it keeps the order of its events. */
-  async #resendAll(ids: readonly string[]): Promise<number> {
+  async #resendAll(ids: readonly string[], by: string): Promise<number> {
     const system = this.#runtime.system;
     const queues = new Map<
       string,
@@ -286,7 +291,7 @@ export class Deliveries {
         const ended = (before?.deliveries ?? []).filter(({ status }) => status !== 'Pending');
         const again = ended.filter(({ id }) => queue.ids.includes(id)).map(({ id }) => id);
         if (again.length === 0) return 0;
-        const sent = await durableIfAccepted(system.send(queue.address, { type: 'RESEND', ids: again }));
+        const sent = await durableIfAccepted(system.send(queue.address, { type: 'RESEND', ids: again, by }));
         return sent === undefined ? 0 : again.length;
       }),
     );

@@ -81,9 +81,10 @@ export class OperatorDeliveries {
   async resendOf(organization: string, deliveryId: string, operator: string): Promise<void> {
     const tenant = tenantOf(organization);
     if (tenant === undefined) throw new PortalRefusal('DeliveryNotFound');
-    await this.#webhooks.resend(tenant, deliveryId);
+    const by = `operator ${operator}`;
+    await this.#webhooks.resend(tenant, deliveryId, by);
     const note = `Delivery ${deliveryId} sent again.`;
-    await this.#administration.record(tenant.organization.id, note, `operator ${operator}`);
+    await this.#administration.record(tenant.organization.id, note, by);
   }
 }
 

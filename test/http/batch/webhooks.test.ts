@@ -74,9 +74,10 @@ test('a replay takes a time range and by default only failed deliveries', async 
   const answer = await replay({ from: '2026-05-26', to: '2027-01-16T00:00:00Z' });
   t.is(answer.status, 202);
   t.deepEqual(await answer.json(), { count: 1, complete: true });
-  t.deepEqual(calls[0], [{ from: Date.UTC(2026, 4, 26), to: Date.UTC(2027, 0, 16), failedOnly: true }]);
+  const range = { from: Date.UTC(2026, 4, 26), to: Date.UTC(2027, 0, 16), failedOnly: true };
+  t.deepEqual(calls[0], [range, 'operator']);
   t.is((await replay({})).status, 202);
-  t.deepEqual(calls[1], [{ from: 0, to: Number.MAX_SAFE_INTEGER, failedOnly: true }]);
+  t.deepEqual(calls[1], [{ from: 0, to: Number.MAX_SAFE_INTEGER, failedOnly: true }, 'operator']);
   for (const body of [{ form: '2026-05-26' }, { from: 'yesterday' }, { failedOnly: 'no' }])
     t.is((await replay(body)).status, 400, JSON.stringify(body));
 });

@@ -147,14 +147,20 @@ test('a delivery is abandoned after ten attempts with an event, and can be sent 
 
   receiver.answer = status(204);
   const id = (await it.single())?.id ?? '';
-  t.like(await it.deliveries.resend(id), { id, jobId: JOB_ID });
+  t.like(await it.deliveries.resend(id, 'operator'), { id, jobId: JOB_ID });
   await it.until(async () => (await it.single())?.status === 'Delivered');
   const [first, ...more] = receiver.calls;
   t.true(more.every(({ headers, body }) => headers['webhook-id'] === id && body === first?.body));
-  await t.throwsAsync(it.deliveries.resend(id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))), {
-    message: /No webhook delivery/,
-  });
-  await t.throwsAsync(it.deliveries.resend('../x'), { message: /No webhook delivery/ });
+  await t.throwsAsync(
+    it.deliveries.resend(
+      id.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      'operator',
+    ),
+    {
+      message: /No webhook delivery/,
+    },
+  );
+  await t.throwsAsync(it.deliveries.resend('../x', 'operator'), { message: /No webhook delivery/ });
 });
 
 test('a replay resends the failed deliveries of a range, or all of them', async (t) => {
@@ -167,16 +173,16 @@ test('a replay resends the failed deliveries of a range, or all of them', async 
   });
   const at = it.clock.now();
   t.is(gone.calls.length, 1, '410 ends the attempts of the delivery');
-  const none = await it.deliveries.replay({ from: at + 1, to: at + 2, failedOnly: true });
+  const none = await it.deliveries.replay({ from: at + 1, to: at + 2, failedOnly: true }, 'operator');
   t.deepEqual(none, { count: 0, complete: true });
   gone.answer = status(204);
-  t.deepEqual(await it.deliveries.replay({ from: at, to: at, failedOnly: true }), {
+  t.deepEqual(await it.deliveries.replay({ from: at, to: at, failedOnly: true }, 'operator'), {
     count: 1,
     complete: true,
   });
   await it.until(async () => (await it.deliveries.counts()).Delivered === 2);
   t.is(fine.calls.length, 1);
-  t.deepEqual(await it.deliveries.replay({ from: 0, to: at, failedOnly: false }), {
+  t.deepEqual(await it.deliveries.replay({ from: 0, to: at, failedOnly: false }, 'operator'), {
     count: 2,
     complete: true,
   });
