@@ -42,7 +42,7 @@ const LONG = [
   'http/portal/{nonsense*,audit-trail*,openapi*,program,xades-options*}',
   'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
-  'http/portal/account/branded-mails*',
+  'http/portal/account/{branded-mails,page-rights}*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
   'commands/{actors,backup,decrypt,doctor,health,mcp,program,store-copy,verify-history,verify/*}*',

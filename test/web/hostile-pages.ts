@@ -272,7 +272,8 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     documentsPage(page, user, {
       ...{ language: 'en', culture: 'en', now: 0, texts: { list, statuses, newDocument }, words: {} },
       ...{ filters: { ...filters, show }, counts: {}, items: [item], totalCount: 1, isFirst: false },
-      ...{ drafts: [{ id: HOSTILE, name: HOSTILE, updateDate: 0 }], draftsCount: 1, formToken: HOSTILE },
+      ...{ drafts: [{ id: HOSTILE, name: HOSTILE, updateDate: 0, mayChange: true }], draftsCount: 1 },
+      ...{ maySend: true, formToken: HOSTILE },
       ...{ folders: [{ id: HOSTILE, name: HOSTILE }], next: HOSTILE },
     } as never);
   const template = { id: 't', version: 1, name: HOSTILE } as never;
@@ -296,7 +297,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   return [
     ['documents', documents('')],
     ['drafts', documents('drafts')],
-    ['bulk', bulkPage(page, user, { template, file, preview, key: HOSTILE, refusal })],
+    ['bulk', bulkPage(page, user, { template, mayUse: true, file, preview, key: HOSTILE, refusal })],
     [
       'bulk results',
       bulkResultPage(page, user, {

@@ -36,6 +36,7 @@ import type { MadeDocument } from '../api/documents.ts';
 import { originOf } from '../document-records/document-changes.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
+import { mayChange } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { folderNamed, type RecordRuntime, Records } from '../shared/records.ts';
@@ -124,6 +125,20 @@ export class Drafts {
     const { items, ...page } = await this.#records.list(tenant, query);
     // A draft may have 256 Ki characters; a list reads the rows alone.
     return { ...page, items: items.map(({ value }) => itemOfRow(value)) };
+  }
+
+  /** The newest of them, with what rights on their folders permit. */
+  async newest(tenant: Tenant, limit: number): Promise<Page<DraftItem & { readonly mayChange: boolean }>> {
+    const query = { limit, offset: 0, order: 'Desc', q: undefined } as const;
+    const { items, ...page } = await this.#records.list(tenant, query);
+    return {
+      ...page,
+      items: items.map(({ value }) => {
+        const { folderId = null } = value as { readonly folderId?: string };
+        const item = itemOfRow(value);
+        return { ...item, mayChange: mayChange(tenant, { folderId, createdBy: item.createdBy }) };
+      }),
+    };
   }
 
   /**

@@ -5,7 +5,13 @@
 
 import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { Generations, IdempotentRequests, SignedInUser, Templates } from '../../../actors/portal/api.ts';
+import {
+  type Generations,
+  type IdempotentRequests,
+  mayChange,
+  type SignedInUser,
+  type Templates,
+} from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { maySend } from '../../../machines/portal/user-rights.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
@@ -15,6 +21,7 @@ import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
+import { mayUse } from './template-pages.ts';
 
 const PATH = '/account/templates/{id}/bulk';
 /** Those of the largest table. */
@@ -53,10 +60,11 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
     body?: TableBody,
     refused?: PortalRefusal,
   ) => {
-    const { document: _document, ...template } = await templates.get(user.tenant, id, null);
+    const { document, ...template } = await templates.get(user.tenant, id, null);
+    const shown = { template, mayUse: mayUse(user, document) };
     if (body === undefined) {
       const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
-      return accountReply(200, bulkPage(page, user, { template, earlier }));
+      return accountReply(200, bulkPage(page, user, { ...shown, earlier }));
     }
     const { request, chosen } = requestOf(body);
     const file = request.dataFile;
@@ -64,11 +72,11 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
       // The form that is shown is about the newest version.
       const { version } = template;
       const preview = await templates.preview(user.tenant, id, { ...request, version }, chosen);
-      const content = { template, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
+      const content = { ...shown, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
       return accountReply(refused === undefined ? 200 : 422, bulkPage(page, user, content));
     } catch (error) {
       if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
-      return accountReply(422, bulkPage(page, user, { template, file, refusal: error }));
+      return accountReply(422, bulkPage(page, user, { ...shown, file, refusal: error }));
     }
   };
   return [
@@ -122,7 +130,10 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
         const offset = pageNumber.parse(query['rows'] ?? 0);
         const { document: _document, ...template } = await templates.get(user.tenant, params.id, null);
         const generation = await generations.get(user.tenant, params.generation);
-        const mayCancel = maySend(user.role, `${PATH}/{generation}/cancellation`);
+        const { folderId, agentId } = generation;
+        const mayCancel =
+          maySend(user.role, `${PATH}/{generation}/cancellation`) &&
+          mayChange(user.tenant, { folderId, createdBy: { id: agentId } });
         const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
         return accountReply(
           200,

@@ -118,7 +118,7 @@ async function listData(
       createdTo: parseEnd(to),
     }),
     senderOverview.counts(tenant, email),
-    drafts.list(tenant, { limit: DRAFTS_SHOWN, offset: 0, order: 'Desc' }),
+    drafts.newest(tenant, DRAFTS_SHOWN),
     folderNames(folders, tenant),
   ]);
   const next = cursorOf(found.next, filters);
@@ -137,7 +137,7 @@ async function listData(
     items: found.items,
     totalCount: found.totalCount,
     draftsCount: kept.totalCount,
-    drafts: kept.items.map(({ id, name, updateDate }) => ({ id, name, updateDate })),
+    drafts: kept.items.map(({ id, name, updateDate, mayChange }) => ({ id, name, updateDate, mayChange })),
     folders: known,
     maySend: maySend(user.role, '/account/documents'),
     mayGrant: folder !== '' && mayCall(tenant, setFolderGrants) && mayGrant(tenant, folder),

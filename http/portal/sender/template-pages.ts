@@ -176,13 +176,13 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     const { version, values = {}, notice } = more;
     const { document, ...template } = await templates.get(user.tenant, id, version);
     const request = requestOf(document);
-    const folderId = request.folderId?.toLowerCase() ?? null;
-    const isSender = maySend(user.role, PATH);
+    const folderId = folderOf(request);
     return templatePage(page, user, {
       ...{ template, values, notice, request },
       versions: await templates.versions(user.tenant, id),
-      mayUse: isSender && reachesFolder(user.tenant, folderId, 'Send'),
-      mayChange: isSender && mayChange(user.tenant, { folderId, createdBy: template.createdBy }),
+      mayUse: mayUse(user, document),
+      mayChange:
+        maySend(user.role, PATH) && mayChange(user.tenant, { folderId, createdBy: template.createdBy }),
       key: ids.uuid(),
     });
   };
@@ -243,6 +243,15 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
 
 function requestOf(document: unknown) {
   return parsedInput(newDocuments, document);
+}
+
+function folderOf({ folderId }: ReturnType<typeof requestOf>): string | null {
+  return folderId?.toLowerCase() ?? null;
+}
+
+/** True when the user may create documents of a template. @param document its kept request */
+export function mayUse({ role, tenant }: SignedInUser, document: unknown): boolean {
+  return maySend(role, PATH) && reachesFolder(tenant, folderOf(requestOf(document)), 'Send');
 }
 
 type Given = Omit<z.infer<typeof useBody>, 'key'>;

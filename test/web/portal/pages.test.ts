@@ -199,7 +199,7 @@ test('a refused table is explained in the language of the page, and the service 
   } as unknown as SignedInUser;
   const template = { id: 't', version: 1, name: 'Lease' } as never;
   const refusal = new PortalRefusal('InvalidFlowAction', 'Row 3 has no name.');
-  const html = bulkPage(page, user, { template, refusal });
+  const html = bulkPage(page, user, { template, mayUse: true, refusal });
   t.true(html.includes(TEXTS.es.senders.editor.script.refusals.InvalidFlowAction));
   t.regex(html, /<div class="hint" lang="en"><bdi>Row 3 has no name\.<\/bdi>/);
   // A paragraph cannot hold the sentence, and would end before it.

@@ -29,6 +29,8 @@ interface TableFile {
 
 export interface BulkPage {
   readonly template: TemplateItem;
+  /** True when the user may create documents of it. */
+  readonly mayUse: boolean;
   readonly file?: TableFile;
   readonly preview?: TablePreview;
   /** The same for each time the form is sent. */
@@ -44,7 +46,7 @@ type Texts = SenderTexts['bulk'];
 export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage): string {
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
-  const { template, file, preview, refusal, earlier = [] } = shown;
+  const { template, mayUse, file, preview, refusal, earlier = [] } = shown;
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
     title: filled(texts.title, { name: template.name }),
@@ -65,26 +67,30 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
             <Original page={page} code={refusal.code} message={refusal.message} />
           </div>
         )}
-        <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
-          <Hidden user={user} template={template} file={undefined} />
-          <div class={preview === undefined ? 'drop first' : 'drop'} id="table-drop">
-            <Icon name="upload" size="l" />
-            <label for="table-file">{preview === undefined ? texts.choose : texts.chooseOther}</label>
-            <input
-              type="file"
-              id="table-file"
-              accept=".csv,.txt,.xlsx,.json"
-              aria-invalid={refusal === undefined ? undefined : 'true'}
-            />
-            <p id="table-state" class="hint" role="status">
-              {file?.name}
-            </p>
-            <noscript>
-              <p class="trouble">{senders.editor.needsScript}</p>
-            </noscript>
-          </div>
-        </form>
-        {preview !== undefined && file !== undefined && (
+        {mayUse ? (
+          <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
+            <Hidden user={user} template={template} file={undefined} />
+            <div class={preview === undefined ? 'drop first' : 'drop'} id="table-drop">
+              <Icon name="upload" size="l" />
+              <label for="table-file">{preview === undefined ? texts.choose : texts.chooseOther}</label>
+              <input
+                type="file"
+                id="table-file"
+                accept=".csv,.txt,.xlsx,.json"
+                aria-invalid={refusal === undefined ? undefined : 'true'}
+              />
+              <p id="table-state" class="hint" role="status">
+                {file?.name}
+              </p>
+              <noscript>
+                <p class="trouble">{senders.editor.needsScript}</p>
+              </noscript>
+            </div>
+          </form>
+        ) : (
+          <p class="hint">{senders.list.readOnly}</p>
+        )}
+        {mayUse && preview !== undefined && file !== undefined && (
           <Preview page={page} user={user} texts={texts} shown={shown} preview={preview} file={file} />
         )}
         {earlier.length > 0 && <Earlier page={page} texts={texts} path={path} earlier={earlier} />}

@@ -53,7 +53,10 @@ export interface DocumentsData {
   readonly items: readonly OverviewItem[];
   readonly totalCount: number;
   /** The newest. */
-  readonly drafts: readonly Pick<DraftItem, 'id' | 'name' | 'updateDate'>[];
+  readonly drafts: readonly (Pick<DraftItem, 'id' | 'name' | 'updateDate'> & {
+    /** True when rights on its folder permit it. */
+    readonly mayChange: boolean;
+  })[];
   readonly draftsCount: number;
   readonly folders: readonly { readonly id: string; readonly name: string }[];
   /** True when the role of the user permits to make and change documents. */
@@ -533,11 +536,11 @@ function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { read
         cards
         caption={list.kinds.drafts}
         heads={[list.document, list.changed, '']}
-        rows={drafts.map(({ id, name, updateDate }) => ({
+        rows={drafts.map(({ id, name, updateDate, mayChange }) => ({
           key: id,
           cells: [
             // The editor saves what it shows.
-            maySend ? (
+            maySend && mayChange ? (
               <a class="name" href={`/account/documents/drafts/${id}${language}`}>
                 <bdi>{name}</bdi>
               </a>
@@ -547,7 +550,7 @@ function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { read
             <span class="muted">
               <Time at={new Date(updateDate).toISOString()} />
             </span>,
-            maySend && (
+            maySend && mayChange && (
               <form method="post" action={`/account/documents/drafts/${id}/remove${language}`}>
                 <input type="hidden" name="formToken" value={formToken} />
                 <Button
