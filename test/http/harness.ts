@@ -89,6 +89,7 @@ export async function startServer(
       | 'sessionKeys'
       | 'tokens'
       | 'sessionSecret'
+      | 'signOn'
       | 'oneTimeLogins'
     >
   > & {

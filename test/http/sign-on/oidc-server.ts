@@ -235,15 +235,15 @@ export class SiteBrowser {
 
   /**
    * Follows the start of a sign-in to the provider, and signs in there.
-   * @param change what the person at the browser makes of the address of the provider
+   * @param change what the person at the browser makes of the address of the provider; @param own origin of the service
    * @returns the address of the callback with the answer, which is not fetched
    */
   async signInAtProvider(
     start: string,
     login: string,
     change: (asked: URL) => unknown = () => {},
+    own = new URL(start).origin,
   ): Promise<string> {
-    const own = new URL(start).origin;
     let answer = await this.fetch(start);
     let address = start;
     for (let step = 0; step < 15; step += 1) {

@@ -383,42 +383,25 @@ test.serial(
 
 test.serial('a session planted before the sign-in is not taken over', async (t) => {
   const { portal } = t.context;
-  const planted = '11111111-1111-4111-8111-111111111111.attacker';
-  const browser = new SiteBrowser();
-  browser.plant(portal, COOKIE, planted, true);
-  await browser.signIn(startOf(t.context), person(t.context));
-  t.not(browser.cookie(portal, COOKIE), planted);
-  t.truthy(await signedInAs(t.context, browser));
-  const other = new SiteBrowser();
-  other.plant(portal, COOKIE, planted);
-  t.is(await signedInAs(t.context, other), undefined);
-});
-
-test.serial('an ID token counts with its signature, nonce, audience, issuer and time only', async (t) => {
-  const { provider } = t.context;
-  const login = person(t.context);
-  const browser = new SiteBrowser();
-  const now = Math.floor(Date.now() / 1000);
-  const wrong: Readonly<Record<string, Parameters<TestProvider['change']>[0]>> = {
-    'another nonce': (claims) => provider.sign({ ...claims, nonce: 'another' }),
-    'no nonce': ({ nonce: _, ...claims }) => provider.sign(claims),
-    'another audience': (claims) => provider.sign({ ...claims, aud: 'partner' }),
-    'another issuer': (claims) => provider.sign({ ...claims, iss: 'https://evil.example' }),
-    'an old token': (claims) => provider.sign({ ...claims, iat: now - 7200, exp: now - 3600 }),
-    'no signature': (claims) => unsigned(claims),
-    'the public key as a secret': (claims) => provider.signWithPublicKey(claims),
-    'another signature': async (claims) => `${(await provider.sign(claims)).slice(0, -8)}AAAAAAAA`,
-  };
-  for (const [name, make] of Object.entries(wrong)) {
-    provider.change(make);
-    const answer = await browser.signIn(startOf(t.context), login);
-    t.is(answer.status, 403, name);
-    t.is(browser.cookie(t.context.portal, COOKIE), undefined, name);
+  const attacker = new SiteBrowser();
+  const known = person(t.context);
+  await attacker.signIn(startOf(t.context), known);
+  for (const [planted = '', owner] of [
+    [attacker.cookie(portal, COOKIE), `${known}@example.test`],
+    ['11111111-1111-4111-8111-111111111111.attacker', undefined],
+  ]) {
+    t.not(planted, '');
+    const browser = new SiteBrowser();
+    // Another host of the domain can plant a cookie, which browsers then send with the answer of the provider, too.
+    browser.plant(portal, COOKIE, planted);
+    const login = person(t.context);
+    await browser.signIn(startOf(t.context), login);
+    t.not(browser.cookie(portal, COOKIE), planted);
+    t.is(await signedInAs(t.context, browser), `${login}@example.test`);
+    const other = new SiteBrowser();
+    other.plant(portal, COOKIE, planted);
+    t.is(await signedInAs(t.context, other), owner, 'the planted one is nobody else');
   }
-  // The same way with what the provider says is good.
-  provider.change((claims) => provider.sign(claims));
-  await browser.signIn(startOf(t.context), login);
-  t.is(await signedInAs(t.context, browser), `${login}@example.test`);
 });
 
 test.serial(

@@ -1,0 +1,96 @@
+/** Addresses with which people of identity providers become users. Source: docs/decisions/0276-single-sign-on.md. */
+import { systemIds } from '@sealwright/runtime';
+import test, { type ExecutionContext } from 'ava';
+import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
+import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import {
+  type PersonAtProvider,
+  type PortalProvider,
+  ProviderSignIn,
+} from '../../../../actors/portal/tenants/provider-sign-in.ts';
+import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
+import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import { portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
+
+const COMPANY: PortalProvider = {
+  ...{ name: 'company', organization: 'Acme', createUsers: true, domains: ['example.com'] },
+  roles: [{ group: '*', role: 'Sender' }],
+};
+/** It speaks for no domain in particular. */
+const PARTNER: PortalProvider = { ...COMPANY, name: 'partner', domains: [] };
+const EMAIL = 'ana@example.com';
+
+async function fixture(t: ExecutionContext) {
+  const place = portalStoreFixture(t, {
+    definitions: [portalUserDefinition, brandingDefinition, mailDefinition],
+  });
+  const { runtime, store, clock, tickets, administration } = place;
+  const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
+  const links = new SigningLinks(tickets, clock, () => 'http://localhost');
+  const users = new UserDirectory(parts);
+  const signIn = new UserSignIn(parts, links, 3_600_000, { of: () => Promise.resolve(undefined) });
+  const given = { administration, users, signIn, links, sessionLifetime: 3_600_000 };
+  const { id: organization } = await administration.createOrganization({ name: 'Acme' });
+  const providerSignIn = new ProviderSignIn(parts, given);
+  let count = 0;
+  return {
+    organization,
+    users,
+    /** What becomes of a person, of whom nobody knows more than the address. */
+    async outcomeOf(provider: PortalProvider, person: Partial<PersonAtProvider>): Promise<string> {
+      count += 1;
+      const subject = `s${count}`;
+      const outcome = await providerSignIn.signIn(provider, {
+        ...{ issuer: 'https://idp.example', subject, groups: [] },
+        ...person,
+      });
+      return outcome.kind === 'refused' ? outcome.why : outcome.kind;
+    },
+  };
+}
+
+test('an address makes a user where the provider has verified it, or speaks for its domain', async (t) => {
+  const { outcomeOf } = await fixture(t);
+  let people = 0;
+  for (const [provider, emailVerified, domain, outcome] of [
+    [COMPANY, true, 'example.com', 'session'],
+    [COMPANY, undefined, 'example.com', 'session'],
+    [COMPANY, false, 'example.com', 'address'],
+    [COMPANY, true, 'elsewhere.example', 'address'],
+    [COMPANY, true, 'below.example.com', 'address'],
+    [COMPANY, true, 'example.com.elsewhere.example', 'address'],
+    [PARTNER, true, 'example.com', 'session'],
+    [PARTNER, undefined, 'example.com', 'address'],
+    [PARTNER, false, 'example.com', 'address'],
+  ] as const) {
+    people += 1;
+    const email = `person${people}@${domain}`;
+    const name = `${provider.name}: ${email}, ${emailVerified}`;
+    t.is(await outcomeOf(provider, { email, emailVerified }), outcome, name);
+  }
+  t.is(await outcomeOf(COMPANY, { emailVerified: true }), 'address', 'no address');
+});
+
+test('an unverified address of a user mails no link, and opens no account that has the identity', async (t) => {
+  const { organization, users, outcomeOf } = await fixture(t);
+  const access = { administrator: true, manager: false, operator: false };
+  await users.add(organization, { name: 'Ana', identifier: null, email: EMAIL, phone: null }, access);
+  for (const [provider, emailVerified, outcome] of [
+    [COMPANY, false, 'address'],
+    [PARTNER, false, 'address'],
+    [PARTNER, undefined, 'address'],
+    [COMPANY, true, 'confirm'],
+    [PARTNER, true, 'confirm'],
+  ] as const)
+    t.is(
+      await outcomeOf(provider, { email: EMAIL, emailVerified }),
+      outcome,
+      `${provider.name}, ${emailVerified}`,
+    );
+  const known = { subject: 'known', email: 'ben@example.com' };
+  t.is(await outcomeOf(COMPANY, { ...known, emailVerified: true }), 'session');
+  t.is(await outcomeOf(COMPANY, { ...known, emailVerified: false }), 'address', 'unverified meanwhile');
+  t.is(await outcomeOf(COMPANY, { ...known, email: 'ben@elsewhere.example' }), 'address', 'moved away');
+  t.is(await outcomeOf(COMPANY, { ...known, emailVerified: true }), 'session');
+});
