@@ -20,7 +20,7 @@ import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/user-
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
 import { withBearerError } from '../core/access/bearer-errors.ts';
-import { clearedCookie, readCookie } from '../core/access/cookies.ts';
+import { clearedCookie, hostCookie, readCookie } from '../core/access/cookies.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
 import { redirect } from '../core/reply.ts';
@@ -38,6 +38,10 @@ import type { TokenTenants } from './token-tenants.ts';
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
 export const USER_COOKIE = 'sealwright-user';
+
+export function userCookie(https: boolean): string {
+  return hostCookie(USER_COOKIE, https);
+}
 /** Header with the token of a session of the editor in another application. */
 const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
@@ -115,7 +119,7 @@ function admitUser(
 ): Admission | Promise<Admission> {
   const { caller, method, path } = arrival;
   const { address, https } = caller;
-  const cookie = readCookie(arrival.header('cookie'), USER_COOKIE);
+  const cookie = readCookie(arrival.header('cookie'), userCookie(https));
   const fromHere = isSameOrigin(
     { origin: arrival.header('origin'), fetchSite: arrival.header('sec-fetch-site') },
     caller,
@@ -128,7 +132,7 @@ function admitUser(
     if (user === undefined) {
       if (await signIn.isPending(cookie)) return { admitted: false, reply: redirect(302, SECOND_STEP_PATH) };
       wrongKeys.count(address);
-      const forget = clearedCookie(USER_COOKIE, https);
+      const forget = clearedCookie(userCookie(https), https);
       return { admitted: false, reply: redirect(302, SIGN_IN_PATH, [['Set-Cookie', forget]]) };
     }
     if (!mayUsePage(user.role, policy, method, path))
@@ -153,10 +157,10 @@ interface ScriptSession {
 
 /** Undefined: without a session. @param hasOtherCredentials true: a request without the token does not count */
 function sessionOf(
-  { header, method }: IncomingRequest,
+  { header, method, caller }: IncomingRequest,
   hasOtherCredentials: boolean,
 ): ScriptSession | undefined {
-  const cookie = readCookie(header('cookie'), USER_COOKIE);
+  const cookie = readCookie(header('cookie'), userCookie(caller.https));
   const formToken = header(FORM_TOKEN_HEADER);
   if (cookie === '' || (hasOtherCredentials && formToken === '')) return undefined;
   return { cookie, formToken, needsToken: method !== 'GET' && method !== 'HEAD' };

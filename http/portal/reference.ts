@@ -99,7 +99,8 @@ export function portalApi(version: string, address?: string): ApiDescription {
           type: 'apiKey',
           in: 'cookie',
           name: USER_COOKIE,
-          description: 'The session of a user who signed in to the pages.',
+          description:
+            'The session of a user who signed in to the pages. Over HTTPS the name begins with `__Host-`.',
         },
       },
       // The scope that a limited key needs (OpenAPI 3.1.1 §4.8.30: role names of schemes other than OAuth 2).

@@ -4,13 +4,32 @@
  * Source: RFC 6265; docs/batch-values.md §10.
  */
 
-/** Value of a cookie in a `Cookie` header, the first of its name; empty when absent. */
+/**
+ * Value of a cookie in a `Cookie` header, the first of its name; empty when absent. Spaces and tabs around it are no part of
+ * it; other white space is: browsers let other hosts set `\u2000__Host-name`, which they do for no `__Host-name`.
+ */
 export function readCookie(header: string, name: string): string {
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+    if (equals > 0 && trimmed(pair.slice(0, equals)) === name) return trimmed(pair.slice(equals + 1));
   }
   return '';
+}
+
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text[start])) start += 1;
+  while (end > start && isBlank(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
+}
+
+/** Name under which no other host of the domain can plant a cookie; without encryption, there is none. Source: RFC 6265bis §4.1.3.2. */
+export function hostCookie(name: string, https: boolean): string {
+  return `${https ? '__Host-' : ''}${name}`;
 }
 
 /** A session cookie without Max-Age; the token contains its expiry. */

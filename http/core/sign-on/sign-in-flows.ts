@@ -9,7 +9,7 @@ import type { Clock, Ids, StoreNodes } from '@sealwright/runtime';
 import { z } from 'zod';
 import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
 import type { Caller } from '../access/caller.ts';
-import { readCookie } from '../access/cookies.ts';
+import { hostCookie, readCookie } from '../access/cookies.ts';
 import type { ReplyHeaders } from '../reply.ts';
 import type { FlowSecrets } from './provider.ts';
 
@@ -197,8 +197,7 @@ export class SignInFlows {
   }
 
   #cookieName(use: Use, { https }: Https): string {
-    // The prefix keeps other hosts of the domain from planting the cookie of a sign-in of their own.
-    return `${https ? '__Host-' : ''}${this.#name}-${use}`;
+    return hostCookie(`${this.#name}-${use}`, https);
   }
 
   #cookie(use: Use, content: unknown, caller: Https): string {

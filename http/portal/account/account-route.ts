@@ -15,7 +15,7 @@ import type { Caller } from '../../core/access/caller.ts';
 import { readCookie } from '../../core/access/cookies.ts';
 import { type EmptyReply, type JsonReply, type PageReply, page } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/router.ts';
-import { requireFormToken, USER_COOKIE } from '../access-check.ts';
+import { requireFormToken, userCookie } from '../access-check.ts';
 import { readPortalQuery } from '../input/query-text.ts';
 import { errorPage } from '../pages/error-page.ts';
 import { notFoundPage } from '../pages/not-found-page.ts';
@@ -167,15 +167,15 @@ function accountRoute<Params, Body>(
     refusals: ['Forbidden', 'BadRequest'],
     failurePage: accountFailurePage,
     handle: (request: ApiRequest<Params, PlainQuery, Body, SignedInUser>) => {
-      const { identity: user, query, header } = request;
+      const { identity: user, query, header, caller } = request;
       if (user === undefined) throw new PortalRefusal('Unauthorized');
       const inNavigation = pathOf(path);
       // The reply to a form has no address of its own; its links lead to the page in the navigation.
       const address = method === 'GET' ? filledPath(path, request.params) : inNavigation;
       const shown = accountPageOf(inNavigation, query, header('accept-language'), address);
       return handle({
-        ...{ user, query, params: request.params, body: request.body, page: shown, caller: request.caller },
-        ...{ cookie: readCookie(header('cookie'), USER_COOKIE), cookies: header('cookie') },
+        ...{ user, query, params: request.params, body: request.body, page: shown, caller },
+        ...{ cookie: readCookie(header('cookie'), userCookie(caller.https)), cookies: header('cookie') },
       });
     },
   };

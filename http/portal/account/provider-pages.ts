@@ -19,7 +19,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { SignInFailure } from '../../core/sign-on/provider.ts';
 import type { SignInFlows } from '../../core/sign-on/sign-in-flows.ts';
 import type { SignOn, SignOnProvider } from '../../core/sign-on/sign-on.ts';
-import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -243,7 +243,7 @@ function signedInPage(
   return withHeaders(accountReply(200, html), [
     ...flows.forgetSignIn(caller),
     ['Set-Cookie', flows.origin(provider, idToken, caller)],
-    ['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)],
+    ['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)],
   ]);
 }
 

@@ -25,7 +25,7 @@ import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/po
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
-import { requireFormToken, SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { requireFormToken, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -85,9 +85,9 @@ export function secondFactorRoutes(
       headers: ['accept-language', 'cookie'],
       query: plainQuery,
       responses: PAGES,
-      async handle({ query, header }) {
+      async handle({ query, header, caller }) {
         const shown = accountPageOf(SECOND_STEP_PATH, query, header('accept-language'));
-        const waiting = await factors.pending(readCookie(header('cookie'), USER_COOKIE));
+        const waiting = await factors.pending(readCookie(header('cookie'), userCookie(caller.https)));
         if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
         if (waiting.hasFactor) return accountReply(200, secondStepPage(shown, waiting));
         return waiting.isProven
@@ -114,7 +114,7 @@ export function secondFactorRoutes(
         const { query, body, caller, header } = request;
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SECOND_STEP_PATH, query, header('accept-language'));
-        const cookie = readCookie(header('cookie'), USER_COOKIE);
+        const cookie = readCookie(header('cookie'), userCookie(caller.https));
         const waiting = await factors.pending(cookie);
         if (waiting === undefined) return redirect(302, addressFrom(shown, SIGN_IN_PATH));
         const { formToken, hasFactor } = waiting;
@@ -123,11 +123,11 @@ export function secondFactorRoutes(
         if (leave !== '') {
           await signIn.end(cookie);
           return redirect(302, addressFrom(shown, SIGN_IN_PATH), [
-            ['Set-Cookie', clearedCookie(USER_COOKIE, caller.https)],
+            ['Set-Cookie', clearedCookie(userCookie(caller.https), caller.https)],
           ]);
         }
         const begin = (token: string) =>
-          [['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)]] as const;
+          [['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)]] as const;
         if (hasFactor) {
           const outcome = await factors.pass(waiting, { code, credential }, from(request), cookie);
           if (outcome.kind === 'done')

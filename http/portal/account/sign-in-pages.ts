@@ -21,13 +21,13 @@ import {
   signInPage,
 } from '../../../web/pages/portal/sign-in-view.tsx';
 import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
-import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
+import { clearedCookie, hostCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
-import { SECOND_STEP_PATH, SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -88,7 +88,7 @@ export function signInRoutes(
     const html = signInPage(shown, { isBusy, isRefused, buttons, hasProviders, request });
     const reply = accountReply(status, html);
     if (request === undefined) return reply;
-    const cookie = sessionCookie(PASSKEY_COOKIE, browser, https);
+    const cookie = sessionCookie(hostCookie(PASSKEY_COOKIE, https), browser, https);
     return { ...reply, headers: [...(reply.headers ?? []), ['Set-Cookie', cookie]] };
   };
   /** False beyond a limit. What that of a client refuses does not count for its network. */
@@ -163,7 +163,7 @@ export function signInRoutes(
       async handle({ query, body, caller, header }) {
         requireOwnOrigin(header, caller);
         const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
-        const browser = readCookie(header('cookie'), PASSKEY_COOKIE);
+        const browser = readCookie(header('cookie'), hostCookie(PASSKEY_COOKIE, caller.https));
         const ticket = await factors.linkByPasskey(browser, body.credential);
         const link = ticket === undefined ? undefined : await signIn.link(ticket);
         // Right answers do not count: people of one office share an address.
@@ -175,9 +175,9 @@ export function signInRoutes(
         if (only === undefined || more.length > 0) return accountReply(200, linkPage(shown, ticket, link));
         const from = { ipAddress: caller.address, userAgent: header('user-agent') };
         const token = await signIn.begin(ticket, only.id, from);
-        await signIn.end(readCookie(header('cookie'), USER_COOKIE));
+        await signIn.end(readCookie(header('cookie'), userCookie(caller.https)));
         return redirect(302, addressFrom(shown, '/account?from=link'), [
-          ['Set-Cookie', sessionCookie(USER_COOKIE, token, caller.https)],
+          ['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)],
         ]);
       },
     }),
@@ -232,8 +232,8 @@ export function signInRoutes(
             token = outcome.token;
           } else token = await signIn.begin(body.ticket, body.organization, from);
           // A session that the browser had is not taken over.
-          await signIn.end(readCookie(header('cookie'), USER_COOKIE));
-          const cookie = sessionCookie(USER_COOKIE, token, caller.https);
+          await signIn.end(readCookie(header('cookie'), userCookie(caller.https)));
+          const cookie = sessionCookie(userCookie(caller.https), token, caller.https);
           const onward = (await factors.pending(token)) ? SECOND_STEP_PATH : '/account?from=link';
           return redirect(302, addressFrom(shown, onward), [
             ['Set-Cookie', cookie],
@@ -281,7 +281,7 @@ export function signInRoutes(
         await endSession(sessions, user, user.id, body.session);
         if (body.session !== '' && body.session !== user.sessionId)
           return doneReply(page, '/account', 'sessionsEnded');
-        const forget = clearedCookie(USER_COOKIE, caller.https);
+        const forget = clearedCookie(userCookie(caller.https), caller.https);
         return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
       },
     }),
@@ -294,7 +294,7 @@ export function signInRoutes(
       body: z.object({}),
       async handle({ page, cookie, cookies, caller }) {
         await signIn.end(cookie);
-        const forget = clearedCookie(USER_COOKIE, caller.https);
+        const forget = clearedCookie(userCookie(caller.https), caller.https);
         const back = `${publicUrl()}${SIGN_IN_PATH}`;
         const elsewhere = await signOn.logoutAddress(cookies, caller, back);
         if (elsewhere === undefined)

@@ -153,6 +153,9 @@ test.serial('an answer counts in the browser that began, once', async (t) => {
   // Another host of the domain can plant a cookie, but none with this prefix.
   t.regex(begun.cookie, /^__Host-c-flow=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
   await refused(t, finish(begun.cookie.replace('__Host-', '')), 'a planted cookie');
+  // Browsers take the prefix after other white space for a part of the name.
+  for (const blank of ['\u2003', '\u00a0', '\ufeff'])
+    await refused(t, finish(`${blank}${begun.cookie}`), `a planted cookie after U+${blank.codePointAt(0)}`);
   t.is(provider.tokens, before);
   t.is((await finish(begun.cookie)).person.subject, 'ana');
   const used = provider.tokens;
@@ -268,7 +271,7 @@ test('our check refuses an assertion that is not the only one, or not directly i
   t.deepEqual(check(assertion), { inResponseTo: '_1' });
 });
 
-/** What readers of XML take differently: the library would read a response with them. */
+/** Markup that readers of XML take differently; the library would read a response with it. */
 test('a response has no document type, comment or processing instruction, and metadata no document type', (t) => {
   const receiver = `${BASE}/sign-in/saml/acs`;
   const parts = partsFor({ id: '_1', receiver, issuer: 'urn:sealwright:saml', xml: '' });

@@ -37,7 +37,7 @@ async function fixture(t: ExecutionContext) {
   return {
     organization,
     users,
-    /** What becomes of a person, of whom nobody knows more than the address. */
+    /** Outcome of a sign-in; without a subject, of a new person. */
     async outcomeOf(provider: PortalProvider, person: Partial<PersonAtProvider>): Promise<string> {
       count += 1;
       const subject = `s${count}`;

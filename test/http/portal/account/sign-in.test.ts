@@ -193,3 +193,27 @@ test.serial('a user on another network gets a link while many clients of some ne
   t.is(unknown.status, 200);
   await until(async () => fixture.mails.find(({ to }) => to.address === 'ana@example.org'));
 });
+
+test.serial('over HTTPS, no other host of the domain can plant a session', async (t) => {
+  const { client, fixture } = await clockedPortal(t, { trustsProxy: true });
+  const email = 'ana@example.org';
+  await client.post('/api/organizations/users', { name: 'Ana', email, accessProfile: ADMINISTRATOR });
+  const headers = { 'X-Forwarded-Proto': 'https' };
+  const browser = new UserBrowser(client.url, headers);
+  await browser.askForLink(email);
+  const mail = await until(async () => fixture.mails.find(({ to }) => to.address === email));
+  await browser.follow(/http[^\s"\\]+\/sign-in\/link\?ticket=[\w-]+/.exec(JSON.stringify(mail))?.[0] ?? '');
+  t.regex(browser.cookie, /^__Host-sealwright-user=[\w.-]+$/);
+  t.is((await browser.fetch('/account')).status, 200);
+  // Browsers let other hosts set a cookie without the prefix, or with white space before it.
+  for (const planted of [
+    browser.cookie.replace('__Host-', ''),
+    Buffer.from(`\u2003${browser.cookie}`).toString('latin1'),
+  ]) {
+    const other = new UserBrowser(client.url, headers);
+    other.cookie = planted;
+    t.is((await other.fetch('/account')).headers.get('location'), '/sign-in', planted);
+  }
+  const out = await browser.submit('/sign-out');
+  t.regex(out.headers.get('set-cookie') ?? '', /^__Host-sealwright-user=; .*; Secure$/);
+});
