@@ -24,6 +24,8 @@ const EMAIL = 'ana@example.com';
 async function fixture(t: ExecutionContext) {
   const place = portalStoreFixture(t, {
     definitions: [portalUserDefinition, brandingDefinition, mailDefinition],
+    // No mail is sent.
+    handlers: { sendMail: { after: 'durable', run: () => new Promise(() => {}) } },
   });
   const { runtime, store, clock, tickets, administration } = place;
   const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };

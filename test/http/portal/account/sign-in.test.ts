@@ -208,7 +208,7 @@ test.serial('over HTTPS, no other host of the domain can plant a session', async
   // Browsers let other hosts set a cookie without the prefix, or with white space before it.
   for (const planted of [
     browser.cookie.replace('__Host-', ''),
-    Buffer.from(`\u2003${browser.cookie}`).toString('latin1'),
+    `other=1; ${Buffer.from(`\u2003${browser.cookie}`).toString('latin1')}`,
   ]) {
     const other = new UserBrowser(client.url, headers);
     other.cookie = planted;
