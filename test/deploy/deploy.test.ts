@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { S3_PACKAGE } from '../../actors/shared/objects/s3-client.ts';
 import { createBatchMetrics } from '../../http/index.ts';
 import { freshFolder, run, start } from '../commands/program.ts';
 import { reached } from '../project/waiting.ts';
@@ -55,14 +56,21 @@ test('the example configuration is accepted, in production and with the variable
   t.regex(out, /Logging:File:Path +\/var\/log\/sealwright\/batch-\.log/);
 });
 
+/** The settings of the nodes in compose files; later files win. */
+function composeSettings(...files: readonly string[]): Map<string, string> {
+  const texts = files.map((file) => readFileSync(join('deploy/compose', file), 'utf8'));
+  return new Map(
+    texts.flatMap((text) =>
+      [...text.matchAll(/^ +(\w+__\w+): "?([^"\n]+)"?$/gm)].map(
+        ([, name = '', value = '']) => [name, value.replace(/\$\{\w+:\?\}/, 'secret')] as const,
+      ),
+    ),
+  );
+}
+
 test('the nodes of the compose file differ by their name alone, and their settings are accepted', async (t) => {
   const text = readFileSync('deploy/compose/compose.yaml', 'utf8');
-  const settings = new Map(
-    [...text.matchAll(/^ +(\w+__\w+): "?([^"\n]+)"?$/gm)].map(([, name = '', value = '']) => [
-      name,
-      value.replace(/\$\{\w+:\?\}/, 'secret'),
-    ]),
-  );
+  const settings = composeSettings('compose.yaml');
   t.deepEqual(text.match(/(?<=Runtime__NodeName: ).*/g), ['node-1', 'node-2']);
   t.is(settings.get('Runtime__Store'), 'postgres');
   const { code, out, err } = await run(freshFolder(), ['check-config'], {
@@ -75,6 +83,23 @@ test('the nodes of the compose file differ by their name alone, and their settin
   const balancer = readFileSync('deploy/compose/haproxy.cfg', 'utf8');
   for (const port of [8080, 8090])
     for (const node of ['node-1', 'node-2']) t.true(balancer.includes(`server ${node} ${node}:${port}\n`));
+});
+
+test('the compose file with a bucket shares no folder to write, and its settings are accepted', async (t) => {
+  const text = readFileSync('deploy/compose/compose.objects.yaml', 'utf8');
+  const { code, out, err } = await run(freshFolder(), ['check-config'], {
+    NODE_ENV: 'production',
+    ...Object.fromEntries(composeSettings('compose.yaml', 'compose.objects.yaml')),
+  });
+  t.is(code, 0, err);
+  t.is(err, '');
+  t.regex(out, /Storage:Objects:Kind +S3/);
+  t.regex(out, /Storage:KeysPath +\/var\/lib\/first\/keys/);
+  t.false(out.includes('secret'));
+  t.true(text.includes(`PACKAGES: "${S3_PACKAGE}"`));
+  t.deepEqual(text.match(/(?<= - )\w+(?=:\/var\/lib\/(?:sealwright|first)\b.*)/g), ['second', 'files']);
+  t.regex(text, /- files:\/var\/lib\/first:ro\n/);
+  for (const [, bucket] of text.matchAll(/Bucket: (\w+)/g)) t.true(text.includes(`:/data/${bucket}\n`));
 });
 
 test('the balancer accepts its configuration', (t) => {
