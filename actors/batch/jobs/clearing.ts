@@ -10,6 +10,7 @@ import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { isInBucket } from '../objects/bucket-originals.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
 import { recordProcessedPath } from './processed-paths.ts';
 import { holdsUploadKey } from './upload-keys.ts';
@@ -105,7 +106,16 @@ async function clearCandidate(runtime: BatchRuntime, id: JobId): Promise<ClearCa
   // A client that is unsure whether its upload arrived may still repeat it.
   const isBusy = context.untidy || context.webhooksPending === true;
   if (isBusy || holdsUploadKey(context, clock.now())) return { id, may: 'stay' };
-  if (!isClosed(job) || (await stampOfOriginal(context.originalPath, runtime)) === undefined)
-    return { id, may: 'go' };
+  if (!isClosed(job) || !(await mayBeLeft(context.originalPath, runtime))) return { id, may: 'go' };
   return { id, may: 'go', remember: { pathKey: context.pathKey, stamp: fileStampOf(context) } };
+}
+
+/** True also for an original whose bucket cannot be asked, or is no input now: it may be one again. */
+async function mayBeLeft(originalPath: string, runtime: BatchRuntime): Promise<boolean> {
+  if (!isInBucket(originalPath)) return (await stampOfOriginal(originalPath, runtime)) !== undefined;
+  if (runtime.originals === undefined) return true;
+  return runtime.originals.stampOf(originalPath).then(
+    (stamp) => stamp !== undefined,
+    () => true,
+  );
 }

@@ -353,6 +353,29 @@ onBucket('refusals in a row fail a job, and an outage begins their count anew', 
   await fails('input.unreadable', false);
 });
 
+onBucket(
+  'jobs are cleared while their bucket refuses, and their objects are not taken again',
+  async (t, bucket) => {
+    const link = await between(t, bucket.options.endpoint);
+    await bucket.put('in/a.pdf', 'not a PDF');
+    const fixture = await watching(t, bucket, link);
+    await fixture.reach('Failed', 1);
+    link.interfere = ({ url = '' }, response) => {
+      if (!url.includes('/in/a.pdf')) return undefined;
+      response.writeHead(403).end();
+      return 'taken';
+    };
+    // Its files may have to be put aside first.
+    await reached(async () => (await fixture.batch.bulk.clear()).deleted === 1);
+    t.is(fixture.batch.count(), 0);
+    await fixture.close();
+    const again = await watching(t, bucket, { root: fixture.layout.root });
+    await bucket.put('in/b.txt', 'good');
+    await again.reach('Completed', 1);
+    t.is(again.batch.count(), 1);
+  },
+);
+
 onBucket('a kill between the output and the removal of the object leaves one output', async (t, bucket) => {
   const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
   const root = await temporaryRoot(t);
