@@ -92,7 +92,9 @@ async function removeFromBucket(
       `Remove ${originalPath}; Storage:Inputs names no bucket any more.`,
     );
   try {
-    return { type: 'TIDIED', diverged: (await originals.remove(originalPath, input.etag)) === 'changed' };
+    const { etag, mtimeMs } = input;
+    const outcome = await originals.remove(originalPath, { etag, mtimeMs });
+    return { type: 'TIDIED', diverged: outcome === 'changed' };
   } catch (error) {
     const { code, message } = describeFailure(error);
     if (code !== 'input.unreadable' || isRetryable(error)) throw error;

@@ -102,10 +102,13 @@ export class BucketOriginals {
    * `changed`: the object is not the one that was signed, and stays.
    * @throws {Fatal} `input.unreadable` after refusals in a row; {Retryable} as `withCopy`
    */
-  remove(originalPath: string, etag: string): Promise<'removed' | 'gone' | 'changed'> {
+  remove(
+    originalPath: string,
+    { etag, mtimeMs }: { readonly etag: string; readonly mtimeMs: number },
+  ): Promise<'removed' | 'gone' | 'changed'> {
     const { bucket, key } = placeOf(originalPath);
     return this.#unlessRefused(originalPath, MAX_REFUSED_REMOVALS, () =>
-      this.buckets.remove(bucket, key, etag),
+      this.buckets.remove(bucket, key, { etag, modifiedAt: mtimeMs }),
     );
   }
 

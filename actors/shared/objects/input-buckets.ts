@@ -127,17 +127,20 @@ export class InputBuckets {
     );
   }
 
-  /** Removes an object that is still the same. */
-  async remove(Bucket: string, key: string, etag: string): Promise<'removed' | 'gone' | 'changed'> {
-    if (this.#removesOnCondition !== true) {
-      const found = await this.head(Bucket, key);
-      if (found === undefined) return 'gone';
-      if (found.etag !== etag) return 'changed';
-    }
-    this.#removesOnCondition ??= await this.#learnCondition(Bucket, key);
-    if (this.#removesOnCondition) return this.#removeIf(Bucket, key, etag);
-    await this.#removeIf(Bucket, key, undefined);
-    return 'removed';
+  /** Removes an object that is still the same version. */
+  async remove(
+    Bucket: string,
+    key: string,
+    { etag, modifiedAt }: Pick<BucketObject, 'etag' | 'modifiedAt'>,
+  ): Promise<'removed' | 'gone' | 'changed'> {
+    // The condition knows no time: the same bytes, put again, have the same tag.
+    const found = await this.head(Bucket, key);
+    if (found === undefined) return 'gone';
+    if (found.etag !== etag || found.modifiedAt !== modifiedAt) return 'changed';
+    if (this.#removesOnCondition !== undefined)
+      return this.#removeIf(Bucket, key, this.#removesOnCondition ? etag : undefined);
+    const asked = await this.#learnCondition(Bucket, key);
+    return asked === 'changed' ? this.#removeIf(Bucket, key, etag) : asked;
   }
 
   get #timeout(): number {
@@ -152,16 +155,17 @@ export class InputBuckets {
 
   /**
    * Asks to remove the object, which is to be removed, under a condition that is wrong. A server that does not know
-   * conditions removes it, as it would after a comparison.
+   * conditions removes it, as it would after a comparison. `gone` says nothing about conditions.
    */
-  async #learnCondition(Bucket: string, key: string): Promise<boolean> {
-    const isKnown = (await this.#removeIf(Bucket, key, '"00000000000000000000000000000000"')) === 'changed';
-    if (!isKnown)
+  async #learnCondition(Bucket: string, key: string): Promise<'removed' | 'gone' | 'changed'> {
+    const asked = await this.#removeIf(Bucket, key, '"00000000000000000000000000000000"');
+    if (asked !== 'gone') this.#removesOnCondition = asked === 'changed';
+    if (asked === 'removed')
       this.parts.log.warn(
         'The server of the input buckets removes without conditions: an object that is replaced within the moment of its removal is lost. Let other programs use new keys, or switch on versions in the bucket.',
         { Bucket },
       );
-    return isKnown;
+    return asked;
   }
 
   async #removeIf(

@@ -194,6 +194,29 @@ onBucket('an object that is replaced while its job runs stays, and is a new inpu
   t.is(outputs(fixture).length, 2);
 });
 
+onBucket('the same bytes, put again while their job runs, are a new input', async (t, bucket) => {
+  const link = await between(t, bucket.options.endpoint);
+  let isRead = false;
+  let isReplaced = false;
+  link.interfere = async ({ method, url = '' }) => {
+    if (!url.includes('/in/a.txt')) return undefined;
+    if (method === 'GET') isRead = true;
+    else if (isRead && !isReplaced) {
+      // The request before the removal.
+      isReplaced = true;
+      await bucket.put('in/a.txt', 'same');
+    }
+    return undefined;
+  };
+  await bucket.put('in/a.txt', 'same');
+  // The store tells times in whole seconds.
+  await systemClock.sleep(1_100);
+  const fixture = await watching(t, bucket, link);
+  await fixture.reach('Completed', 2);
+  await reached(async () => (await bucket.keys()).length === 0);
+  t.is(outputs(fixture).length, 2);
+});
+
 onBucket(
   'the object of a failed job stays and is left alone until a rescan, also after a start',
   async (t, bucket) => {
