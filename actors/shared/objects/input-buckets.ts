@@ -11,6 +11,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { type Clock, type Log, Retryable } from '@sealwright/runtime';
 import {
   type ClientError,
+  beginsAt,
   explained,
   loadSdk,
   makeClient,
@@ -121,6 +122,10 @@ export class InputBuckets {
     if (found.ETag !== etag) {
       body.destroy();
       return undefined;
+    }
+    if (!beginsAt(found, from)) {
+      body.destroy();
+      throw new Retryable('storage.unavailable', `bucket ${Bucket} sends no ranges`);
     }
     return withoutPauses(body, this.parts.clock, this.#timeout, (error) =>
       this.#failure(Bucket, 's3:GetObject', error),

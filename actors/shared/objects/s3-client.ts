@@ -35,6 +35,11 @@ export function statusOf(error: unknown): number | undefined {
   return (error as ClientError).$metadata?.httpStatusCode;
 }
 
+/** False for the whole file where a later part of it was asked for: a server may ignore ranges. */
+export function beginsAt({ ContentRange }: { readonly ContentRange?: string | undefined }, from: number) {
+  return from === 0 || ContentRange?.startsWith(`bytes ${from}-`) === true;
+}
+
 /** @throws {Fatal} `settings.no-package` */
 export async function loadSdk(): Promise<Sdk> {
   try {

@@ -21,6 +21,7 @@ import type {
 } from './object-store.ts';
 import { presignedLink } from './presign.ts';
 import {
+  beginsAt,
   type ClientError,
   explained,
   loadSdk,
@@ -148,6 +149,10 @@ class S3Objects implements ObjectStore {
     const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
     if (found === undefined) return undefined;
     const body = found.Body as Readable;
+    if (!beginsAt(found, range?.from ?? 0)) {
+      body.destroy();
+      throw new Retryable('storage.unavailable', `${this.location} sends no ranges`);
+    }
     const { clock, requestTimeout } = this.#parts;
     return withoutPauses(body, clock, requestTimeout, (error) => this.#unavailable('s3:GetObject', error));
   }
