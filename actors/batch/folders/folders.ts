@@ -196,7 +196,8 @@ export class Folder {
           Error: context.lastError,
         },
       );
-      await this.#watcher.stop();
+      // Not awaited: a watcher that stops waits for its offers, and this message may be of one of them.
+      void this.#watcher.stop();
     } catch (error) {
       log.warn('The state of an input folder could not be stored.', {
         Folder: this.options.name,

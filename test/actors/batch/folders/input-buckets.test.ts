@@ -239,6 +239,21 @@ onBucket(
   },
 );
 
+onBucket('a watcher that used up its budget does not hold the stop of the service', async (t, bucket) => {
+  const fixture = await watching(t, bucket);
+  const long = (name: string) => `in/${Array(4).fill('x'.repeat(220)).join('/')}/${name}.txt`;
+  const status = async () => (await fixture.batch.folders.list())[0];
+  for (const name of ['a', 'b']) {
+    await bucket.put(long(name), name);
+    // One after the other: failures of one burst count once.
+    await reached(async () => ((await status())?.processedCount ?? 0) >= (name === 'a' ? 1 : 2));
+  }
+  await reached(async () => (await status())?.status === 'Stopped');
+  const began = systemClock.elapsed();
+  await fixture.close();
+  t.true(systemClock.elapsed() - began < 2_000);
+});
+
 onBucket('faults of the server delay objects, and none is lost or signed twice', async (t, bucket) => {
   const link = await between(t, bucket.options.endpoint);
   let number = 0;
