@@ -5,7 +5,7 @@
  * Source: docs/decisions/0290-inputs-in-buckets.md.
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFailure, Fatal, type Ids, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
@@ -19,6 +19,8 @@ const SCHEME = 's3://';
 export const INPUT_COPIES_FOLDER = '.inputs';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Room that an object needs here, by its length: the copy and the signed file. */
+const FILES = 2;
 /** Attempts to read an object that its bucket refuses … */
 const MAX_REFUSED_READS = 5;
 /** … and to remove one. */
@@ -62,7 +64,7 @@ export class BucketOriginals {
   /**
    * Gives a copy of an original and its stamp to `use`, and removes it afterwards.
    * @throws {Fatal} `input.missing`, `input.unreadable` after refusals in a row; {Retryable} `input.unreadable`,
-   * `storage.unavailable`
+   * also where it has no room, `storage.unavailable`
    */
   async withCopy<Result>(
     originalPath: string,
@@ -150,11 +152,23 @@ export class BucketOriginals {
     return undefined;
   }
 
+  /** A disk that one object fills again and again would hold the jobs of all inputs. */
+  async #refuseWithoutRoom(originalPath: string, { length }: BucketObject): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#folder);
+    const free = bavail * bsize;
+    if (FILES * length <= free) return;
+    throw new Retryable(
+      'input.unreadable',
+      `${originalPath} has ${length} bytes; ${FILES} times as many are needed here, and ${free} are free.`,
+    );
+  }
+
   async #copy(originalPath: string, path: string): Promise<FileStamp> {
     const { bucket } = placeOf(originalPath);
     const object = await this.#head(originalPath);
     if (object === undefined)
       throw new Fatal('input.missing', `${originalPath} is no longer in its bucket: it was removed.`);
+    await this.#refuseWithoutRoom(originalPath, object);
     const { length } = object;
     const reader = new ObjectReader(length, async (from) => {
       const body = await this.buckets.get(bucket, object, from);
