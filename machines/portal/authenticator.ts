@@ -11,7 +11,7 @@
  *
  * Over is not stored: the actor ends, and the participant sets up another.
  *
- * Source: docs/decisions/0290-authenticator-apps-of-participants.md.
+ * Source: docs/decisions/0291-authenticator-apps-of-participants.md.
  */
 import { assign, setup } from 'xstate';
 import type { Millis, OrganizationId } from '../ids.ts';

@@ -2,7 +2,7 @@
  * Authenticator apps and passkeys of participants. One is set up with a signature and a code that was mailed: later codes,
  * and answers of the passkey, prove that this person returns.
  *
- * Source: docs/decisions/0290-authenticator-apps-of-participants.md.
+ * Source: docs/decisions/0291-authenticator-apps-of-participants.md.
  */
 import { actorKind, defineActor, durableIfAccepted } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';

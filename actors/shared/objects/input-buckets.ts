@@ -95,7 +95,10 @@ export class InputBuckets {
       if (key === undefined) return [];
       return [{ key, length: Size, modifiedAt: seconds(LastModified), etag: ETag }];
     });
-    return { objects, next: page.IsTruncated ? page.NextContinuationToken : undefined };
+    const following = page.IsTruncated ? page.NextContinuationToken : undefined;
+    if (following !== undefined && following === next)
+      throw new Retryable('storage.unavailable', `bucket ${Bucket} gives the same page again`);
+    return { objects, next: following };
   }
 
   /** Undefined when there is no such object. */

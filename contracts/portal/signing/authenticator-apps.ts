@@ -1,4 +1,4 @@
-/** Authenticator apps and passkeys of participants. Source: docs/decisions/0290-authenticator-apps-of-participants.md. */
+/** Authenticator apps and passkeys of participants. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
 import { z } from 'zod';
 import { maybeText, maybeUuid, members, shown, textUpTo, whole } from '../../fields.ts';
 import { actionId } from '../entities.ts';

@@ -1,4 +1,4 @@
-/** Passkeys of participants, in a browser with a virtual authenticator. Source: docs/decisions/0290-authenticator-apps-of-participants.md. */
+/** Passkeys of participants, in a browser with a virtual authenticator. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Codes of authenticator apps of participants. Source: docs/decisions/0290-authenticator-apps-of-participants.md. */
+/** Codes of authenticator apps of participants. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
 import test, { type ExecutionContext } from 'ava';
 import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts';
 import { partsOf, startRelay } from '../../../actors/portal/mail/relay.ts';
