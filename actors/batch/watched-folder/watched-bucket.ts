@@ -58,6 +58,8 @@ export function createBucketFiles(
   return ({ key, length, modifiedAt, etag }) => {
     if (length === 0 || key.endsWith('/') || !key.startsWith(prefix)) return 'ignored';
     const names = key.slice(prefix.length).split('/');
+    // Of a server that does not know the delimiter of the listing.
+    if (names.length > 1 && settings.recursive !== true) return 'ignored';
     if (names.some(isNoName)) return 'unusable';
     if (names.some(ignored)) return 'ignored';
     const fileName = names.pop() ?? '';
