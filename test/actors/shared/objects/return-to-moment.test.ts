@@ -1,10 +1,14 @@
 /** Return of an installation to a moment, by the steps of docs/how-to.md: log of the database, versions of the bucket. */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  ListObjectVersionsCommand,
+  PutBucketVersioningCommand,
+} from '@aws-sdk/client-s3';
 import test from 'ava';
 import pg from 'pg';
 import { run } from '../../../commands/program.ts';
@@ -125,9 +129,19 @@ test('database and bucket return to a moment, and the work of that moment goes o
   });
   await database.end();
   await service.kill();
+  // A removal that is tried again leaves a second marker.
+  const removed = await server.client().send(new ListObjectVersionsCommand({ Bucket: bucket.bucket }));
+  t.truthy(removed.DeleteMarkers?.length, 'the input of the queued job');
+  for (const { Key, IsLatest } of removed.DeleteMarkers ?? [])
+    if (IsLatest) await server.client().send(new DeleteObjectCommand({ Bucket: bucket.bucket, Key }));
   await old.stop('immediate');
 
-  await shell(steps.restore.replace('2026-11-22 10:00:00+00', moment.replace('T', ' ').replace('Z', '+00')));
+  const base = readdirSync(backup ?? '').find((name) => name.startsWith('base-')) ?? '';
+  await shell(
+    steps.restore
+      .replace('base-2026-11-22', base)
+      .replace('2026-11-22 10:00:00+00', moment.replace('T', ' ').replace('Z', '+00')),
+  );
   const restored = await startServer({ restored: join(place, 'restored') });
   if (restored === undefined) return t.fail();
   t.teardown(() => restored.remove());
