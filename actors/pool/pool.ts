@@ -141,7 +141,7 @@ const HEAP_MIB = 1024;
 /**
  * Tasks per batch: large enough to amortize the hand-over, small enough that a slow task delays few others. A batch is
  * answered as one, so its jobs share steps in one transaction, syncs and the next claim: a free thread takes up to two
- * shares of them while others are busy. People wait for the other tasks.
+ * shares of them while others are busy, if their files are small. People wait for the other tasks.
  */
 const BATCH_SIZE = { job: 16, portal: 8 };
 
@@ -206,6 +206,7 @@ export class SigningPool {
         partition,
         deadlineMs: deadlineOf(task, scope, this.#deadline),
         since: this.#clock.elapsed(),
+        bytes: scope.bytes ?? 0,
         isSuspect: false,
         answer: (answer) => {
           this.#count(waiting, answer);

@@ -243,6 +243,8 @@ export interface Waiting {
   readonly deadlineMs: number;
   /** Monotonic time of the request, milliseconds. */
   readonly since: number;
+  /** Size of its file; 0 where unknown. */
+  readonly bytes: number;
   /** True: its batch was lost with a thread, and this task may be the cause. */
   isSuspect: boolean;
   readonly answer: (answer: PoolReply) => void;
@@ -256,6 +258,22 @@ export interface TaskShares {
   readonly ofAll: number;
   /** One of the threads that are free now. */
   readonly ofFree: number;
+}
+
+/** Tasks of a batch, at most, whose files have more than `LIGHT_BYTES` together. */
+const HEAVY_BATCH = 8;
+
+/** Files that take some 100 ms together. A batch of larger ones would keep one thread for seconds while another is idle. */
+const LIGHT_BYTES = 1 << 20;
+
+/** Number of the first tasks, at most `most`, that one thread takes. @param share of all threads in the waiting tasks */
+function lightEnough(items: readonly Waiting[], most: number, share: number): number {
+  let bytes = 0;
+  for (const [taken, item] of items.slice(0, most).entries()) {
+    bytes += item.bytes;
+    if (taken >= Math.min(share, HEAVY_BATCH) && bytes > LIGHT_BYTES) return taken;
+  }
+  return most;
 }
 
 export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' | 'isWarmedUp'> {
@@ -371,7 +389,11 @@ export class WorkerGroup {
         if (suspect === 0) return 1;
         const [first] = items;
         if (first === undefined) return 0;
-        return Math.min(this.#options.batchSize(first.task, shares), suspect < 0 ? items.length : suspect);
+        const most = Math.min(
+          this.#options.batchSize(first.task, shares),
+          suspect < 0 ? items.length : suspect,
+        );
+        return lightEnough(items, most, shares.ofAll);
       });
       if (taken === undefined) return;
       void this.#work(thread, taken.partition, taken.items);

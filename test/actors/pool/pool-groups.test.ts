@@ -188,6 +188,26 @@ test('a free thread takes the jobs of two threads while the other one is busy', 
   t.is(pool.stalled().length, 1 + 8);
 });
 
+test('a free thread takes its own share alone of jobs with larger files, and at most 8 of them', async (t) => {
+  for (const [others, taken] of [
+    [7, 4],
+    [39, 8],
+  ] as const) {
+    const { pool, hold, pass } = await poolFixture(t, 2);
+    const { begun } = hold('', 10);
+    await begun();
+    const next = hold('', 10);
+    for (let n = 0; n < others; n += 1)
+      void pool.run(
+        { task: 'stage', jobId: `job-${n}`, fileName: 'a.txt', originalPath: 'missing.txt' },
+        { bytes: 1 << 20 },
+      );
+    await next.begun();
+    pass(226_000);
+    t.is(pool.stalled().length, 1 + taken);
+  }
+});
+
 test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
   const { layout } = await batchFixture(t, { start: false, watch: false });
   const rounds = roundsOf(3, 12, 100);
