@@ -58,14 +58,13 @@ if (server === undefined) {
   console.error('PostgreSQL 15 or newer is missing. On Debian: apt-get install -y postgresql');
   process.exit(3);
 }
+/** Tasks that end what was started, the last one first. */
+const tasks = [() => server.remove()];
 const pooler =
   process.env.SEALWRIGHT_POOLER === '1' ? await startPooler(server, ['default_pool_size = 40']) : undefined;
-if (process.env.SEALWRIGHT_POOLER === '1' && pooler === undefined) {
-  console.error('pgbouncer is missing. On Debian: apt-get install -y pgbouncer');
-  process.exit(3);
-}
-/** Tasks that end the server of buckets. */
-const tasks = [];
+if (pooler) tasks.push(() => pooler.remove());
+else if (process.env.SEALWRIGHT_POOLER === '1')
+  await giveUp('pgbouncer is missing. On Debian: apt-get install -y pgbouncer');
 const bucket = process.env.SEALWRIGHT_BUCKET === '1' ? await startBucket() : undefined;
 const { url } = pooler ?? server;
 const ava = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
@@ -83,24 +82,30 @@ const child = spawn(
 // The server ends after the tests, also when they are interrupted.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const code = await new Promise((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
-for (const task of tasks.reverse()) await task();
-await pooler?.remove();
-await server.remove();
+await endAll();
 process.exit(code);
 
+async function endAll() {
+  for (const task of tasks.reverse()) await task();
+}
+
+async function giveUp(reason) {
+  if (reason) console.error(reason);
+  await endAll();
+  process.exit(3);
+}
+
 async function startBucket() {
-  if (!hasNodes) {
-    console.error(
+  if (!hasNodes)
+    await giveUp(
       'SEALWRIGHT_BUCKET=1 needs SEALWRIGHT_NODES=3: suites in the process of the test have no bucket.',
     );
-    process.exit(3);
-  }
   const found = await startRadosgw({
     teardown: (task) => tasks.push(task),
     log: console.error,
     pass() {},
     fail: console.error,
   });
-  if (found === undefined) process.exit(3);
+  if (found === undefined) await giveUp();
   return found.bucket();
 }

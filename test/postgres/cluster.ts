@@ -204,14 +204,19 @@ export interface Pooler {
 }
 
 /**
- * Starts a pooler of transactions before a server; undefined where pgbouncer is not installed.
+ * Starts a pooler of transactions before a server; undefined where pgbouncer is not installed, which fails when
+ * SEALWRIGHT_REQUIRE_TOOLS=1.
  * @param lines of its configuration, besides the addresses
  */
 export async function startPooler(
   server: Cluster,
   lines: readonly string[] = [],
 ): Promise<Pooler | undefined> {
-  if (!existsSync(POOLER)) return undefined;
+  if (!existsSync(POOLER)) {
+    if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1')
+      throw new Error(`Missing: ${POOLER} (package pgbouncer).`);
+    return undefined;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-pooler-'));
   const port = await freePort();
   const file = join(folder, 'pooler.ini');
