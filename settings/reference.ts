@@ -21,9 +21,6 @@ Development. Everything is read once, at start; \`sealwright check-config\` show
 
 A configured list replaces the default list as a whole; between sources, lists are merged index by index.
 
-An unknown key on the command line, or inside a signing profile, refuses the start and names the nearest known one; in a file or a
-variable, which another version may read too, it is warned of.
-
 Secrets belong into the environment or into a file that only the service reads. Every user of a machine sees the command
 lines on it, so a secret given there is warned of at start.
 `;

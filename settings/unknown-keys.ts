@@ -1,9 +1,9 @@
 /**
- * Warnings about unknown keys. On the command line, where someone just typed them, and inside a signing profile, which would sign otherwise than it was meant to,
- * they refuse the start; files and variables may be those of another version. Their values are never repeated: a misspelt name may hide a secret.
+ * Warnings about unknown keys; inside a signing profile they refuse the start, since the profile would sign otherwise than
+ * it was meant to. Their values are never repeated: a misspelt name may hide a secret.
  */
 import type { Fault, Warning } from './report.ts';
-import { COMMAND_LINE, type RawEntry } from './sources.ts';
+import type { RawEntry } from './sources.ts';
 
 /**
  * Keys that existing configuration files may hold and that this version does not read. They are distinguished from
@@ -67,13 +67,11 @@ export function unknownKeys(
   return { faults, warnings };
 }
 
-function refusal({ key, origin }: RawEntry, names: readonly string[]): string | undefined {
+function refusal({ key }: RawEntry, names: readonly string[]): string | undefined {
   if (/:pkcs11:pin$/i.test(key))
     return 'must not be in the configuration. Put the PIN into an environment variable and name that variable in Pkcs11:PinEnvVar';
-  if (isUnusedKey(key)) return undefined;
-  if (/^signing:profiles:/i.test(key))
-    return `is not a known key of a signing profile${suggestion(key, names)}`;
-  return origin === COMMAND_LINE ? `is not a known key${suggestion(key, names)}` : undefined;
+  if (!/^signing:profiles:/i.test(key) || isUnusedKey(key)) return undefined;
+  return `is not a known key of a signing profile${suggestion(key, names)}`;
 }
 
 function unreadKeyWarning({ key, origin }: RawEntry, names: readonly string[]): string {
