@@ -17,6 +17,13 @@ const CHALLENGE_LIFETIME_MS = 10 * 60_000;
 const ALGORITHMS = [-8, -7, -257];
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 
+/** Loaded with the first answer. */
+const LIBRARY = {
+  server: () => import('@simplewebauthn/server'),
+  helpers: () => import('@simplewebauthn/server/helpers'),
+};
+type Helpers = Awaited<ReturnType<typeof LIBRARY.helpers>>;
+
 /** Descriptor of a known passkey. */
 interface KnownPasskey {
   readonly type: 'public-key';
@@ -48,6 +55,7 @@ export class PasskeyCeremonies {
     private readonly box: SecretBox,
     /** `Portal:PublicUrl`: passkeys belong to its host. */
     private readonly publicUrl: () => string,
+    private readonly library: typeof LIBRARY = LIBRARY,
   ) {}
 
   /** Undefined where browsers have no passkeys: the public address is a number, or not encrypted. */
@@ -98,9 +106,11 @@ export class PasskeyCeremonies {
     if (response === undefined || party === undefined || challenge === undefined) return undefined;
     const { transports, ...parts } = response.response;
     const known = TRANSPORTS.filter((one) => transports.includes(one));
+    // Not in the `try`: a module that cannot be loaded is a fault of the service, and no wrong answer.
+    const { verifyRegistrationResponse } = await this.library.server();
+    const helpers = await this.library.helpers();
     try {
-      const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
-      const attestationObject = await withoutStatement(parts.attestationObject);
+      const attestationObject = withoutStatement(helpers, parts.attestationObject);
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: { ...response, response: { ...parts, attestationObject }, clientExtensionResults: {} },
         expectedChallenge: challenge.text,
@@ -132,8 +142,8 @@ export class PasskeyCeremonies {
     if (response === undefined || party === undefined) return undefined;
     if (passkey === undefined || challenge === undefined) return undefined;
     const { userHandle, ...parts } = response.response;
+    const { verifyAuthenticationResponse } = await this.library.server();
     try {
-      const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { ...response, response: parts, clientExtensionResults: {} },
         expectedChallenge: challenge.text,
@@ -194,8 +204,7 @@ export class PasskeyCeremonies {
  * The attestation object without a statement: none is asked for, so none is judged. The check of some loads lists of
  * revoked certificates from addresses that the certificate of the sender names.
  */
-async function withoutStatement(given: string): Promise<string> {
-  const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');
+function withoutStatement({ decodeAttestationObject, isoCBOR }: Helpers, given: string): string {
   const authData = decodeAttestationObject(new Uint8Array(Buffer.from(given, 'base64url'))).get('authData');
   const none = new Map<string, string | Uint8Array | Map<string, never>>([
     ['fmt', 'none'],

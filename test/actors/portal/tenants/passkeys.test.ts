@@ -114,6 +114,17 @@ test('the statement of an authenticator about itself is not judged, so it leads 
   t.like(await ceremonies.created('u', created(asked(), 'apple', 'a163783563814100')), known);
 });
 
+test('a check that cannot be loaded is a fault, and no wrong answer', async (t) => {
+  const box = new SecretBox(Buffer.alloc(32, 1), systemIds);
+  const missing = () => Promise.reject<never>(new Error('There is no such module.'));
+  const broken = { server: missing, helpers: missing };
+  const ceremonies = new PasskeyCeremonies(new SimulatedClock(), box, () => ORIGIN, broken);
+  const made = ceremonies.creation('u', { id: 'u-1', email: 'a@example.org' }, [])?.challenge ?? '';
+  await t.throwsAsync(ceremonies.created('u', created(made, 'none', 'a0')), { message: /no such module/ });
+  const challenge = ceremonies.request('u', [passkey])?.challenge ?? '';
+  await t.throwsAsync(ceremonies.proof('u', answer({ challenge }), [passkey]), { message: /no such module/ });
+});
+
 test('passkeys need a public address with a name, and encryption', (t) => {
   const box = new SecretBox(Buffer.alloc(32, 1), systemIds);
   const id = (url: string) =>
