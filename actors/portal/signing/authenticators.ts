@@ -24,6 +24,7 @@ export const AUTHENTICATOR = actorKind<typeof authenticatorMachine>('authenticat
 export const authenticatorDefinition = defineActor(AUTHENTICATOR, {
   machine: authenticatorMachine,
   version: 1,
+  secrets: ['totp', 'recovery', 'sha256'],
   ends: ({ state }) => state === 'Over',
 });
 

@@ -116,6 +116,12 @@ test('an app is set up with a mailed code, each code is good once, also after a 
   t.is(await first.sign({ emailCode, otpCode: '1', otpEnrolment }), 'InvalidAuthenticationCode');
   const used = codeAt(secret, -1);
   t.is(await first.sign({ emailCode, otpCode: used, otpEnrolment }), 200);
+  // Operators see that there is one, and nothing of it.
+  const list = await (await before.service.fetch('/api/actors?kind=authenticator')).json();
+  const [{ id = '' } = {}] = (list as { items: { id?: string }[] }).items;
+  const seen = await (await before.service.fetch(`/api/actors/authenticator/${id}`)).text();
+  t.regex(seen, /"since":/);
+  t.notRegex(seen, /"totp":"(?!\(hidden\))/);
   await before.service.kill();
 
   const { acme: again, organization } = await portal.program();
