@@ -227,6 +227,17 @@ function withFactor(user: UserContext, secondFactor: SecondFactor | undefined): 
   return { secondFactor, sessions };
 }
 
+/** The reset of the second factor, which others may have: proofs by it count no more. */
+function withoutFactor({ sessions = [] }: UserContext): Partial<UserContext> {
+  const unproven = sessions.map(({ factor: _, provenAt: _at, ...session }) => session);
+  return { secondFactor: undefined, sessions: unproven };
+}
+
+/** True for a link that a passkey made which the user does not have any more. */
+function isOfLostPasskey({ secondFactor }: UserContext, { passkey }: SignInLink): boolean {
+  return passkey !== undefined && !secondFactor?.passkeys?.some(({ id }) => id === passkey);
+}
+
 /** The unused links with one more, which replaces the oldest of too many. */
 function withLink({ signInLinks }: UserContext, link: SignInLink, at: Millis): readonly SignInLink[] {
   return [...unexpired(signInLinks, at), link].slice(-MAX_SIGN_IN_LINKS);
@@ -392,6 +403,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       const links = unexpired(user.signInLinks, at);
       const link = links.find(({ id, use }) => id === linkId && use !== 'confirm');
       if (link === undefined || !mayEnterBy(link, session.organizationId)) return undefined;
+      if (isOfLostPasskey(user, link)) return undefined;
       const role = roleIn(user, session.organizationId);
       if (role === undefined) return undefined;
       return {
@@ -493,7 +505,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       };
     },
     RESET_FACTOR: (user) =>
-      user.secondFactor && { context: withFactor(user, undefined), note: 'Second factor reset.' },
+      user.secondFactor && { context: withoutFactor(user), note: 'Second factor reset.' },
     SIGN_OUT_AT_PROVIDER: (user, { identity, session, organizationId, at }) => {
       if (!user.identities?.some((one) => isSameIdentity(one, identity))) return undefined;
       const sessions = unexpired(user.sessions, at);

@@ -173,7 +173,7 @@ test('a passkey of an earlier address, or of a provider, signs in to no organiza
   const added = say(input, 'ADD_PASSKEY', { ...events['ADD_PASSKEY'], proves: 'aa' });
   t.deepEqual(passkeysOf(added.context)[0]?.alone, ['o-1'], 'in a session of a provider');
   const both = {
-    ...input,
+    ...withPasskey,
     memberships: ['o-1', 'o-2'].map((organizationId) => ({ organizationId, accessProfile: ACCESS })),
     signInLinks: [{ id: 'l-1', expiresAt: 100, passkey: 'k-1', organizations: ['o-1'] }],
   };
@@ -190,6 +190,24 @@ test('a passkey of an earlier address, or of a provider, signs in to no organiza
     ...{ ...events['ADD_PASSKEY'], proves: 'bb' },
   });
   t.is(passkeysOf(mailed.context)[0]?.alone, undefined, 'a mailed link proves the address');
+});
+
+test('a proof by a second factor, and a link that it made, do not outlive its reset', (t) => {
+  const proven = say(withFactor, 'PROVE_FACTOR', { proof: { counter: 8 }, proves: 'aa' });
+  const sessionsOf = (context: object) => (context as { sessions: readonly object[] }).sessions;
+  t.like(sessionsOf(proven.context)[0], { factor: true, provenAt: 9 });
+  const [session] = sessionsOf(say(proven.context, 'RESET_FACTOR', {}).context);
+  t.like(session, { sha256: 'aa' });
+  t.false('factor' in (session ?? {}) || 'provenAt' in (session ?? {}));
+  const signInLinks = [{ id: 'l-1', expiresAt: 100, passkey: 'k-1' }];
+  const signIn = { linkId: 'l-1', session: SESSION };
+  const asked = { ...withPasskey, signInLinks };
+  t.true(say(asked, 'SIGN_IN', signIn).accepted);
+  for (const [type, event] of [
+    ['RESET_FACTOR', {}],
+    ['REMOVE_PASSKEY', { passkey: 'k-1' }],
+  ] as const)
+    t.false(say(say(asked, type, event).context, 'SIGN_IN', signIn).accepted, type);
 });
 
 test('an identity at a provider counts for the address at which it was confirmed', (t) => {
