@@ -44,6 +44,7 @@ const CHANGES_OF_IDENTITY = [
   '/organization/second-factor',
   '/account/second-factor',
   '/api/organizations/users',
+  '/api/documents/authenticator-app-reset',
 ];
 /** Those below them that do not, or that ask for a code themselves. */
 const WITHOUT_PROOF = new Set([

@@ -72,8 +72,7 @@ export const resetAuthenticatorApp = operation({
   summary: 'Removes the authenticator app and the passkeys of a participant, who lost them.',
   description:
     'The participant sets up others with later signatures and a mailed code. It holds for all documents of the organization. `FlowActionNotFound`: no pending action of this id requires a confirmation, or the participant has none.',
-  scope: 'Sign',
-  folderKeys: true,
+  scope: 'Administer',
   body: members({
     flowActionId: actionId,
     userId: maybeUuid.describe('Person of a rule.'),

@@ -37,7 +37,6 @@ test('requests that sign or allow signing need the scope Sign, and only requests
       .map(({ method, path }) => `${method} ${path}`)
       .sort();
   t.deepEqual(named('Sign'), [
-    'POST /api/documents/authenticator-app-reset',
     'POST /api/documents/keys/{key}/approval',
     'POST /api/documents/keys/{key}/electronic-signature',
     'POST /api/documents/keys/{key}/email-authentication-code',
@@ -65,13 +64,15 @@ test('requests that sign or allow signing need the scope Sign, and only requests
   );
   const ofOrganizations = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
   const ofGrants = /^\/api\/folders\/\{id\}\/grants$/;
+  // It weakens what protects the documents of the whole organization.
+  const ofFactors = /^\/api\/documents\/authenticator-app-reset$/;
   for (const route of routes.filter(({ path }) => path.startsWith('/api/'))) {
     const { method, path, auth, scope = '' } = route;
     const name = `${method} ${path}`;
     if (method === 'GET') t.is(scope, 'Read', name);
     t.is(
       scope === 'Administer',
-      method !== 'GET' && (ofOrganizations.test(path) || ofGrants.test(path)),
+      method !== 'GET' && [ofOrganizations, ofGrants, ofFactors].some((one) => one.test(path)),
       name,
     );
     // Senders have a session, and the scopes Read and Create.

@@ -25,6 +25,7 @@ const PROVEN = [
   'POST /organization/users/{userId}/removal',
   'POST /organization/users/{userId}/role',
   'POST /organization/users/{userId}/second-factor',
+  'POST /api/documents/authenticator-app-reset',
   'POST /api/organizations/users',
   'DELETE /api/organizations/users/{userId}',
 ];

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts';
 import { partsOf, startRelay } from '../../../actors/portal/mail/relay.ts';
-import { type Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 
 const QUIET = { disablePendingActionNotifications: true };
@@ -145,7 +145,7 @@ test('an app is set up with a mailed code, each code is good once, also after a 
 
 test('wrong codes lock an app over all documents, and a reset by the organization of the app alone ends it', async (t) => {
   const portal = await start(t);
-  const { acme, organization } = await portal.program();
+  const { acme, organization, administrator, url } = await portal.program();
   const ana = await enrolled(acme, portal, 'Ana');
   t.is(ana.answer, 200);
   const ben = await enrolled(acme, portal, 'Ben');
@@ -168,7 +168,16 @@ test('wrong codes lock an app over all documents, and a reset by the organizatio
 
   const flowActionId = await flowActionOf(acme, last.id);
   const reset = (client: Client) => client.send('/api/documents/authenticator-app-reset', { flowActionId });
-  t.is((await reset(await organization('Other'))).status, 422);
+  const other = await organization('Other');
+  t.is((await reset(other)).status, 422);
+  // What only signs, or reaches some folders, must not take away what protects all documents.
+  const path = `/api/admin/organizations/${other.organizationId}/applications`;
+  const { id } = await administrator.post<{ id: string }>(path, { name: 'Limited' });
+  const { id: folder } = await other.post<{ id: string }>('/api/folders', { name: 'F' });
+  for (const limits of [{ scopes: ['read', 'create', 'sign'] }, { folderIds: [folder] }]) {
+    const { key } = await administrator.post<{ key: string }>(`${path}/${id}/keys`, limits);
+    t.is((await reset(new Client(url, key))).status, 403);
+  }
   t.is((await reset(acme)).status, 200);
   t.is((await reset(acme)).status, 422, 'there is none now');
   t.is(await last.sign({ otpCode: codeAt(ana.secret, 0) }), 'InvalidAuthenticationCode');
