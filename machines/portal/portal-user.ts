@@ -311,9 +311,12 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
   created: 'Registered.',
   tells: endLines,
   changes: {
-    DESCRIBE: (user, { profile, subject }) => {
-      const memberships = user.memberships.map(({ profile: _, ...membership }) => membership);
+    DESCRIBE: (user, { profile, subject, at }) => {
       const isSameAddress = profile.email.toLowerCase() === user.email.toLowerCase();
+      const memberships = user.memberships.map(({ profile: _, ...membership }) => ({
+        ...membership,
+        ...(!isSameAddress && { endedAt: at }),
+      }));
       return {
         context: {
           ...profile,
@@ -355,7 +358,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
         profile,
         accessProfile: active ? access : NO_ACCESS,
         provisioned: { resource, active, access, revision: (revision ?? 0) + 1, changedAt: at },
-        ...(wasActive && !active && { endedAt: at }),
+        ...(((wasActive && !active) || !isSameAddress) && { endedAt: at }),
       };
       const what =
         before === undefined

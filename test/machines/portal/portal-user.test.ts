@@ -218,12 +218,14 @@ test('an identity at a provider counts for the address at which it was confirmed
     say(input, 'PROVISION', { organizationId: 'o-1', ...change }),
     say(input, 'DESCRIBE', { subject: 's', profile: other }),
   ]) {
+    t.like(context, { memberships: [{ endedAt: 9 }] }, 'sessions of the editor end, too');
     t.false(say(context, 'SIGN_IN_AT_PROVIDER', signIn).accepted);
     const asked = { ...(context as object), signInLinks: [{ id: 'l-9', expiresAt: 100, use: 'confirm' }] };
     t.true(say(asked, 'SIGN_IN_AT_PROVIDER', { ...signIn, linkId: 'l-9' }).accepted);
   }
   const same = say(input, 'DESCRIBE', { subject: 's', profile: { ...profile, name: 'Zoe' } });
   t.true(say(same.context, 'SIGN_IN_AT_PROVIDER', signIn).accepted);
+  t.like(same.context, { memberships: [{ endedAt: undefined }] });
 });
 
 test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {
