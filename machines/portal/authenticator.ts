@@ -3,7 +3,7 @@
  *
  * | from     | event         | to       | effects | when                                                    |
  * |----------|---------------|----------|---------|---------------------------------------------------------|
- * | Enrolled | PROVE         | Enrolled |         | not locked, and newer than the last code or challenge; wrong codes are counted |
+ * | Enrolled | PROVE         | Enrolled |         | not locked, and newer than the last code or challenge; wrong codes are counted, those beside a mailed code apart |
  * | Enrolled | ENROL         | Enrolled |         | there is no app                                         |
  * | Enrolled | ADD_PASSKEY   | Enrolled |         | up to ten; an unanswered challenge                      |
  * | Enrolled | RESET         | Over     |         |                                                         |
@@ -32,16 +32,27 @@ export interface AuthenticatorContext {
   /** Address whose mailbox was confirmed at the enrolment. */
   readonly email: string;
   readonly factor: SecondFactor;
+  /** Wrong codes beside a right mailed code: who has a link alone adds none, and so locks nobody out. Absent = none. */
+  readonly mailed?: Tries;
   /** Absent: with the factor. */
   readonly appSince?: Millis;
   /** Absent = none. */
   readonly usedChallenges?: readonly UsedChallenge[];
 }
 
+type Tries = Pick<SecondFactor, 'failures' | 'lockedUntil'>;
+
+const NO_TRIES: Tries = { failures: 0, lockedUntil: 0 };
+
 type Proof = Extract<FactorProof, { readonly counter: number }> | PasskeyProof | null;
 
 type AuthenticatorMessage = { readonly at: Millis } & (
-  | { readonly type: 'PROVE'; readonly proof: Proof }
+  | {
+      readonly type: 'PROVE';
+      readonly proof: Proof;
+      /** True: a mailed code was right, too. */
+      readonly isMailed?: boolean;
+    }
   | { readonly type: 'ENROL'; readonly totp: string; readonly counter: number }
   | { readonly type: 'ADD_PASSKEY'; readonly passkey: Passkey; readonly challenge: UsedChallenge }
   | { readonly type: 'RESET'; readonly by: string }
@@ -66,10 +77,14 @@ const forgetLater = machine.raise({ type: 'FORGET', at: 0 }, { id: 'forget', del
 /** Undefined: not accepted. */
 function proven(
   context: AuthenticatorContext,
-  { proof, at }: Pick<MessageOf<'PROVE'>, 'proof' | 'at'>,
+  { proof, isMailed, at }: Pick<MessageOf<'PROVE'>, 'proof' | 'isMailed' | 'at'>,
 ): Partial<AuthenticatorContext> | undefined {
-  const factor = afterProof(context.factor, proof, at);
-  if (factor === undefined || proof === null || !('passkey' in proof)) return factor && { factor };
+  const mailed = isMailed === true ? (context.mailed ?? NO_TRIES) : undefined;
+  const factor = afterProof({ ...context.factor, ...mailed }, proof, at);
+  if (factor === undefined) return undefined;
+  if (proof === null && mailed !== undefined)
+    return { mailed: { failures: factor.failures, lockedUntil: factor.lockedUntil } };
+  if (proof === null || !('passkey' in proof)) return { factor, ...(mailed && { mailed: NO_TRIES }) };
   const usedChallenges = withChallenge(context.usedChallenges, proof.challenge, at);
   return usedChallenges && { factor, usedChallenges };
 }

@@ -49,6 +49,11 @@ export class Authenticators {
     return (await this.#read(owner))?.factor.totp !== undefined;
   }
 
+  /** True: codes count beside a mailed one alone, since others were wrong too often. */
+  async isLocked(owner: Owner): Promise<boolean> {
+    return ((await this.#read(owner))?.factor.lockedUntil ?? 0) > this.runtime.clock.now();
+  }
+
   /** Undefined where browsers have no passkeys. */
   async passkeys(owner: Owner): Promise<{ readonly isKnown: boolean } | undefined> {
     if (this.ceremonies.request('', []) === undefined) return undefined;
@@ -111,9 +116,15 @@ export class Authenticators {
 
   /**
    * Takes a code; where there is no app, the one of `sealed` is set up. @returns when it was set up
+   * @param given `isMailed`: a mailed code was right, too. Wrong ones with and without it are counted apart, so that
+   * nobody who has a link alone locks the participant out.
    * Refusals: `InvalidAuthenticationCode`, also for a code that was used; `TooManyRequests` after too many wrong ones.
    */
-  async confirm(owner: Owner, code: string, sealed: string | undefined): Promise<Millis> {
+  async confirm(
+    owner: Owner,
+    code: string,
+    { sealed, isMailed }: { readonly sealed: string | undefined; readonly isMailed: boolean },
+  ): Promise<Millis> {
     const { system, clock } = this.runtime;
     const address = addressOf(owner);
     const { factor, appSince } = (await this.#read(owner)) ?? {};
@@ -121,11 +132,13 @@ export class Authenticators {
     const secret = Buffer.from(this.box.decrypt(factor.totp, placeOf(owner)), 'base64');
     const counter = verifyTotp(secret, code, seconds(clock.now()), factor.counter);
     const proof = counter === undefined ? null : { counter };
-    const sent = await durableIfAccepted(system.send(address, { type: 'PROVE', proof }));
+    const sent = await durableIfAccepted(system.send(address, { type: 'PROVE', proof, isMailed }));
     if (proof !== null && sent !== undefined) return appSince ?? factor.since;
-    const wait = ((await this.#read(owner))?.factor.lockedUntil ?? 0) - clock.now();
+    const now = await this.#read(owner);
+    const wait = ((isMailed ? now?.mailed : now?.factor)?.lockedUntil ?? 0) - clock.now();
     if (wait <= 0) throw new PortalRefusal('InvalidAuthenticationCode');
-    throw new PortalRefusal('TooManyRequests', 'Too many wrong codes of the authenticator app.', {
+    const remedy = isMailed ? '' : ' Beside a mailed code they count.';
+    throw new PortalRefusal('TooManyRequests', `Too many wrong codes of the authenticator app.${remedy}`, {
       retryAfterSeconds: Math.ceil(wait / 1000),
     });
   }

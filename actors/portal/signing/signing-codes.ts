@@ -142,7 +142,8 @@ export class SigningCodes {
       });
     let appSince: number | undefined;
     // That of the app is the last one: an app is set up only with the code that was mailed.
-    const enrolment = given.includes('Email') ? otpEnrolment : undefined;
+    const isMailed = given.includes('Email');
+    const app = { sealed: isMailed ? otpEnrolment : undefined, isMailed };
     /** The page has a field for each, and marks the wrong one. */
     const tried = async <Result>(channel: CodeKind | 'Passkey', check: () => Promise<Result>) => {
       try {
@@ -162,7 +163,7 @@ export class SigningCodes {
       const code = codes[channel] ?? '';
       if (channel !== 'AuthenticatorApp')
         await tried(channel, () => this.#check(holderOf(call, channel), code));
-      else appSince = await tried(channel, () => authenticators.confirm(ownerOf(call), code, enrolment));
+      else appSince = await tried(channel, () => authenticators.confirm(ownerOf(call), code, app));
     }
     const passkeySince = isByPasskey
       ? await tried('Passkey', () => authenticators.confirmByPasskey(ownerOf(call), stepOf(call), passkey))

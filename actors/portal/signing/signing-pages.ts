@@ -155,7 +155,11 @@ export class SigningPages {
     const { name } = context.organization;
     if (codes.includes('AuthenticatorApp') && !(await authenticators.has(owner)))
       return pageAction(named, codes, { enrolment: authenticators.enrolment(owner, name) });
-    const passkey = codes.includes('Email') ? await authenticators.passkeys(owner) : undefined;
+    const asksMail = codes.includes('Email');
+    // Others were wrong too often: beside a mailed code, that of the app counts all the same.
+    if (codes.includes('AuthenticatorApp') && !asksMail && (await authenticators.isLocked(owner)))
+      return pageAction(named, ['Email', ...codes], {});
+    const passkey = asksMail ? await authenticators.passkeys(owner) : undefined;
     return pageAction(named, codes, { ...(passkey !== undefined && { passkey }) });
   }
 

@@ -163,6 +163,14 @@ test('wrong codes lock an app over all documents, and a reset by the organizatio
     );
   const last = documents[5] ?? t.fail();
   t.is(await last.sign({ otpCode: codeAt(ana.secret, 0) }), 'TooManyRequests', 'the right code while locked');
+  // Whoever has a link alone locks nobody out: beside a mailed code, that of the app counts.
+  const shown = await open(acme, 'Ana');
+  t.true(shown.page.includes('id="email-code"'), 'the page asks for it');
+  const sent = portal.relay.taken.length;
+  t.is(await shown.call('email-authentication-code', {}), 200);
+  const emailCode = await portal.mailedCode('ana@example.org', sent);
+  t.is(await shown.sign({ emailCode, otpCode: wrongCode(ana.secret) }), 'InvalidAuthenticationCode');
+  t.is(await shown.sign({ emailCode, otpCode: codeAt(ana.secret, 0) }), 200);
   const bens = await open(acme, 'Ben');
   t.is(await bens.sign({ otpCode: codeAt(ben.secret, 0) }), 200, 'nobody else is locked');
 

@@ -1,0 +1,50 @@
+/** Authenticator apps and passkeys of participants. */
+import test from 'ava';
+import { authenticatorMachine } from '../../../machines/portal/authenticator.ts';
+import { attempt, declared, readTable } from '../table.ts';
+
+const factor = { totp: 'sealed', counter: 7, recovery: [], since: 1, failures: 0, lockedUntil: 0 };
+const enrolled = { organizationId: 'o-1', email: 'ana@example.org', factor };
+const { totp: _, ...withoutApp } = factor;
+const challenge = { sha256: 'c1', expiresAt: 100 };
+const events: Readonly<Record<string, object>> = {
+  PROVE: { proof: { counter: 8 } },
+  ENROL: { totp: 'sealed', counter: 8 },
+  ADD_PASSKEY: { passkey: { id: 'k-1', counter: 0 }, challenge },
+  RESET: { by: 'App' },
+  FORGET: {},
+};
+const say = (context: object, type: string, event: object = {}, at = 9, from = 'Enrolled') =>
+  attempt(authenticatorMachine, from, context, { type, at, ...events[type], ...event });
+
+test('the table of authenticators and their machine agree in every state and on every event', async (t) => {
+  const table = await readTable('machines/portal/authenticator.ts');
+  const { states, events: names } = declared(authenticatorMachine);
+  t.deepEqual([...names].sort(), Object.keys(events).sort());
+  for (const from of states)
+    for (const type of names) {
+      const context = type === 'ENROL' ? { ...enrolled, factor: withoutApp } : enrolled;
+      const row = table.find((one) => one.from === from && one.event === type);
+      const outcome = say(context, type, {}, 9, from);
+      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+      if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects]);
+    }
+});
+
+test('wrong codes lock those without a mailed code, and those beside one, each for itself', (t) => {
+  const right = { proof: { counter: 8 } };
+  const wrong = (context: object, isMailed: boolean) => {
+    let locked = context;
+    for (let count = 0; count < 5; count++) locked = say(locked, 'PROVE', { proof: null, isMailed }).context;
+    return locked;
+  };
+  const byLink = wrong(enrolled, false);
+  t.false(say(byLink, 'PROVE', right).accepted);
+  const mailed = say(byLink, 'PROVE', { ...right, isMailed: true });
+  t.true(mailed.accepted, 'nobody who has a link alone locks out who has the mailbox');
+  t.false(say(mailed.context, 'PROVE', { ...right, isMailed: true }).accepted, 'a code is good once');
+  const byMail = wrong(enrolled, true);
+  t.false(say(byMail, 'PROVE', { ...right, isMailed: true }).accepted, 'they are limited, too');
+  t.true(say(byMail, 'PROVE', right).accepted);
+  t.true(say(byMail, 'PROVE', { ...right, isMailed: true }, 9 + 60_000).accepted, 'later');
+});
