@@ -164,7 +164,7 @@ export type UserMessage = { readonly at: Millis; readonly by?: string | undefine
       readonly accessProfile: AccessProfile;
     } & EndsSessions)
   | { readonly type: 'ISSUE_LINK'; readonly link: SignInLink; readonly replacesOldest: boolean }
-  | { readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession }
+  | ({ readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession } & EndsSessions)
   | ({
       readonly type: 'SIGN_IN_AT_PROVIDER';
       readonly identity: UserIdentity;

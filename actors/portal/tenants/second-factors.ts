@@ -415,7 +415,7 @@ export class SecondFactors {
   }
 
   async #send(id: UserId, message: FactorMessage): Promise<boolean> {
-    const event = { ...message, by: `user ${id}` };
+    const event = { ...message, by: `user ${id}`, userId: id };
     return (
       (await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id }, event))) !== undefined
     );

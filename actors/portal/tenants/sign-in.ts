@@ -246,6 +246,7 @@ export class UserSignIn {
             ...(isPending && { pending: true as const }),
           },
           by: `user ${named.userId}`,
+          userId: named.userId,
         },
       ),
       () => new PortalRefusal('InvalidTicket'),

@@ -70,8 +70,14 @@ export function endLines(before: Holder, after: Holder, message: ChangeMessage):
       tell({ organizationId: one.organizationId, userId, sessionId: idOfSession(one), ...said }),
     );
   }
+  const stayed = openSessions(before, at).filter(({ sha256 }) => kept.has(sha256));
   const organizations = new Set(ended.map(({ organizationId }) => organizationId));
-  return [...organizations].map((organizationId) =>
-    tell({ organizationId, userId, action: 'SessionsEnded', sessionId: null, by: by ?? 'the service' }),
-  );
+  return [...organizations].flatMap((organizationId) => {
+    const isThere = (one: UserSession) => one.organizationId === organizationId;
+    // A new session ends the oldest of too many alone.
+    const ids = stayed.some(isThere) ? ended.filter(isThere).map(idOfSession) : [null];
+    return ids.map((sessionId) =>
+      tell({ organizationId, userId, action: 'SessionsEnded', sessionId, by: by ?? 'the service' }),
+    );
+  });
 }

@@ -146,6 +146,8 @@ interface WholeSession {
 
 /** Effect of a proof on sessions. */
 export interface ProvesSession {
+  /** Id of the person, for the log: a new session ends the oldest of too many. */
+  readonly userId?: string;
   readonly begins?: WholeSession;
   /** Id of the open session in which the person is proven. */
   readonly proves?: string;

@@ -5,6 +5,7 @@ import {
   portalUserMachine,
   USER_REMOVED,
 } from '../../../machines/portal/portal-user.ts';
+import { endLines } from '../../../machines/portal/user/session-ends.ts';
 import { GROUP_REMOVED, userGroupMachine } from '../../../machines/portal/user-group.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 
@@ -274,6 +275,20 @@ test('the step that ends sessions stores the lines for the log of the organizati
   for (const type of ['SIGN_OUT', 'END_SESSIONS', 'SIGN_OUT_AT_PROVIDER', 'LEAVE'])
     t.deepEqual(told(type), ['tell'], type);
   t.deepEqual(told('GRANT'), [], 'the same role ends nothing');
+});
+
+test('a new session ends the oldest of too many alone, and the log says which', (t) => {
+  const sessions = Array.from({ length: 10 }, (_, index) => ({ ...SESSION, sha256: `${index}`.repeat(64) }));
+  const full = { ...input, sessions };
+  for (const type of ['SIGN_IN', 'SIGN_IN_AT_PROVIDER']) {
+    const message = { type, at: 9, userId: 'u-1', ...events[type] };
+    const after = say(full, type, message);
+    t.deepEqual(after.effects, ['tell']);
+    const [line, ...more] = endLines(full as never, after.context, message);
+    const { data } = line?.event as unknown as { readonly data: object };
+    t.like(data, { action: 'SessionsEnded', sessionId: '0'.repeat(16) }, type);
+    t.deepEqual(more, []);
+  }
 });
 
 test('who is deactivated keeps the role for later, and gets it back from the identity service alone', (t) => {
