@@ -16,6 +16,7 @@ import type { SecretBox } from '../../shared/secret-box.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import type { AppEnrolment } from '../api/signing.ts';
 import { derivedId } from '../shared/effect-ids.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import { appContent, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
 import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from '../tenants/passkeys.ts';
 
@@ -162,11 +163,15 @@ export class Authenticators {
     return at;
   }
 
-  /** Removes app and passkeys: the participant sets up others. Refusals: `FlowActionNotFound` where there is none. */
+  /** Refusals: `FlowActionNotFound` where the participant has nothing to remove. */
+  async assertAny(owner: Owner): Promise<void> {
+    if ((await this.#read(owner)) === undefined) throw nothingToReset();
+  }
+
+  /** Removes app and passkeys: the participant sets up others. Refusals: those of `assertAny`. */
   async reset(tenant: Tenant, owner: Owner): Promise<void> {
     const sent = this.runtime.system.send(addressOf(owner), { type: 'RESET', by: callerName(tenant) });
-    if ((await durableIfAccepted(sent)) === undefined)
-      throw new PortalRefusal('FlowActionNotFound', 'The participant has no authenticator app or passkey.');
+    if ((await durableIfAccepted(sent)) === undefined) throw nothingToReset();
   }
 
   async #read(owner: Owner): Promise<AuthenticatorContext | undefined> {
@@ -188,7 +193,11 @@ export function appOwner(
   { organization }: Pick<DocumentContext, 'organization'>,
   { email }: Pick<Participant, 'email'>,
 ): Owner | undefined {
-  return email === null ? undefined : { organizationId: organization.id, email: email.toLowerCase() };
+  return email === null ? undefined : { organizationId: organization.id, email: addressKey(email) };
+}
+
+function nothingToReset(): PortalRefusal {
+  return new PortalRefusal('FlowActionNotFound', 'The participant has no authenticator app or passkey.');
 }
 
 function addressOf(owner: Owner) {

@@ -184,9 +184,15 @@ export class SigningCodes {
     return this.authenticators.passkeyOptions(ownerOf(call), stepOf(call), name);
   }
 
-  /** Refusals: `FlowActionNotFound`. */
-  async resetApp(call: SigningCall, tenant: Tenant): Promise<void> {
-    await this.authenticators.reset(tenant, ownerOf(call));
+  /**
+   * Refusals: `FlowActionNotFound`.
+   * @param onReset is called before, where there is something to reset
+   */
+  async resetApp(call: SigningCall, tenant: Tenant, onReset: () => Promise<void>): Promise<void> {
+    const owner = ownerOf(call);
+    await this.authenticators.assertAny(owner);
+    await onReset();
+    await this.authenticators.reset(tenant, owner);
   }
 
   async #send(
@@ -212,14 +218,15 @@ export class SigningCodes {
 
   /** Limits for all documents of an organization together: of each telephone, and of all. Refusals: `TooManyRequests`. */
   async #assertFewMessages({ message, document }: Omit<MailRequest, 'codeGeneration'>): Promise<void> {
-    if (message === undefined) return;
+    // Without a gateway the mail itself says what is missing.
+    if (message === undefined || this.messagesPerDay === undefined) return;
     const { clock, store } = this.runtime;
     const now = clock.now();
     const { organizationId } = document;
     const since = now - DAY;
     const sent = await messagesSince(store, organizationId, message.phone, since, MAX_MESSAGES_PER_DAY);
     if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY - now);
-    const most = this.messagesPerDay ?? 0;
+    const most = this.messagesPerDay;
     const all = await messagesSince(store, organizationId, ALL_PHONES, since, most);
     if (all.length >= most)
       throw tooMany(

@@ -12,6 +12,7 @@ import type {
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
 import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -250,16 +251,18 @@ export class Signing {
   async resetApp(
     tenant: Tenant,
     flowActionId: SigningCall['turn']['flowActionId'],
-    userId?: string,
+    { userId, documentId: given }: { readonly userId?: string; readonly documentId?: DocumentId } = {},
   ): Promise<void> {
-    const documentId = await this.codes.documentOf(tenant.organization.id, flowActionId);
+    const documentId = given ?? (await this.codes.documentOf(tenant.organization.id, flowActionId));
     const named = userId === undefined ? {} : { userId: userId as SigningCall['turn']['userId'] };
     const call = await this.#call({ by: 'key', tenant, documentId, flowActionId, ...named });
-    await this.codes.resetApp(call, tenant);
-    await recordAction(this.runtime, call, {
-      ...{ action: 'authenticator-reset', principal: applicationPrincipal(tenant) },
-      ...{ detail: call.user.email, flowActionId },
-    });
+    // Recorded first: a crash between the two leaves a line too many, not one too few.
+    await this.codes.resetApp(call, tenant, () =>
+      recordAction(this.runtime, call, {
+        ...{ action: 'authenticator-reset', principal: applicationPrincipal(tenant) },
+        ...{ detail: call.user.email, flowActionId },
+      }),
+    );
   }
 
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {

@@ -76,6 +76,9 @@ export const resetAuthenticatorApp = operation({
   body: members({
     flowActionId: actionId,
     userId: maybeUuid.describe('Person of a rule.'),
+    documentId: maybeUuid.describe(
+      'Document of the action; needed where it requires no confirmation, for passkeys.',
+    ),
   }).meta({ id: 'AuthenticatorAppReset' }),
   reply: 'empty',
   examples: { request: { flowActionId: EXAMPLE_IDS.flowAction } },

@@ -132,7 +132,10 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
       { authorize: withTicket },
     ),
     handle(resetAuthenticatorApp, ({ tenant, body }) =>
-      signing.resetApp(tenant, flowActionId(body.flowActionId), body.userId ?? undefined),
+      signing.resetApp(tenant, flowActionId(body.flowActionId), {
+        ...(body.userId != null && { userId: body.userId }),
+        ...(body.documentId != null && { documentId: documentId(body.documentId) }),
+      }),
     ),
     handle(uploadForField, async ({ params, query: { ticket, field }, header, stream, identity }) => {
       const body = streamOf({ stream });

@@ -230,7 +230,7 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
     return items.find(({ action }) => action === 'SessionsEnded');
   });
   const begun = await sessions.log(organization, { after: 0, limit: 100 });
-  t.is(ended.sessionId, begun.items.find(({ action }) => action === 'SignedIn')?.sessionId);
+  t.is(ended.sessionId, begun.items.find(({ action }) => action === 'SignedIn')?.sessionId ?? null);
   const newest = tokens.at(-1) ?? '';
   clock.forward(3_500_000);
   t.is((await signIn.session(newest))?.id, zoe.id, 'before the end');
