@@ -10,14 +10,20 @@ import { MAX_PASSKEY_ANSWER } from '../users.ts';
 const answer = textUpTo(MAX_PASSKEY_ANSWER).nullish();
 /** Members of an electronic signature. */
 export const authenticatorMembers = {
-  otpEnrolment: maybeText.describe(
+  otpEnrolment: shown(
+    maybeText,
     'Of the signing page, where the participant has no authenticator app yet.',
+    'kQ9…',
   ),
-  passkey: answer.describe(
+  passkey: shown(
+    answer,
     'Answer of a passkey to `request` of `passkey-options`, JSON, in place of the mailed code.',
+    '{"id":"kQ9…"}',
   ),
-  newPasskey: answer.describe(
+  newPasskey: shown(
+    answer,
     'Answer to `creation` of `passkey-options`, JSON: a passkey for later documents. Needs the mailed code.',
+    '{"id":"kQ9…"}',
   ),
 };
 

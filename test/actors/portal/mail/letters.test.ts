@@ -351,7 +351,7 @@ test('mails are listed by state, also from an earlier store, and sent again wher
     rows: { put: [], remove: [row] },
     names: { take: [], release: [] },
     counters: {},
-    moved: { from: '2/Sent', to: '1/Sent' },
+    moved: { from: `${mailDefinition.version}/Sent`, to: '1/Sent' },
   });
   t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
   await migrateStore(store, [mailDefinition, stubDocument], { info() {} }, 0);
