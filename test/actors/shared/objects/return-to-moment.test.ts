@@ -177,7 +177,9 @@ test('database and bucket return to a moment, and the work of that moment goes o
   });
   t.deepEqual(await node.jobs(), jobs);
   for (const command of [['verify-history', '--files'], ['doctor']]) {
-    const { code, out, err } = await run(place, [...command, ...words]);
+    // The usual ports may be taken by others.
+    const ports = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
+    const { code, out, err } = await run(place, [...command, ...words, ...ports]);
     t.is(code, 0, `${command[0]}: ${out}${err}`);
   }
   await t.throwsAsync(detail(clientOf(node), late), { message: /DocumentNotFound/ });
