@@ -12,7 +12,6 @@ import type {
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
 import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
-import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -251,7 +250,7 @@ export class Signing {
   async resetApp(
     tenant: Tenant,
     flowActionId: SigningCall['turn']['flowActionId'],
-    { userId, documentId: given }: { readonly userId?: string; readonly documentId?: DocumentId } = {},
+    { userId, documentId: given }: { readonly userId?: string; readonly documentId?: DocumentContext['id'] } = {},
   ): Promise<void> {
     const documentId = given ?? (await this.codes.documentOf(tenant.organization.id, flowActionId));
     const named = userId === undefined ? {} : { userId: userId as SigningCall['turn']['userId'] };
