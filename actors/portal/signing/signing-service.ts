@@ -250,7 +250,10 @@ export class Signing {
   async resetApp(
     tenant: Tenant,
     flowActionId: SigningCall['turn']['flowActionId'],
-    { userId, documentId: given }: { readonly userId?: string; readonly documentId?: DocumentContext['id'] } = {},
+    {
+      userId,
+      documentId: given,
+    }: { readonly userId?: string; readonly documentId?: DocumentContext['id'] } = {},
   ): Promise<void> {
     const documentId = given ?? (await this.codes.documentOf(tenant.organization.id, flowActionId));
     const named = userId === undefined ? {} : { userId: userId as SigningCall['turn']['userId'] };

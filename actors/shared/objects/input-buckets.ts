@@ -10,8 +10,8 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type Clock, type Log, Retryable } from '@sealwright/runtime';
 import {
-  type ClientError,
   beginsAt,
+  type ClientError,
   explained,
   loadSdk,
   makeClient,

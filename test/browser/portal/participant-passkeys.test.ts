@@ -1,5 +1,5 @@
 /** Passkeys of participants, in a browser with a virtual authenticator. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -37,7 +37,8 @@ async function document(client: Client, ...names: readonly string[]) {
 /** The codes that were mailed so far. */
 function codes({ service }: PortalProgram): readonly string[] {
   const folder = join(service.root, 'mail');
-  const names = readdirSync(folder).filter((name) => name.endsWith('.eml'));
+  // The first mail makes the folder.
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.eml')) : [];
   return names
     .sort()
     .flatMap(

@@ -285,7 +285,7 @@ test('a new session ends the oldest of too many alone, and the log says which', 
     const after = say(full, type, message);
     t.deepEqual(after.effects, ['tell']);
     const [line, ...more] = endLines(full as never, after.context, message);
-    const { data } = line?.event as unknown as { readonly data: object };
+    const { data } = (line as { readonly event: unknown }).event as { readonly data: object };
     t.like(data, { action: 'SessionsEnded', sessionId: '0'.repeat(16) }, type);
     t.deepEqual(more, []);
   }
