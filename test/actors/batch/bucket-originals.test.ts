@@ -13,6 +13,7 @@ test('an object that has no room here is not read: it would fill the disk again 
       reads += 1;
       return undefined;
     },
+    list: async () => ({ objects: [], next: undefined }),
     remove: async () => 'gone' as const,
   };
   const originals = new BucketOriginals(buckets, systemIds, await temporaryRoot(t));
