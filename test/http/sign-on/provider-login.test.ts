@@ -4,7 +4,7 @@ import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { SignOn } from '../../../http/core/sign-on/sign-on.ts';
 import { recorder, startServer } from '../harness.ts';
-import { onwardOf, SiteBrowser, startProvider, type TestUser } from '../sign-on/oidc-server.ts';
+import { onwardOf, SiteBrowser, startProvider, type TestUser } from './oidc-server.ts';
 
 const SECRET = 'a secret of the client, of 32 characters';
 const COOKIE = 'batch-auth';
