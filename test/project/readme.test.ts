@@ -25,6 +25,9 @@ const GUIDES = [
       'sealwright verify --trust root.pem',
       'PGPASSWORD=secret sealwright store copy',
       'pg_dump --format=custom',
+      // test/actors/shared/objects/return-to-moment.test.ts follows these.
+      'pg_basebackup --dbname=',
+      'cp -a /mnt/backup/base-',
     ],
   ],
   ['docs/templates.md', []],
