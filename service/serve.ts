@@ -75,9 +75,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   refuseOverlaps(settings);
   const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
   // Before the marks, which would make it too: the start that has made it shows it.
-  const storedKey =
-    settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, systemIds) : undefined;
-  if (storedKey) log.hide(storedKey.value);
+  const markedKey = isShared ? await ownApiKey(settings, keys, log) : undefined;
   const marks = isShared
     ? await markKeys(keys, systemIds, {
         hasPortal: settings.portal.enabled,
@@ -102,7 +100,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
     layout,
     faults,
     keys,
-    storedKey,
+    markedKey,
     marks,
     lost,
     tellLost,
@@ -111,12 +109,21 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   };
 }
 
+/** The API key of the key folder, made at the first start; undefined where the settings have one. */
+async function ownApiKey({ auth }: Settings, keys: ReturnType<typeof openKeyFolder>, log: Logging) {
+  if (auth.apiKey !== undefined) return undefined;
+  const own = await loadOrCreateApiKey(keys, systemIds);
+  log.hide(own.value);
+  return own;
+}
+
 async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'stop'>> {
   const { working } = ends;
-  const { settings, log, options, ids, layout, faults, keys, storedKey, store, clock } = base;
+  const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
   const { version } = options;
   const started = await waitForStart(store.nodes, clock);
   await refuseOtherKeys(store.nodes, base.marks, keys.path);
+  const storedKey = base.markedKey ?? (await ownApiKey(settings, keys, log));
   const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';
   const signing = await setUpSigning(settings, keys, { clock, ids });
   const metrics = createBatchMetrics(
