@@ -143,12 +143,32 @@ function quarantineHandler({ pool, objects }: JobHandlerDependencies): JobHandle
   };
 }
 
+/** Members of the tasks that sign and release a file. */
+function orderOf(
+  jobId: string,
+  effect: Extract<JobEffect, { readonly do: 'sign' | 'release' }>,
+  { clock, outputCollision, secrets }: JobHandlerDependencies,
+) {
+  return {
+    jobId,
+    fileName: effect.fileName,
+    format: effect.format,
+    profile: effect.profileName,
+    subfolder: effect.subfolder ?? '',
+    ...passwordOf(effect, secrets),
+    ...(effect.operation && { operation: effect.operation }),
+    ...(effect.parameters && { parameters: effect.parameters }),
+    ...(effect.files && { files: effect.files }),
+    collision: outputCollision,
+    at: clock.now(),
+  };
+}
+
 /**
  * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
 function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
-  const { pool, clock, disk, layout, objects, outputCollision, certificates, storage, secrets } =
-    dependencies;
+  const { pool, disk, layout, objects, certificates, storage } = dependencies;
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
@@ -160,18 +180,8 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
         pool.run(
           {
             task: 'sign',
-            jobId: attempt.actor.id,
-            fileName: effect.fileName,
             originalPath,
-            format: effect.format,
-            profile: effect.profileName,
-            subfolder: effect.subfolder ?? '',
-            ...passwordOf(effect, secrets),
-            ...(effect.operation && { operation: effect.operation }),
-            ...(effect.parameters && { parameters: effect.parameters }),
-            ...(effect.files && { files: effect.files }),
-            collision: outputCollision,
-            at: clock.now(),
+            ...orderOf(attempt.actor.id, effect, dependencies),
           },
           { bytes: effect.bytes },
         ),
@@ -219,26 +229,16 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
  * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
 function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'release'> {
-  const { pool, clock, outputCollision, secrets } = dependencies;
+  const { pool } = dependencies;
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const task = {
         task: 'release',
-        jobId: attempt.actor.id,
-        fileName: effect.fileName,
-        format: effect.format,
-        profile: effect.profileName,
         content: effect.input,
         remote: effect.remote === true,
-        subfolder: effect.subfolder ?? '',
-        ...passwordOf(effect, secrets),
-        ...(effect.operation && { operation: effect.operation }),
-        ...(effect.parameters && { parameters: effect.parameters }),
-        ...(effect.files && { files: effect.files }),
-        collision: outputCollision,
-        at: clock.now(),
+        ...orderOf(attempt.actor.id, effect, dependencies),
       } as const;
       const answer = await pool.run(task, { bytes: effect.input?.length });
       return released(attempt.actor.id, effect, messageOf(answer), dependencies);

@@ -12,6 +12,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { clearTheseJobs } from './clearing.ts';
+import { Repeated } from './repeated.ts';
 
 /** Pause between two sweeps, milliseconds. */
 const SWEEP_INTERVAL_MS = 3_600_000;
@@ -21,7 +22,7 @@ const BATCH_SIZE = 128;
 export class JobRetention {
   #sweeping: Promise<number> | undefined;
   #stopped = false;
-  #cancelNext: () => void = () => {};
+  #repeated: Repeated | undefined;
 
   constructor(
     private readonly runtime: BatchRuntime,
@@ -37,21 +38,22 @@ export class JobRetention {
   /** Sweeps now and then every hour; does nothing without a configured age. */
   start(): void {
     if (!this.isConfigured || this.#stopped) return;
-    void this.sweep()
-      .catch((error: unknown) => {
+    const { clock, log } = this.runtime;
+    this.#repeated = new Repeated(
+      clock,
+      SWEEP_INTERVAL_MS,
+      () => this.sweep(),
+      (error) => {
         const text = 'Finished jobs could not be removed by age; this is tried again in an hour.';
-        this.runtime.log.error(text, { Error: describeFailure(error).message });
-      })
-      .finally(() => {
-        if (!this.#stopped)
-          this.#cancelNext = this.runtime.clock.after(SWEEP_INTERVAL_MS, () => this.start());
-      });
+        log.error(text, { Error: describeFailure(error).message });
+      },
+    );
   }
 
   /** Starts no further batch; resolves when the current one is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancelNext();
+    await this.#repeated?.stop();
     await this.#sweeping?.catch(() => {});
   }
 

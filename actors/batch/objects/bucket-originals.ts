@@ -5,7 +5,7 @@
  * Source: docs/decisions/0290-inputs-in-buckets.md.
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { open, rm, statfs } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFailure, Fatal, type Ids, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
@@ -18,7 +18,6 @@ const SCHEME = 's3://';
 /** Folder of copies, among the working folders of a node; emptied at each start. */
 export const INPUT_COPIES_FOLDER = '.inputs';
 
-const CHUNK_BYTES = 256 * 1024;
 /** Room that an object needs here, by its length: the copy and the signed file. */
 const FILES = 2;
 /** Attempts to read an object that its bucket refuses … */
@@ -175,19 +174,7 @@ export class BucketOriginals {
       if (body !== undefined) return body;
       throw new Retryable('input.unreadable', `${originalPath} changed while it was read.`);
     });
-    const file = await open(path, 'wx', 0o640);
-    try {
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, length));
-      for (let at = 0; at < length; ) {
-        const { bytesRead } = await reader.read(chunk, 0, chunk.length, at);
-        // `write` may write a part only.
-        await file.appendFile(chunk.subarray(0, bytesRead));
-        at += bytesRead;
-      }
-    } finally {
-      await reader.close();
-      await file.close();
-    }
+    await reader.copyTo(path);
     return stampOfObject(object);
   }
 }

@@ -7,7 +7,7 @@
  * Source: docs/decisions/0285-jobs-in-an-object-store.md.
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describeFailure, Fatal, type Millis, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
@@ -32,8 +32,6 @@ const ERROR = 'batch/error/';
 /** Uploads whose copies stay until their job is signed on the same node, bytes and number. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 const MAX_KEPT = 2000;
-
-const CHUNK_BYTES = 256 * 1024;
 
 /** Maximum wait for the lease of this node before an output is stored, milliseconds. */
 const MAX_LEASE_WAIT_MS = 4000;
@@ -264,19 +262,7 @@ export class JobObjects {
     if (found === undefined)
       throw new Fatal('input.missing', `${location} is no longer in the object store: it was removed.`);
     const reader = new ObjectReader(found.length, (from) => this.objects.get(key, { from }));
-    const file = await open(path, 'wx', 0o640);
-    try {
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, found.length));
-      for (let at = 0; at < found.length; ) {
-        const { bytesRead } = await reader.read(chunk, 0, chunk.length, at);
-        // `write` may write a part only.
-        await file.appendFile(chunk.subarray(0, bytesRead));
-        at += bytesRead;
-      }
-    } finally {
-      await reader.close();
-      await file.close();
-    }
+    await reader.copyTo(path);
   }
 
   async #putUnlessTaken(key: string, file: ObjectFile, owner: string): Promise<boolean> {

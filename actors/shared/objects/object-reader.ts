@@ -1,9 +1,12 @@
 /** Reads an object like a file that is sent. Source: docs/decisions/0279-object-store.md. */
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Fatal } from '@sealwright/runtime';
 
 /** Attempts to go on reading after a failure. */
 const READ_ATTEMPTS = 3;
+/** Bytes that a copy writes at once. */
+const COPY_BYTES = 256 * 1024;
 
 /** A file that is read from the object store, in order; another position begins anew there. */
 export class ObjectReader {
@@ -44,6 +47,23 @@ export class ObjectReader {
     this.#ready = this.#ready.subarray(bytesRead);
     this.#position += bytesRead;
     return { bytesRead };
+  }
+
+  /** Writes all of it into a new file, and ends reading. */
+  async copyTo(path: string): Promise<void> {
+    const file = await open(path, 'wx', 0o640);
+    try {
+      const chunk = Buffer.allocUnsafe(Math.min(COPY_BYTES, this.#length));
+      for (let at = 0; at < this.#length; ) {
+        const { bytesRead } = await this.read(chunk, 0, chunk.length, at);
+        // `write` may write a part only.
+        await file.appendFile(chunk.subarray(0, bytesRead));
+        at += bytesRead;
+      }
+    } finally {
+      await this.close();
+      await file.close();
+    }
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,8 @@
 import { describeFailure } from '@sealwright/runtime';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
-import type { JobObjects } from './job-objects.ts';
+import type { JobObjects } from '../objects/job-objects.ts';
+import { Repeated } from './repeated.ts';
 
 const SWEEP_INTERVAL_MS = 6 * 3_600_000;
 /** Age from which an upload without a job counts as lost: the step of a job follows its upload at once. */
@@ -15,8 +16,7 @@ const LOST_AFTER_MS = 24 * 3_600_000;
 
 export class InputSweep {
   #stopped = false;
-  #cancelNext: () => void = () => {};
-  #running: Promise<void> = Promise.resolve();
+  #repeated: Repeated | undefined;
 
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>,
@@ -26,23 +26,22 @@ export class InputSweep {
   /** Sweeps now and then every six hours. */
   start(): void {
     if (this.#stopped) return;
-    this.#running = this.sweep()
-      .catch((error: unknown) =>
-        this.runtime.log.warn('Lost uploads could not be looked for; this is tried again.', {
+    const { clock, log } = this.runtime;
+    this.#repeated = new Repeated(
+      clock,
+      SWEEP_INTERVAL_MS,
+      () => this.sweep(),
+      (error) =>
+        log.warn('Lost uploads could not be looked for; this is tried again.', {
           Error: describeFailure(error).message,
         }),
-      )
-      .finally(() => {
-        if (!this.#stopped)
-          this.#cancelNext = this.runtime.clock.after(SWEEP_INTERVAL_MS, () => this.start());
-      });
+    );
   }
 
   /** Resolves when the current sweep has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancelNext();
-    await this.#running;
+    await this.#repeated?.stop();
   }
 
   async sweep(): Promise<void> {
