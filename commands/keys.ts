@@ -21,6 +21,7 @@ import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
 import { keepHistoryKey, openKeyFolder, SECRET_FILE } from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
+import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { type CommandContext, painter, type Terminal } from './terminal.ts';
@@ -308,7 +309,7 @@ function timeText(at: number): string {
 }
 
 /** Remedy while another process has the store open. */
-function running(owner: number, { portal }: Settings, words: KeysArguments): string {
+function running(owner: number, settings: Settings, words: KeysArguments): string {
   const calls = {
     list: 'GET /api/admin/organizations',
     organization: 'POST /api/admin/organizations',
@@ -322,7 +323,7 @@ function running(owner: number, { portal }: Settings, words: KeysArguments): str
     return `${why}Stop it first, or let another administrator reset it on the page of the user.\n`;
   return [
     `${why}Stop it first, or ask it, with the key of an Administrator of ${SYSTEM_ORGANIZATION}:`,
-    `  ${calls[words.do]} at ${portal.url.href}`,
+    `  ${calls[words.do]} at ${readServiceFile(settings)?.portalUrl ?? settings.portal.url.href}`,
     '',
   ].join('\n');
 }

@@ -213,6 +213,10 @@ test('a start without configuration gets ready, prints the banner of the tutoria
   const second = await run(cwd, words);
   t.is(second.code, 3);
   t.regex(second.err, new RegExp(`in use by process ${first.child.pid}`));
+  // The address is that of the running service, not the configured one.
+  const keys = await run(cwd, ['keys', 'list']);
+  const portal = /Portal: "(http:[^"]+)"/.exec(first.out())?.[1] ?? 'no address';
+  t.true(keys.err.includes(`GET /api/admin/organizations at ${portal}`), keys.err);
 
   first.child.kill('SIGTERM');
   t.is(await first.ended, 0);
