@@ -6,6 +6,11 @@ import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
 
+/** Evaluates to the tables that scroll sideways. */
+const SIDEWAYS = `[...document.querySelectorAll('.scroll:has(table)')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((table) => table.getAttribute('aria-label'))`;
+
 test.serial('a failed job is retried and a finished one downloaded from its page', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
@@ -76,6 +81,7 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
       '({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth })',
     );
     t.true(scroll <= client, `${path} is ${scroll} wide on a screen of ${client}`);
+    t.deepEqual(await page.evaluate(SIDEWAYS), [], `tables of ${path}`);
     await page.keyboard.press('Tab');
     t.is(await page.evaluate('document.activeElement.textContent'), 'Skip to the content', path);
     await page.keyboard.press('Enter');

@@ -22,6 +22,7 @@ export function AccessKeysView({ data, actions }: View<AccessKeys, AccessKeyActi
       <p class="muted">Keys of programs beside the configured one. A secret is shown once.</p>
       <Card>
         <Table
+          cards="named"
           id="rows"
           caption="Access keys"
           heads={['Name', 'Scopes', 'Only for', 'Expires', 'Last used', 'Made by', 'Actions']}

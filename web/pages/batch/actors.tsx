@@ -61,6 +61,7 @@ export function ActorsView(props: Props) {
       </p>
       <Card title="Kinds">
         <Table
+          cards="named"
           id="kinds"
           caption="Kinds of actors"
           heads={['Kind', 'Actors', 'By state', 'Given up', 'Waiting messages', 'Messages / s', 'Last error']}
@@ -162,6 +163,7 @@ function ActorList({
         }
       >
         <Table
+          cards="named"
           id="rows"
           caption={caption}
           heads={['Id', 'State', 'Steps', 'Waiting messages', 'Trouble']}

@@ -27,6 +27,7 @@ export function CertificatesView({ data }: { readonly data?: CertificateData | u
       </p>
       <Card title="Certificates">
         <Table
+          cards="named"
           id="rows"
           caption="Certificates"
           heads={['Profile', 'State', 'Subject', 'Source', 'Valid until', 'Left']}
@@ -56,6 +57,7 @@ function Keys({ keys: { items, complete } }: { readonly keys: PortalKeys }) {
         }
       >
         <Table
+          cards="named"
           id="keys"
           caption="Keys of applications"
           heads={['Application', 'Organization', 'Key', 'State', 'Expires', 'Last used', 'Created']}

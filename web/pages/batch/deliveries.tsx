@@ -45,6 +45,7 @@ export function MailsView({
       </Filters>
       <Card aside={<Total list={list} one="e-mail" many="e-mails" />}>
         <Table
+          cards="named"
           id="rows"
           caption="E-mails"
           heads={['Subject', 'To', 'Status', 'Tries', 'Last error', 'Created', 'Action']}
@@ -165,6 +166,7 @@ export function WebhooksView({
       </Filters>
       <Card aside={<Total list={list} one="delivery" many="deliveries" />}>
         <Table
+          cards="named"
           id="rows"
           caption="Deliveries"
           heads={['Event', 'Job', 'Status', 'Attempts', 'Last answer', 'Created', 'Action']}
@@ -214,6 +216,7 @@ function PortalWebhooks({
       </p>
       <Card title="Queues">
         <Table
+          cards="named"
           id="queues"
           caption="Queues"
           heads={['Queue', 'State', 'Steps', 'Trouble']}
@@ -258,6 +261,7 @@ function PortalWebhooks({
         }
       >
         <Table
+          cards="named"
           id="portal-rows"
           caption="Deliveries of an organization"
           heads={['Event', 'Document', 'Status', 'Attempts', 'Last answer', 'Created', 'Action']}

@@ -111,6 +111,7 @@ export function JobListView({
       </p>
       <Card aside={<Total list={list} one="job" many="jobs" />}>
         <Table
+          cards="named"
           id="rows"
           caption="Jobs"
           heads={

@@ -89,6 +89,7 @@ export function OverviewView({
       </div>
       <Card title="Last jobs" aside={<a href="/jobs">All of them</a>}>
         <Table
+          cards="named"
           id="rows"
           caption="Last jobs"
           heads={JOB_HEADS}

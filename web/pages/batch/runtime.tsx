@@ -25,6 +25,7 @@ export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
       </div>
       <Card title="Threads that host actors">
         <Table
+          cards="named"
           id="shards"
           caption="Threads"
           heads={[
@@ -37,6 +38,7 @@ export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
       </Card>
       <Card title="Tasks that take long">
         <Table
+          cards="named"
           id="stalled"
           caption="Stalled tasks"
           heads={['Task', 'About', 'State', 'Running', 'Limit']}
@@ -81,6 +83,7 @@ function Nodes({
   return (
     <Card title="Nodes on the store">
       <Table
+        cards="named"
         id="nodes"
         caption="Nodes"
         heads={[

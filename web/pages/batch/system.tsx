@@ -52,6 +52,7 @@ export function SystemView({
       </div>
       <Card title="Readiness">
         <Table
+          cards="named"
           id="checks"
           caption="Readiness"
           heads={['Check', 'State', 'Detail']}
@@ -63,6 +64,7 @@ export function SystemView({
       </Card>
       <Card title="Profiles">
         <Table
+          cards="named"
           id="profiles"
           caption="Profiles"
           heads={['Name', 'Format', 'Method', 'Verify', 'Encrypt', 'Certificate', 'Valid until']}
