@@ -127,7 +127,7 @@ async function filesOf(settings: Settings): Promise<StoredFiles> {
   if (objects !== undefined)
     return {
       outputs: 'batch/output',
-      read: (key) => objects.get(key),
+      read: async (key) => (await objects.get(key))?.stream,
       async *blobs() {
         let next: string | undefined;
         do {

@@ -34,6 +34,8 @@ export interface Cluster {
   /** `postgres://…` of the server's first database. */
   readonly url: string;
   readonly port: number;
+  /** Of its main process. */
+  readonly pid: number;
   /** Stops the server as a crash would (`immediate`) or in order (`fast`), and resolves when it is gone. */
   stop(mode: 'immediate' | 'fast'): Promise<void>;
   start(): Promise<void>;
@@ -178,6 +180,9 @@ export async function startServer(
   return {
     url,
     port,
+    get pid() {
+      return pid ?? 0;
+    },
     sockets: folder,
     start,
     stop,

@@ -9,6 +9,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describeFailure, Fatal, type Millis, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
@@ -211,7 +212,7 @@ export class JobObjects {
     return {
       length,
       link: link && ((file) => link(key, file)),
-      open: () => new ObjectReader(length, (from) => this.objects.get(key, { from })),
+      open: () => new ObjectReader(length, (from) => this.#read(key, from)),
     };
   }
 
@@ -258,11 +259,21 @@ export class JobObjects {
 
   async #copy(location: string, path: string): Promise<void> {
     const key = inputKey(location);
-    const found = await this.objects.head(key);
-    if (found === undefined)
+    let begun = await this.objects.get(key);
+    const length = begun?.length ?? (await this.objects.head(key))?.length;
+    if (begun === undefined || length === undefined)
       throw new Fatal('input.missing', `${location} is no longer in the object store: it was removed.`);
-    const reader = new ObjectReader(found.length, (from) => this.objects.get(key, { from }));
-    await reader.copyTo(path);
+    const { stream } = begun;
+    const reader = new ObjectReader(length, async (from) => {
+      const isFirst = begun !== undefined && from === 0;
+      begun = undefined;
+      return isFirst ? stream : this.#read(key, from);
+    });
+    await reader.copyTo(path).finally(() => stream.destroy());
+  }
+
+  async #read(key: string, from: number): Promise<Readable | undefined> {
+    return (await this.objects.get(key, { from }))?.stream;
   }
 
   async #putUnlessTaken(key: string, file: ObjectFile, owner: string): Promise<boolean> {

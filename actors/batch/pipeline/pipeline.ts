@@ -20,6 +20,9 @@ interface QueuedJob {
   readonly order: number;
 }
 
+/** Queued jobs that are known to be made here. */
+const MAX_MADE_HERE = 10_000;
+
 /** Rows per read beyond jobs that wait for a bucket. */
 const PAGE_SIZE = 512;
 
@@ -33,6 +36,8 @@ export class Pipeline {
   readonly #requested = new Map<string, Promise<void>>();
   /** Jobs in flight that this node began, where several nodes share the queue. */
   readonly #own = new Set<string>();
+  /** Queued jobs that this node made, in the same case: copies of their uploads may be here. */
+  readonly #madeHere = new Set<string>();
   /** Slots reserved for work that is about to appear as a job in flight. */
   #reserved = 0;
   /** Callers that wait for a slot, oldest first; served before queued jobs. */
@@ -101,6 +106,8 @@ export class Pipeline {
     const { id } = address;
     if (stopped !== null || !IN_FLIGHT_STATES.includes(state as JobState)) this.#own.delete(id);
     else if (isOwn) this.#own.add(id);
+    if (state !== 'Queued' || this.runtime.store.nodes === undefined) this.#madeHere.delete(id);
+    else if (isOwn && this.#madeHere.size < MAX_MADE_HERE) this.#madeHere.add(id);
     if (stopped === null) {
       this.#unclaimable.delete(id);
       this.#stopped.delete(id);
@@ -249,15 +256,19 @@ export class Pipeline {
   }
 
   /**
-   * The next queued jobs to claim here. Each of several nodes begins with another part of the oldest jobs, so that they
-   * rarely claim the same ones; the job accepts one claim.
+   * The next queued jobs to claim here. Each of several nodes begins with those of the oldest jobs that it made, and then
+   * with another part of them, so that they rarely claim the same ones; the job accepts one claim.
    */
   async #share(free: number): Promise<readonly QueuedJob[]> {
     const { nodes } = this.runtime.store;
     if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
     const oldest = await this.#oldest(free * nodes.count);
     const from = (nodes.slot % nodes.count) * free;
-    return [...oldest.slice(from), ...oldest.slice(0, from)].slice(0, free);
+    const mine = oldest.filter(({ id }) => this.#madeHere.has(id));
+    const others = [...oldest.slice(from), ...oldest.slice(0, from)].filter(
+      ({ id }) => !this.#madeHere.has(id),
+    );
+    return [...mine, ...others].slice(0, free);
   }
 
   /** The next queued jobs to claim, over all profiles. */

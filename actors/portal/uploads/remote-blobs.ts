@@ -22,6 +22,8 @@ export interface SweepReport {
 const BLOBS = 'blobs/';
 const TRASH = 'trash/';
 
+/** Bytes of a file that is sent although it may be there. */
+const MAX_SENT_UNASKED = 1024 * 1024;
 /** Age up to which an object counts as just stored, milliseconds. */
 const FRESH_FOR: Millis = 10 * 60_000;
 
@@ -34,6 +36,8 @@ export class RemoteBlobs {
   /** Stores a file, or begins the grace of the one that is there anew. @throws {Retryable} `storage.unavailable` */
   async store(path: string, { sha256, length }: BlobRef): Promise<void> {
     const key = keyOf(sha256);
+    // Most files are new; to send one that is there costs less than to ask first.
+    if (length <= MAX_SENT_UNASKED && (await this.objects.put(key, { path, length })) === 'stored') return;
     const found = await this.objects.head(key);
     // An object of another length is damage; the new one heals it.
     const isDamaged = found !== undefined && found.length !== length;
@@ -55,8 +59,8 @@ export class RemoteBlobs {
     const key = keyOf(sha256);
     const range = from === 0 ? undefined : { from };
     const found = await this.objects.get(key, range);
-    if (found !== undefined || !(await this.objects.copy(TRASH + sha256, key))) return found;
-    return this.objects.get(key, range);
+    if (found !== undefined || !(await this.objects.copy(TRASH + sha256, key))) return found?.stream;
+    return (await this.objects.get(key, range))?.stream;
   }
 
   /** Undefined when it is not there. */

@@ -83,8 +83,8 @@ export class SegmentObjects implements Segments {
   }
 
   async read(id: UploadId, range: SegmentRange, start: number): Promise<AsyncIterable<Buffer>> {
-    const bytes = await this.objects.get(segmentKey(id, range), { from: start });
-    if (bytes !== undefined) return bytes;
+    const found = await this.objects.get(segmentKey(id, range), { from: start });
+    if (found !== undefined) return found.stream;
     throw new Retryable('storage.unavailable', 'A piece of the upload is missing in the object store.');
   }
 

@@ -48,6 +48,13 @@ export interface LinkedFile {
   readonly disposition: string;
 }
 
+/** Content of an object, or of a range of it. The stream fails when the store pauses for longer than its time limit. */
+export interface ObjectBody {
+  readonly stream: Readable;
+  /** Of the stream, bytes; undefined where the store does not say. */
+  readonly length: number | undefined;
+}
+
 export interface ObjectStore {
   /** Names the place for people. */
   readonly location: string;
@@ -56,8 +63,8 @@ export interface ObjectStore {
    * `exists` is also what an attempt says whose earlier answer was lost: `owner` tells.
    */
   put(key: string, file: ObjectFile, options?: PutOptions): Promise<'stored' | 'exists'>;
-  /** Undefined when there is no such object. The stream fails when the store pauses for longer than its time limit. */
-  get(key: string, range?: ByteRange): Promise<Readable | undefined>;
+  /** Undefined when there is no such object. */
+  get(key: string, range?: ByteRange): Promise<ObjectBody | undefined>;
   /** Makes an address that reads an object for a minute, without credentials. Absent: clients do not reach the store. */
   readonly link?: ((key: string, file: LinkedFile) => Promise<string>) | undefined;
   /** Undefined when there is no such object. */

@@ -50,7 +50,7 @@ export async function presignedLink(
 }
 
 /** As the signature needs it: more characters than `encodeURIComponent` encodes. */
-function encoded(text: string): string {
+export function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

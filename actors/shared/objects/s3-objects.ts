@@ -13,12 +13,14 @@ import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
 import type {
   ByteRange,
   LinkedFile,
+  ObjectBody,
   ObjectFile,
   ObjectPage,
   ObjectStore,
   PutOptions,
   StoredObject,
 } from './object-store.ts';
+import { type PlainAnswer, PlainRequests } from './plain-requests.ts';
 import { presignedLink } from './presign.ts';
 import {
   beginsAt,
@@ -82,6 +84,7 @@ class S3Objects implements ObjectStore {
   readonly #prefix: string;
   readonly #sdk: Sdk;
   readonly #client: S3Client;
+  readonly #plain: PlainRequests;
   readonly #parts: S3Parts & { readonly requestTimeout: number };
   /** One for all checks of this process: what a failed check leaves is replaced by the next one. */
   readonly #probe: string;
@@ -106,6 +109,7 @@ class S3Objects implements ObjectStore {
     this.#prefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
     this.#sdk = parts.sdk;
     this.#client = parts.client;
+    this.#plain = new PlainRequests(parts.client, bucket, () => parts.clock.now());
     this.#parts = parts;
     this.#probe = `probes/${parts.ids.uuid()}`;
     this.#encryption = serverSideEncryption ? { ServerSideEncryption: 'AES256' } : {};
@@ -141,20 +145,31 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
-    const command = new this.#sdk.GetObjectCommand({
-      ...this.#object(key),
-      ...(range && { Range: `bytes=${range.from}-${range.to ?? ''}` }),
+  async get(key: string, range?: ByteRange): Promise<ObjectBody | undefined> {
+    const object = this.#object(key);
+    const Range = range && `bytes=${range.from}-${range.to ?? ''}`;
+    const found = await this.#ifPresent('s3:GetObject', async () => {
+      const headers = Range === undefined ? {} : { range: Range };
+      const plain = await this.#plain.send({ method: 'GET', key: object.Key, headers });
+      if (plain === undefined)
+        return this.#client.send(new this.#sdk.GetObjectCommand({ ...object, ...(Range && { Range }) }));
+      const { 'content-range': ContentRange, 'content-length': length } = plain.headers;
+      return {
+        Body: plain.body,
+        ContentRange,
+        ContentLength: length === undefined ? length : Number(length),
+      };
     });
-    const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
     if (found === undefined) return undefined;
     const body = found.Body as Readable;
-    if (!beginsAt(found, range?.from ?? 0)) {
+    const from = range?.from ?? 0;
+    if (!beginsAt(found, from)) {
       body.destroy();
       throw new Retryable('storage.unavailable', `${this.location} sends no ranges`);
     }
     const { clock, requestTimeout } = this.#parts;
-    return withoutPauses(body, clock, requestTimeout, (error) => this.#unavailable('s3:GetObject', error));
+    const failure = (error: unknown) => this.#unavailable('s3:GetObject', error);
+    return { length: found.ContentLength, stream: withoutPauses(body, clock, requestTimeout, failure) };
   }
 
   async #link(key: string, { contentType, disposition }: LinkedFile): Promise<string> {
@@ -175,14 +190,19 @@ class S3Objects implements ObjectStore {
 
   async head(key: string): Promise<StoredObject | undefined> {
     if (this.#isTooLong(key)) return undefined;
-    const command = new this.#sdk.HeadObjectCommand(this.#object(key));
-    const found = await this.#ifPresent('s3:GetObject', () => this.#client.send(command));
-    if (found === undefined) return undefined;
-    const owner = found.Metadata?.['owner'];
-    return {
-      ...{ key, length: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 },
-      ...(owner !== undefined && { owner }),
-    };
+    const object = this.#object(key);
+    return this.#ifPresent('s3:GetObject', async () => {
+      const plain = await this.#plain.send({ method: 'HEAD', key: object.Key });
+      if (plain?.status === 404) return undefined;
+      const { ContentLength, LastModified, Metadata } = plain
+        ? headOf(plain)
+        : await this.#client.send(new this.#sdk.HeadObjectCommand(object));
+      const owner = Metadata?.['owner'];
+      return {
+        ...{ key, length: ContentLength ?? 0, modifiedAt: LastModified?.getTime() ?? 0 },
+        ...(owner !== undefined && { owner }),
+      };
+    });
   }
 
   async copy(from: string, to: string): Promise<boolean> {
@@ -199,8 +219,13 @@ class S3Objects implements ObjectStore {
   }
 
   async remove(key: string): Promise<void> {
-    const command = new this.#sdk.DeleteObjectCommand(this.#object(key));
-    await this.#ifPresent('s3:DeleteObject', () => this.#client.send(command));
+    const object = this.#object(key);
+    await this.#ifPresent(
+      's3:DeleteObject',
+      async () =>
+        (await this.#plain.send({ method: 'DELETE', key: object.Key })) ??
+        this.#client.send(new this.#sdk.DeleteObjectCommand(object)),
+    );
   }
 
   async list(prefix: string, next?: string): Promise<ObjectPage> {
@@ -394,11 +419,21 @@ class S3Objects implements ObjectStore {
     isAgain = false,
   ): Promise<'stored' | 'exists'> {
     const condition = this.#condition(options);
-    const object = { ...this.#made(key, options), ...condition, Body };
+    const made = this.#made(key, options);
+    const headers = {
+      'content-type': 'application/octet-stream',
+      ...(condition.IfNoneMatch && { 'if-none-match': condition.IfNoneMatch }),
+      ...(made.ServerSideEncryption && { 'x-amz-server-side-encryption': made.ServerSideEncryption }),
+      ...(options.owner !== undefined && { 'x-amz-meta-owner': options.owner }),
+    };
     try {
-      const command = new this.#sdk.PutObjectCommand(object);
-      await this.#within(Body.length, (limits) => this.#client.send(command, limits));
-      return 'stored';
+      return await this.#within(Body.length, async (limits) => {
+        const plain = await this.#plain.send({ method: 'PUT', key: made.Key, headers, body: Body }, limits);
+        if (plain?.status === 412) return 'exists';
+        const command = new this.#sdk.PutObjectCommand({ ...made, ...condition, Body });
+        if (plain === undefined) await this.#client.send(command, limits);
+        return 'stored';
+      });
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
       // Another put under the key, or its removal, was under way.
@@ -510,6 +545,15 @@ class S3Objects implements ObjectStore {
     this.#isProven = false;
     return explained(this.location, right, error);
   }
+}
+
+/** As the client reads it. */
+function headOf({ headers }: PlainAnswer) {
+  const { 'content-length': length, 'last-modified': modified, 'x-amz-meta-owner': owner } = headers;
+  return {
+    ...{ ContentLength: Number(length ?? 0), LastModified: new Date(modified ?? 0) },
+    ...(owner !== undefined && { Metadata: { owner } }),
+  };
 }
 
 async function drain({ Body }: { readonly Body?: { transformToByteArray(): Promise<unknown> } | undefined }) {

@@ -108,8 +108,8 @@ for (const isAble of [true, false])
     }
     t.is(names.size, 6);
     t.true(names.has('b.signed.xml'));
-    const stream = await objects.get('batch/output/a.signed.pdf');
-    t.deepEqual(stream && (await buffer(stream)), stranger);
+    const found = await objects.get('batch/output/a.signed.pdf');
+    t.deepEqual(found && (await buffer(found.stream)), stranger);
     // Claims end with the publication.
     t.deepEqual(await fixture.store.actors({ kind: 'output-claim', limit: 1 }), []);
   });

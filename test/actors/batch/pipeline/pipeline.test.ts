@@ -1,4 +1,11 @@
-import { buildRuntime, type Committed, type EffectHandler, Retryable, type Step } from '@sealwright/runtime';
+import {
+  buildRuntime,
+  type Committed,
+  type EffectHandler,
+  Retryable,
+  type Step,
+  type StoreNodes,
+} from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
@@ -36,7 +43,12 @@ async function turns(count: number): Promise<void> {
 }
 
 /** A pipeline over jobs whose effects do not run; a job named `poison` throws when its signature comes. */
-async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 } = {}) {
+async function makePipeline({
+  store = new UnwillingStore(),
+  maxConcurrency = 1,
+  nodes = undefined as Pick<StoreNodes, 'count' | 'slot' | 'sync'> | undefined,
+  isOwn = (_id: string): boolean => true,
+} = {}) {
   const clock = new SimulatedClock();
   const complaints: string[] = [];
   const complain = (text: string) => complaints.push(text);
@@ -66,7 +78,7 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
   const isAway = async (path: string) => away.has(path);
   const outages: BucketOutages = new BucketOutages({ clock, log }, { isAway }, () => pipeline.wake());
   const pipeline: Pipeline = new Pipeline(
-    { system, store, counts, clock, log },
+    { system, store: Object.assign(store, { nodes }), counts, clock, log } as never,
     { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
     { held: null },
     maxConcurrency,
@@ -77,7 +89,7 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
     counts.move(step.counters);
     outages.observe(step);
     if (step.actor.address.kind !== JOB) return;
-    pipeline.observeJob(step.actor);
+    pipeline.observeJob(step.actor, isOwn(step.actor.address.id));
     if (Object.keys(step.counters).length > 0) pipeline.wake();
   };
   let order = 0;
@@ -130,6 +142,21 @@ test('a refusing store is asked once per poll, and the job is claimed once the s
   clock.advance(POLL);
   await turns(50);
   t.is(await stateOf('a'), 'Processing');
+  await pipeline.stop();
+});
+
+test('a node of several begins with the jobs that it made, and goes on with those of others', async (t) => {
+  const { pipeline, enqueue, stateOf, system } = await makePipeline({
+    nodes: { count: 3, slot: 0, sync: async () => {} },
+    isOwn: (id) => id.startsWith('own'),
+  });
+  for (const id of ['first', 'second', 'own']) await enqueue(id);
+  await pipeline.start();
+  await turns(50);
+  t.deepEqual(await Promise.all(['first', 'second', 'own'].map(stateOf)), ['Queued', 'Queued', 'Processing']);
+  await system.send({ kind: JOB, id: 'own' }, { type: 'FAIL', code: null, message: 'by a test' });
+  await turns(50);
+  t.is(await stateOf('first'), 'Processing');
   await pipeline.stop();
 });
 

@@ -92,9 +92,9 @@ test('a disk that refuses a file leaves no connection to the object store open',
   const opened: Readable[] = [];
   const get = objects.get.bind(objects);
   objects.get = async (...given) => {
-    const stream = await get(...given);
-    if (stream !== undefined) opened.push(stream);
-    return stream;
+    const found = await get(...given);
+    if (found !== undefined) opened.push(found.stream);
+    return found;
   };
   rmSync(join(folder, 'incoming'), { recursive: true });
   await t.throwsAsync(other.localPath(blob), { code: 'storage.unavailable' });

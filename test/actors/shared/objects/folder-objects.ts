@@ -43,8 +43,10 @@ export class FolderObjects implements ObjectStore {
   }
 
   async get(key: string, { from = 0, to }: Partial<ByteRange> = {}) {
-    if ((await this.head(key)) === undefined) return undefined;
-    return createReadStream(this.#path(key), { start: from, ...(to !== undefined && { end: to }) });
+    const found = await this.head(key);
+    if (found === undefined) return undefined;
+    const stream = createReadStream(this.#path(key), { start: from, ...(to !== undefined && { end: to }) });
+    return { stream, length: Math.min(found.length, (to ?? found.length) + 1) - from };
   }
 
   async head(key: string) {

@@ -20,8 +20,8 @@ export function fileOf(t: ExecutionContext, content: Buffer): ObjectFile {
 }
 
 export async function contentOf(objects: ObjectStore, key: string, range?: { from: number; to?: number }) {
-  const stream = await objects.get(key, range);
-  return stream && buffer(stream);
+  const found = await objects.get(key, range);
+  return found && buffer(found.stream);
 }
 
 async function listed(objects: ObjectStore, prefix: string): Promise<readonly StoredObject[]> {

@@ -1,5 +1,5 @@
 /**
- * Longer runs, and the rates of a bucket and a shared folder in one:
+ * Longer runs:
  * `node dist/test/actors/shared/objects/object-nodes-run.js --requests 600 --kills 9 [--nodes 3] [--shared]`. Exit code 1: something
  * was lost or doubled.
  */

@@ -10,11 +10,14 @@ import type { ExecutionContext } from 'ava';
 import { openS3, type S3Options } from '../../../../actors/shared/objects/s3-objects.ts';
 import { type Job, Service, temporaryRoot } from '../../../service/service.ts';
 
-export interface NodesOptions {
+export interface StartOptions {
   readonly url: string;
   /** Undefined: all nodes share a folder. */
   readonly bucket: S3Options | undefined;
   readonly nodes: number;
+}
+
+export interface NodesOptions extends StartOptions {
   readonly requests: number;
   /** Kills of a node whose disk is lost with it. */
   readonly kills: number;
@@ -41,14 +44,14 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 type Fixture = Pick<ExecutionContext, 'teardown'>;
 
-class Nodes {
+export class Nodes {
   readonly all: Service[] = [];
   #keys: string | undefined;
   #shared: string | undefined;
 
   constructor(
     private readonly t: Fixture,
-    private readonly options: NodesOptions,
+    private readonly options: StartOptions,
   ) {}
 
   async start(at: number): Promise<void> {
@@ -87,19 +90,32 @@ class Nodes {
   }
 }
 
-/** Uploads files, kills nodes meanwhile, retries what failed, and compares what was acknowledged with what is there. */
-export async function runNodes(t: Fixture, options: NodesOptions): Promise<NodesReport> {
-  const { nodes: count, requests, kills, bucket, say = () => {} } = options;
+export async function startNodes(t: Fixture, options: StartOptions): Promise<Nodes> {
   const nodes = new Nodes(t, options);
   await nodes.start(0);
-  await Promise.all(Array.from({ length: count - 1 }, (_, at) => nodes.start(at + 1)));
-  const acknowledged = new Map<number, string>();
-  let refused = 0;
-  let killed = 0;
-  let begun = 0;
-  const began = performance.now();
+  await Promise.all(Array.from({ length: options.nodes - 1 }, (_, at) => nodes.start(at + 1)));
+  return nodes;
+}
+
+/** Uploads the files of these numbers, each until it is acknowledged. */
+export async function uploadAll(
+  { all }: Pick<Nodes, 'all'>,
+  {
+    from,
+    to,
+    acknowledged = new Map(),
+    onRefused = () => {},
+  }: {
+    readonly from: number;
+    readonly to: number;
+    /** Jobs by number. */
+    readonly acknowledged?: Map<number, string>;
+    readonly onRefused?: () => void;
+  },
+): Promise<void> {
+  let begun = from;
   const client = async () => {
-    for (let number = begun++; number < requests; number = begun++) {
+    for (let number = begun++; number < to; number = begun++) {
       const form = new FormData();
       form.set(
         'file',
@@ -107,7 +123,7 @@ export async function runNodes(t: Fixture, options: NodesOptions): Promise<Nodes
         number % 3 === 0 ? 'same.xml' : `${number}.xml`,
       );
       for (;;) {
-        const node = nodes.all[Math.floor(Math.random() * count)];
+        const node = all[Math.floor(Math.random() * all.length)];
         try {
           const answer = await node?.fetch('/api/files', {
             method: 'POST',
@@ -122,12 +138,26 @@ export async function runNodes(t: Fixture, options: NodesOptions): Promise<Nodes
         } catch {
           // The node was killed.
         }
-        refused += 1;
+        onRefused();
         await systemClock.sleep(SHORT_MS);
       }
     }
   };
-  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+}
+
+/** Uploads files, kills nodes meanwhile, retries what failed, and compares what was acknowledged with what is there. */
+export async function runNodes(t: Fixture, options: NodesOptions): Promise<NodesReport> {
+  const { nodes: count, requests, kills, bucket, say = () => {} } = options;
+  const nodes = await startNodes(t, options);
+  const acknowledged = new Map<number, string>();
+  let refused = 0;
+  let killed = 0;
+  const began = performance.now();
+  const onRefused = () => {
+    refused += 1;
+  };
+  const clients = uploadAll(nodes, { from: 0, to: requests, acknowledged, onRefused });
   for (; killed < kills; killed += 1) {
     const due = ((killed + 1) * requests) / (kills + 1);
     while (acknowledged.size < due) await systemClock.sleep(SHORT_MS);

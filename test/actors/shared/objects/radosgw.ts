@@ -26,6 +26,8 @@ export interface Radosgw {
   addUser(id: string): Promise<Pick<S3Options, 'accessKeyId' | 'secretAccessKey'>>;
   /** Process that keeps the objects. */
   readonly osd: ChildProcess;
+  /** All processes. */
+  readonly pids: readonly number[];
 }
 
 /** Undefined where it is not installed: the test has passed with a line in its log, or failed when tools are required. */
@@ -158,7 +160,7 @@ rgw data = ${folder}/rgw
   const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials: owner });
   t.teardown(() => client.destroy());
   return {
-    ...{ endpoint, osd, addUser },
+    ...{ endpoint, osd, addUser, pids: children.map(({ pid }) => pid ?? 0) },
     client: () => client,
     async bucket() {
       const bucket = `b-${randomUUID()}`;

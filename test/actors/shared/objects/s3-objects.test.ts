@@ -146,6 +146,58 @@ for (const [answer, times] of [
     t.deepEqual(await contentOf(objects, 'key'), Buffer.from('content'));
   });
 
+onServer(
+  'the client repeats a plain request that is refused, breaks off or has a wrong time',
+  async (t, server) => {
+    const options = await server.bucket();
+    const asked: string[] = [];
+    let answer: string | undefined;
+    const endpoint = await between(t, options.endpoint, (client, store) => {
+      client.on('data', (chunk: Buffer) => {
+        const [, method] = /^([A-Z]+) \S+ HTTP/.exec(chunk.toString('latin1')) ?? [];
+        if (method === undefined) return;
+        // The client numbers its attempts in a header.
+        asked.push(/amz-sdk-request/i.test(chunk.toString('latin1')) ? `client ${method}` : method);
+        if (answer === undefined) return;
+        client.end(answer);
+        answer = undefined;
+        store.destroy();
+      });
+      return undefined;
+    });
+    const objects = await open({ ...options, endpoint });
+    const file = fileOf(t, Buffer.from('content'));
+    const requests = async (use: () => Promise<unknown>) => {
+      asked.length = 0;
+      await use();
+      return asked.join(', ');
+    };
+    t.is(await requests(() => objects.put('first', file)), 'client PUT');
+    t.is(await requests(() => objects.put('a', file, { owner: 'job-1' })), 'PUT');
+    t.is(await requests(() => objects.put('a', file)), 'PUT');
+    t.is((await objects.head('a'))?.owner, 'job-1');
+    t.is(
+      await requests(async () =>
+        t.deepEqual(await contentOf(objects, 'a', { from: 3 }), Buffer.from('tent')),
+      ),
+      'GET',
+    );
+    answer = 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+    t.is(await requests(() => objects.put('b', file, { replace: true })), 'PUT, client PUT');
+    answer = '';
+    t.is(await requests(() => objects.remove('b')), 'DELETE, client DELETE');
+    t.is(await objects.head('b'), undefined);
+    t.is(await requests(async () => t.is(await objects.get('b'), undefined)), 'GET, client GET');
+    const { now } = Date;
+    t.teardown(() => {
+      Date.now = now;
+    });
+    Date.now = () => now() - 20 * 60_000;
+    t.is(await requests(() => objects.put('c', file, { replace: true })), 'PUT, client PUT, client PUT');
+    t.is(await requests(() => objects.put('d', file, { replace: true })), 'PUT');
+  },
+);
+
 onServer('an answer that breaks off is an error, not a shorter file', async (t, server) => {
   const options = await server.bucket();
   await (await open(options)).put('key', fileOf(t, randomBytes(2_000_000)));
@@ -230,7 +282,7 @@ onServer('sixty downloads that pause leave connections to other requests', async
   t.is((await objects.head('key'))?.length, 1_000_000);
   t.true(connections >= 60, `${connections}`);
   // Nobody has read a byte of them.
-  for (const stream of paused) stream?.destroy();
+  for (const found of paused) found?.stream.destroy();
   await until(async () => connections <= 1 || undefined);
 });
 
