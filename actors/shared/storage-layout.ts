@@ -47,6 +47,9 @@ export const VOLUME_FOLDER = 'lost+found';
 /** Longest stored path, in UTF-16 units. Source: docs/batch-values.md §3, `job.path-too-long`. */
 export const PATH_LIMIT = 850;
 
+/** Mode of an upload's file: its owner writes, its group reads. */
+export const UPLOAD_MODE = 0o640;
+
 /** Temporary name of an upload before its job exists: watchers ignore a leading dot and `.part`. */
 export function uploadName(path: string): string {
   return join(dirname(path), `.${basename(path)}.part`);

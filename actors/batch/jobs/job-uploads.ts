@@ -165,7 +165,7 @@ export class JobUploads {
   async openUpload(fileName: string, key?: UploadKey): Promise<Upload | RepeatedUpload> {
     if (key !== undefined && (await this.uploadKeys.find(uploadKeyText(key))) !== undefined)
       return new RepeatedUpload();
-    return this.uploads.open(fileName, key !== undefined);
+    return this.uploads.openJob(fileName, key !== undefined);
   }
 
   /** @param upload opened with the same `key` */

@@ -1,8 +1,8 @@
 /**
  * Writes uploads to the input folder under a name that watchers ignore, until their job exists.
  *
- * Optimized for many small files: only operations that wait for the disk run on other threads. Stat and close of a
- * synced file take microseconds, less than a thread switch.
+ * Only operations that wait for the disk run on other threads: stat and close of a synced file take microseconds, less
+ * than a thread switch. Small uploads of a busy service go to a thread of their own (`upload-thread.ts`).
  *
  * Source: docs/batch-values.md §3.
  */
@@ -14,8 +14,9 @@ import { type Ids, Retryable } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
-import { PATH_LIMIT, uploadName } from '../../shared/storage-layout.ts';
+import { PATH_LIMIT, UPLOAD_MODE, uploadName } from '../../shared/storage-layout.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
+import { SLOT_BYTES, type UploadSlot, UploadThread } from './upload-thread.ts';
 
 /** Maximum length of a stored extension; longer ones are dropped. */
 const EXTENSION_LIMIT = 32;
@@ -26,31 +27,47 @@ function storedExtension(fileName: string): string {
   return extension.length <= EXTENSION_LIMIT && /^\.[\p{L}\p{N}_-]+$/u.test(extension) ? extension : '';
 }
 
-/** One upload in progress. */
+/** Serves the process. */
+const THREAD = new UploadThread();
+
+/** One upload in progress: its bytes are in a file, or in a slot of the thread until `finish`. */
 export class Upload {
   /** Path of the file once its job exists. */
   readonly path: string;
   readonly #temporary: string;
-  readonly #file: number;
+  /** Undefined: not created, or closed. */
+  #file: number | undefined;
+  #slot: UploadSlot | undefined;
+  /** False while nothing can have the temporary name. */
+  #isCreated: boolean;
+  /** Renames the file, if a thread has stored it. */
+  #thread: Pick<UploadSlot, 'rename'> | undefined;
   readonly #disk: DiskSync;
   readonly #hash: Hash | undefined;
   readonly #objects: JobObjects | undefined;
   #isStored = false;
   #length = 0;
-  #closed = false;
   #done = false;
 
   /**
-   * @param file its descriptor, owned by this object from now on
+   * @param target descriptor of its file, or a slot; owned by this object from now on
    * @param hash updated with each byte; undefined: no SHA-256 needed
-   * @param objects where it is stored; undefined: at its path
+   * @param objects where it is stored; undefined: at its path. Needs a file
    */
-  constructor(path: string, file: number, disk: DiskSync, hash: Hash | undefined, objects?: JobObjects) {
+  constructor(
+    path: string,
+    target: number | UploadSlot,
+    disk: DiskSync,
+    hash: Hash | undefined,
+    objects?: JobObjects,
+  ) {
     this.#hash = hash;
     this.#objects = objects;
     this.path = path;
     this.#temporary = uploadName(path);
-    this.#file = file;
+    this.#isCreated = typeof target === 'number';
+    if (typeof target === 'number') this.#file = target;
+    else this.#slot = target;
     this.#disk = disk;
   }
 
@@ -64,18 +81,26 @@ export class Upload {
   }
 
   /** Wait for it before the next call, and before the memory of the chunk is used again. */
-  async write(chunk: Uint8Array): Promise<void> {
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    const before = this.#length;
     this.#length += chunk.length;
     this.#hash?.update(chunk);
-    let written = 0;
-    while (written < chunk.length) {
-      const from = written;
-      written += await new Promise<number>((resolve, reject) => {
-        write(this.#file, chunk, from, chunk.length - from, null, (error, count) =>
-          error === null ? resolve(count) : reject(unavailable(error)),
-        );
-      });
+    if (this.#slot === undefined || this.#length > SLOT_BYTES) return this.#writeFile(chunk, before);
+    this.#slot.bytes.set(chunk, before);
+    return undefined;
+  }
+
+  /** @param before number of bytes before the chunk */
+  async #writeFile(chunk: Uint8Array, before: number): Promise<void> {
+    if (this.#slot !== undefined) {
+      // Copied: the slot may serve another upload as soon as it is released.
+      const first = this.#slot.bytes.slice(0, before);
+      this.#releaseSlot();
+      this.#file = await create(this.#temporary);
+      this.#isCreated = true;
+      await writeAll(this.#file, first);
     }
+    if (this.#file !== undefined) await writeAll(this.#file, chunk);
   }
 
   /** SHA-256 of all bytes, lower-case hex; call once. Undefined without a hash. */
@@ -85,8 +110,19 @@ export class Upload {
 
   /** Syncs bytes and name; returns the stamp that a watcher would see. */
   async finish(): Promise<FileStamp> {
+    if (this.#slot !== undefined) {
+      this.#isCreated = true;
+      this.#thread = this.#slot;
+      try {
+        return await this.#slot.store(this.#temporary, this.#length);
+      } finally {
+        this.#releaseSlot();
+      }
+    }
+    const file = this.#file;
+    if (file === undefined) throw new Error('The upload has no file.');
     if (this.#objects !== undefined) {
-      const { size, mtimeMs } = fstatSync(this.#file);
+      const { size, mtimeMs } = fstatSync(file);
       this.#close();
       // Set first: a failed attempt may have stored it.
       this.#isStored = true;
@@ -97,9 +133,9 @@ export class Upload {
     // Awaited below; prevents an unhandled rejection until then.
     named.catch(() => {});
     await new Promise<void>((resolve, reject) => {
-      fdatasync(this.#file, (error) => (error === null ? resolve() : reject(error)));
+      fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
     });
-    const { size, mtimeMs } = fstatSync(this.#file);
+    const { size, mtimeMs } = fstatSync(file);
     this.#close();
     await named;
     return { size, mtimeMs };
@@ -109,7 +145,10 @@ export class Upload {
   async rename(): Promise<void> {
     this.#done = true;
     try {
-      if (this.#objects === undefined) await rename(this.#temporary, this.path);
+      if (this.#thread !== undefined) {
+        // The job is stored: the end of the thread is no reason to refuse it.
+        await this.#thread.rename(this.#temporary, this.path).catch(() => rename(this.#temporary, this.path));
+      } else if (this.#objects === undefined) await rename(this.#temporary, this.path);
       else await this.#objects.keepCopy(this.location, this.#temporary, this.path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -131,15 +170,41 @@ export class Upload {
   async abort(): Promise<void> {
     if (this.#done) return;
     this.#done = true;
+    this.#releaseSlot();
     this.#close();
     // What cannot be removed is an object that no job names.
-    await this.remove().catch(() => {});
+    if (this.#isCreated) await this.remove().catch(() => {});
+  }
+
+  #releaseSlot(): void {
+    this.#slot?.release();
+    this.#slot = undefined;
   }
 
   #close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    closeSync(this.#file);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}
+
+/** Rejects with {Retryable} `storage.full` without room, `storage.unavailable` when the folder cannot be written. */
+function create(path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    open(path, 'wx', UPLOAD_MODE, (error, descriptor) =>
+      error === null ? resolve(descriptor) : reject(unavailable(error)),
+    );
+  });
+}
+
+async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const from = written;
+    written += await new Promise<number>((resolve, reject) => {
+      write(file, bytes, from, bytes.length - from, null, (error, count) =>
+        error === null ? resolve(count) : reject(unavailable(error)),
+      );
+    });
   }
 }
 
@@ -184,15 +249,23 @@ export class Uploads {
 
   /** @throws {Refusal} `job.path-too-long`; {Retryable} `storage.full` without room, `storage.unavailable` when the folder cannot be written */
   async open(fileName: string, hashed: boolean): Promise<Upload> {
+    const path = this.#newPath(fileName);
+    const file = await create(uploadName(path));
+    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+  }
+
+  /** The same for a job: `finish` may be what creates the file, and rejects then. */
+  async openJob(fileName: string, hashed: boolean): Promise<Upload> {
+    const path = this.#newPath(fileName);
+    const target = (this.objects === undefined && THREAD.slot()) || (await create(uploadName(path)));
+    return new Upload(path, target, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+  }
+
+  #newPath(fileName: string): string {
     const path = join(this.#folder, `${this.#ids.uuid()}${storedExtension(fileName)}`);
     if (path.length > PATH_LIMIT)
       throw new Refusal('job.path-too-long', `The stored path would be ${path.length} characters long.`);
-    const file = await new Promise<number>((resolve, reject) => {
-      open(uploadName(path), 'wx', 0o640, (error, descriptor) =>
-        error === null ? resolve(descriptor) : reject(unavailable(error)),
-      );
-    });
-    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+    return path;
   }
 }
 

@@ -1,11 +1,13 @@
 /** Errors of the system while an upload is stored. Source: docs/batch-values.md §3. */
 import { execFileSync } from 'node:child_process';
-import { openSync, writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Retryable } from '@sealwright/runtime';
 import test from 'ava';
+import { SLOT_BYTES, type UploadSlot, UploadThread } from '../../../../actors/batch/jobs/upload-thread.ts';
 import { Upload, unavailable } from '../../../../actors/batch/jobs/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import { reached } from '../../../project/waiting.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { batchFixture } from '../batch-harness.ts';
 
@@ -51,4 +53,61 @@ test('an upload whose bytes or whose name cannot be synced can be tried again, a
     else await t.throwsAsync(accepted, { code: 'storage.unavailable' });
     t.is(batch.count(), isTaken ? 1 : 0);
   }
+});
+
+/** A slot of the thread, once it runs. */
+async function slotOf(thread: UploadThread): Promise<UploadSlot> {
+  let slot: UploadSlot | undefined;
+  await reached(() => (slot ??= thread.slot()));
+  return slot as UploadSlot;
+}
+
+test('the thread of uploads stores, renames and refuses as a file of its own does, and leaves larger files to one', async (t) => {
+  const { batch, layout } = await batchFixture(t, { start: false, watch: false });
+  const { format, profile } = batch.jobs.uploads.plan({
+    fileName: 'a.txt',
+    format: undefined,
+    profile: undefined,
+  });
+  const thread = new UploadThread(1);
+  const accept = async (path: string, pieces: readonly Buffer[]) => {
+    const upload = new Upload(path, await slotOf(thread), new DiskSync(), undefined);
+    for (const piece of pieces) await upload.write(piece);
+    return batch.jobs.uploads
+      .acceptUpload(upload, { fileName: 'a.txt', format, profile })
+      .catch(async (error) => {
+        await upload.abort();
+        throw error;
+      });
+  };
+  // More than there are slots: they are used again.
+  const contents = Array.from({ length: 200 }, (_, n) => [Buffer.from(`first ${n}`), Buffer.alloc(n, 'x')]);
+  contents.push(
+    [Buffer.alloc(SLOT_BYTES - 1, 'a'), Buffer.from('b')],
+    [Buffer.alloc(SLOT_BYTES, 'a'), Buffer.from('b')],
+  );
+  await Promise.all(contents.map((pieces, n) => accept(join(layout.input, `${n}.txt`), pieces)));
+  for (const [n, pieces] of contents.entries())
+    t.deepEqual(readFileSync(join(layout.input, `${n}.txt`)), Buffer.concat(pieces));
+  t.is(batch.count(), contents.length);
+  // The system makes no file there.
+  await t.throwsAsync(accept('/proc/self/a.txt', [Buffer.from('content')]), { code: 'storage.unavailable' });
+  const dropped = new Upload(
+    join(layout.input, 'dropped.txt'),
+    await slotOf(thread),
+    new DiskSync(),
+    undefined,
+  );
+  await dropped.write(Buffer.from('content'));
+  await dropped.abort();
+  t.is(batch.count(), contents.length);
+  t.is(readdirSync(layout.input).length, contents.length);
+});
+
+test('uploads that the thread has not stored when it ends can be tried again, and later ones do without it', async (t) => {
+  const ends = `import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit());`;
+  const thread = new UploadThread(1, new URL(`data:text/javascript,${ends}`));
+  const slot = await slotOf(thread);
+  await t.throwsAsync(slot.store(join(folderFor(t), 'a.txt'), 1), { code: 'storage.unavailable' });
+  t.is(thread.slot(), undefined);
 });

@@ -1,0 +1,196 @@
+/**
+ * The thread that stores small uploads, one message for all of a turn: three asynchronous calls of `node:fs` for each
+ * file wake two threads each, which costs more than the calls. Its syncs run at once on libuv's threads and share one
+ * sync of the folder. The bytes cross in shared memory. One thread serves the process; it
+ * starts when the process has had some uploads.
+ */
+import { Worker } from 'node:worker_threads';
+import { Retryable } from '@sealwright/runtime';
+import type { FileStamp } from '../../../machines/batch/job-context.ts';
+
+/** Largest upload that the thread stores, bytes. */
+export const SLOT_BYTES = 64 * 1024;
+/** Uploads that the thread stores at once. */
+const SLOTS = 128;
+/** Number of the upload that starts the thread: a process with few has no use for it. */
+const FIRST = 32;
+/** Memory limits; the thread keeps nothing between two messages. */
+const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+
+/** Data with which the thread starts. */
+export interface UploadThreadData {
+  readonly memory: SharedArrayBuffer;
+}
+
+export interface ToUploadThread {
+  /** Files to write and to sync, with their bytes in the memory. */
+  readonly stored: readonly { readonly path: string; readonly at: number; readonly length: number }[];
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+}
+
+/** An error of the system. */
+export interface SystemFault {
+  readonly code: string;
+  readonly syscall: string;
+}
+
+/** Answers in the order of one message; those of `renamed` come at once, those of `stored` after the syncs. */
+export type FromUploadThread =
+  | {
+      readonly is: 'stored';
+      readonly message: number;
+      readonly answers: readonly (FileStamp | SystemFault)[];
+    }
+  | { readonly is: 'renamed'; readonly answers: readonly (SystemFault | null)[] };
+
+/** Memory for the bytes of one upload. */
+export interface UploadSlot {
+  /** `SLOT_BYTES` long. */
+  readonly bytes: Uint8Array;
+  /** Resolves when the bytes and the name are durable. Rejects with errors of the system. */
+  store(path: string, length: number): Promise<FileStamp>;
+  /** Renames a file. Rejects with errors of the system. Allowed after `release`. */
+  rename(from: string, to: string): Promise<void>;
+  /** Call once, not during `store`. */
+  release(): void;
+}
+
+interface Waiting<Answer> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Storing = ToUploadThread['stored'][number] & Waiting<FileStamp>;
+type Renaming = ToUploadThread['renamed'][number] & Waiting<void>;
+
+export class UploadThread {
+  readonly #memory = new SharedArrayBuffer(SLOTS * SLOT_BYTES);
+  readonly #bytes = new Uint8Array(this.#memory);
+  /** Numbers of unused slots; the last used ones are taken first, so that little memory is touched. */
+  readonly #free = Array.from({ length: SLOTS }, (_, n) => SLOTS - 1 - n);
+  #worker: Worker | undefined;
+  #isOnline = false;
+  #uploads = 0;
+  #stores: Storing[] = [];
+  #renames: Renaming[] = [];
+  readonly #storing = new Map<number, readonly Storing[]>();
+  #renaming: Renaming[] = [];
+  #messages = 0;
+  #isScheduled = false;
+
+  constructor(
+    private readonly first: number = FIRST,
+    private readonly module: URL = new URL('./upload-worker.js', import.meta.url),
+  ) {}
+
+  /** Memory for the bytes of an upload; undefined: the caller writes a file. */
+  slot(): UploadSlot | undefined {
+    this.#uploads += 1;
+    if (this.#uploads === this.first) this.#start();
+    const slot = this.#isOnline ? this.#free.pop() : undefined;
+    if (slot === undefined) return undefined;
+    const at = slot * SLOT_BYTES;
+    return {
+      bytes: this.#bytes.subarray(at, at + SLOT_BYTES),
+      store: (path, length) => this.#store(path, at, length),
+      rename: (from, to) => this.#rename(from, to),
+      release: () => void this.#free.push(slot),
+    };
+  }
+
+  #store(path: string, at: number, length: number): Promise<FileStamp> {
+    return new Promise((resolve, reject) => {
+      this.#stores.push({ path, at, length, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #rename(from: string, to: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#renames.push({ from, to, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #start(): void {
+    const data: UploadThreadData = { memory: this.#memory };
+    const worker = new Worker(this.module, { workerData: data, resourceLimits: MEMORY });
+    this.#worker = worker;
+    worker.on('online', () => {
+      this.#isOnline = true;
+    });
+    worker.on('message', (message: FromUploadThread) => this.#answer(message));
+    worker.on('error', () => this.#lose());
+    worker.on('exit', () => this.#lose());
+    // An idle thread keeps no process alive. After the listeners: the first one for messages refers to the thread again.
+    worker.unref();
+  }
+
+  /** Sends at the end of this turn of the event loop. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    const [stores, renames] = [this.#stores, this.#renames];
+    this.#stores = [];
+    this.#renames = [];
+    if (this.#worker === undefined) {
+      reject([...stores, ...renames], lost());
+      return;
+    }
+    this.#worker.ref();
+    this.#messages += 1;
+    if (stores.length > 0) this.#storing.set(this.#messages, stores);
+    this.#renaming.push(...renames);
+    this.#worker.postMessage({
+      stored: stores.map(({ path, at, length }) => ({ path, at, length })),
+      renamed: renames.map(({ from, to }) => ({ from, to })),
+    } satisfies ToUploadThread);
+  }
+
+  #answer(message: FromUploadThread): void {
+    if (message.is === 'renamed') {
+      const { answers } = message;
+      for (const [n, { resolve, reject }] of this.#renaming.splice(0, answers.length).entries()) {
+        const fault = answers[n] ?? null;
+        if (fault === null) resolve();
+        else reject(systemError(fault));
+      }
+    } else {
+      const stores = this.#storing.get(message.message) ?? [];
+      this.#storing.delete(message.message);
+      for (const [n, { resolve, reject }] of stores.entries()) {
+        const answer = message.answers[n];
+        if (answer !== undefined && 'size' in answer) resolve(answer);
+        else reject(systemError(answer ?? { code: 'EIO', syscall: 'write' }));
+      }
+    }
+    if (this.#storing.size === 0 && this.#renaming.length === 0) this.#worker?.unref();
+  }
+
+  /** Not restarted: the same cause would probably end it again. */
+  #lose(): void {
+    this.#isOnline = false;
+    this.#worker = undefined;
+    reject([...[...this.#storing.values()].flat(), ...this.#renaming.splice(0)], lost());
+    this.#storing.clear();
+  }
+}
+
+function reject(waiting: readonly Pick<Waiting<never>, 'reject'>[], error: Error): void {
+  for (const one of waiting) one.reject(error);
+}
+
+function lost(): Retryable {
+  return new Retryable('storage.unavailable', 'The thread that stores uploads has ended.');
+}
+
+function systemError({ code, syscall }: SystemFault): Error {
+  return Object.assign(new Error(`${code}: ${syscall}`), { code, syscall });
+}
