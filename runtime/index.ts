@@ -75,6 +75,7 @@ export type {
   JournalData,
   JournalLine,
   Json,
+  KeyRange,
   Log,
   LogProperties,
   Millis,

@@ -187,7 +187,9 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const inspected = new InspectedUploads(clock);
   const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
   const directory = new DocumentDirectory(runtime);
-  const columns = new DocumentColumns(store, await store.counters('documents/'));
+  const columns = new DocumentColumns(store, await store.counters('documents/'), {
+    ...{ root: options.root, ids, clock },
+  });
   const plans = {
     ids,
     identifiers: options.identifiers,
@@ -330,12 +332,13 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       sweeping.startTrimming();
       await singletons.run('files', () => sweeping.start());
       await settleGroups(runtime);
-      void columns.prepare();
+      void columns.prepare().then(() => columns.keepAtIntervals());
     },
 
     async drain(): Promise<void> {
       signIn.close();
       senderOverview.close();
+      await columns.keep();
       columns.close();
       await singletons.stop();
       await sweeping.stop();

@@ -159,6 +159,12 @@ export interface RowQuery {
   readonly limit: number;
 }
 
+/** Keys of rows from the first one up to the second one; without them, from the first row and to the last. */
+export interface KeyRange {
+  readonly from?: Row['key'];
+  readonly to?: Row['key'];
+}
+
 /**
  * Storage of actors, their effects, timers, rows and names. One contract suite (`test/contract/store.ts`) runs against
  * every implementation. Reads see every resolved commit.
@@ -273,6 +279,13 @@ export interface ActorStore {
     make(): string;
     /** Ends the upgrade. */
     complete(): void;
+  };
+  /** Present for a store that can tell what was stored since a moment, also after a restart. */
+  readonly marks?: {
+    /** Names a moment. When it resolves, every step stored before has been observed. The last two are kept. */
+    set(name: string): Promise<void>;
+    /** Ranges of a view whose rows may have changed since; undefined where that is not known. */
+    changed(name: string, view: string): Promise<readonly KeyRange[] | undefined>;
   };
   /** Resolves once all earlier commits are durable. */
   flushed(): Promise<void>;

@@ -37,7 +37,15 @@ const idOf = (number: number) => `job-${String(number).padStart(5, '0')}`;
 const address = (id: string) => ({ kind: 'job', id });
 
 type Operation = (store: ActorStore, round: number) => Promise<unknown>;
-type Silent = 'nodes' | 'upgradeCopy' | 'shareWithThreads' | 'flushed' | 'refusal' | 'describe' | 'close';
+type Silent =
+  | 'nodes'
+  | 'upgradeCopy'
+  | 'shareWithThreads'
+  | 'marks'
+  | 'flushed'
+  | 'refusal'
+  | 'describe'
+  | 'close';
 /** The first changes all effects of its node, once, at a start after the clock was set back; the other reads no table. */
 type Exceptional = 'rescheduleAfterClockRegression' | 'obstacle';
 type SilentOfNodes = 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';

@@ -4,16 +4,16 @@ import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobFormat, JobSource, JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
+import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
 import {
   type Condition,
   containingText,
   ObservedTable,
   type TableScan,
   type TableShape,
-} from '../../shared/observed-table.ts';
-import type { OrderPage } from '../../shared/ordered-columns.ts';
-import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
-import { fieldsOf, foldText } from '../../shared/text-column.ts';
+} from '../../shared/tables/observed-table.ts';
+import type { OrderPage } from '../../shared/tables/ordered-columns.ts';
+import { fieldsOf, foldText } from '../../shared/tables/text-column.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';

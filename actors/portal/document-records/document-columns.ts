@@ -2,15 +2,19 @@
  * The fields that lists of documents filter by, in memory: one table for each organization that lists many documents, one for
  * its deleted ones. Source: docs/decisions/0251-lists-in-columns.md.
  */
+import { readdir, rm } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, contextOf, type Row, type Step } from '@sealwright/runtime';
+import { type ActorStore, type Clock, contextOf, type Ids, type Row, type Step } from '@sealwright/runtime';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import { hasRoom } from '../../shared/tables/kept-file.ts';
 import {
   type Condition,
   containingText,
   ObservedTable,
   type TableShape,
-} from '../../shared/observed-table.ts';
+} from '../../shared/tables/observed-table.ts';
 import {
   fieldsOf,
   foldText,
@@ -18,7 +22,7 @@ import {
   isNowhere,
   recordsOf,
   splitFields,
-} from '../../shared/text-column.ts';
+} from '../../shared/tables/text-column.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentQuery,
@@ -39,9 +43,10 @@ import {
   NO_FOLDER,
   type PersonRow,
 } from './document-index.ts';
+import { changedDocuments } from './kept-documents.ts';
 
 /** Memory of all tables; those that were used least recently are given up for others. */
-const MAX_BYTES = 2 ** 30;
+const MAX_BYTES = Math.max(2 ** 30, Math.floor(memoryOfProcess() / 4));
 /** Estimated memory of a document. */
 const BYTES_EACH = 300;
 /** Documents of an organization whose table is built at the start: about 100 ms. */
@@ -49,6 +54,14 @@ const MANY = 10_000;
 
 /** Rows of a read while a table is built: less than a millisecond. */
 const ROWS_PER_READ = 64;
+
+/** Time between two looks at whether tables are to be kept. */
+const KEPT_EVERY: Millis = 10 * 60_000;
+/** Share of the documents that may differ from the kept file, since it takes as long to read them: while in use, at the end. */
+const UNKEPT_SHARE = 0.02;
+const UNKEPT_SHARE_AT_END = 0.002;
+const KEPT_FOLDER = 'lists';
+const KEPT_SUFFIX = '.table';
 
 /** Columns of codes. */
 const [STATUS, FOLDER, TYPE, CREATOR, SIGNS, EXPIRES] = [0, 1, 2, 3, 4, 5] as const;
@@ -67,6 +80,7 @@ interface Facts {
 }
 
 const SHAPE: TableShape<Facts> = {
+  format: 'documents 1',
   codes: 6,
   texts: 5,
   codesOf: ({ row: { status, folder, type, creator, signs }, expiry }) => [
@@ -87,6 +101,12 @@ const SHAPE: TableShape<Facts> = {
     peopleText(people, false),
   ],
 };
+
+/** Memory that this process may use. */
+function memoryOfProcess(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 && limit < totalmem() ? limit : totalmem();
+}
 
 function peopleText(people: DocumentRow['people'], isPending: boolean): string {
   const records: (readonly string[])[] = [];
@@ -137,17 +157,35 @@ interface ColumnPage {
   readonly totalCount: number;
 }
 
+/** Place of tables that are kept over a restart. */
+interface KeptTables {
+  /** `{Storage:Root}/portal`. */
+  readonly root: string;
+  /** Documents from which on a table is kept. @default 10,000 */
+  readonly atLeast?: number;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly clock: Pick<Clock, 'after'>;
+}
+
 export class DocumentColumns {
-  readonly #store: Pick<ActorStore, 'rows' | 'nodes'>;
+  readonly #store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>;
+  readonly #keeping: KeptTables | undefined;
+  #cancelKeep = (): void => {};
+  #kept: Promise<void> = Promise.resolve();
   /** Documents that are not deleted. */
   readonly #counts = new Map<string, number>();
   /** By organization and view, the one used last at the end. */
   readonly #tables = new Map<string, ObservedTable<Facts>>();
   #isClosed = false;
 
-  /** @param counters those that begin with `documents/` */
-  constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counters: { readonly [name: string]: number }) {
+  /** @param counters those that begin with `documents/`. @param keeping missing: every start builds the tables */
+  constructor(
+    store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>,
+    counters: { readonly [name: string]: number },
+    keeping?: KeptTables,
+  ) {
     this.#store = store;
+    this.#keeping = keeping;
     this.#move(counters);
   }
 
@@ -217,9 +255,54 @@ export class DocumentColumns {
     }
   }
 
+  /** Keeps tables in files from now on, where the store can tell what has changed since. */
+  keepAtIntervals(): void {
+    if (this.#keeping === undefined || this.#store.marks === undefined || this.#isClosed) return;
+    void this.keep(UNKEPT_SHARE).finally(() => {
+      if (this.#isClosed) return;
+      this.#cancelKeep = this.#keeping?.clock.after(KEPT_EVERY, () => this.keepAtIntervals()) ?? (() => {});
+    });
+  }
+
+  /** Keeps all tables if one of them has changed; their files are of one moment. */
+  keep(share = UNKEPT_SHARE_AT_END): Promise<void> {
+    // A file that cannot be written is one that the next start does without.
+    this.#kept = this.#kept.then(() => this.#keep(share)).catch(() => {});
+    return this.#kept;
+  }
+
+  async #keep(share: number): Promise<void> {
+    const [keeping, marks] = [this.#keeping, this.#store.marks];
+    const tables = [...this.#tables].filter(([key]) => this.#mayBeKept(key));
+    if (keeping === undefined || marks === undefined || !tables.some(([, { unkept }]) => unkept > share))
+      return;
+    const bytes = tables.reduce((sum, [, table]) => sum + table.bytes, 0);
+    const folder = join(keeping.root, KEPT_FOLDER);
+    if (!(await hasRoom(folder, bytes))) return;
+    const name = keeping.ids.uuid();
+    await marks.set(name);
+    const names = new Set<string>();
+    for (const [key, table] of tables) {
+      const path = this.#pathOf(key);
+      if (path !== undefined && (await table.keep(path, name))) names.add(fileName(key));
+    }
+    for (const other of await readdir(folder))
+      if (!names.has(other)) await rm(join(folder, other), { force: true });
+  }
+
+  #mayBeKept(key: string): boolean {
+    return (this.#counts.get(key) ?? 0) >= (this.#keeping?.atLeast ?? MANY);
+  }
+
+  #pathOf(key: string): string | undefined {
+    const keeping = this.#mayBeKept(key) ? this.#keeping : undefined;
+    return keeping && join(keeping.root, KEPT_FOLDER, fileName(key));
+  }
+
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
+    this.#cancelKeep();
     for (const table of this.#tables.values()) table.reset();
   }
 
@@ -229,6 +312,13 @@ export class DocumentColumns {
       this.#tables.get(key) ??
       new ObservedTable(SHAPE, {
         read: () => readDocuments(this.#store, isDeleted, organization),
+        keptFile: this.#pathOf(key),
+        readSince: (name, { textOf, orders }) =>
+          changedDocuments(this.#store, organization, name, {
+            orders: (bounds) => orders([], bounds),
+            expiringOrders: () => orders([[{ codes: EXPIRES, passes: (text) => text === 'true' }]], {}),
+            expiryOf: (order) => listed(order, textOf(order, IDS)).expiry,
+          }),
         count: isDeleted ? () => undefined : () => this.count(organization),
         bytesEach: BYTES_EACH,
         mayTake: (bytes) => !this.#isClosed && this.#makesRoom(key, bytes),
@@ -262,6 +352,10 @@ export class DocumentColumns {
       this.#counts.set(organization, (this.#counts.get(organization) ?? 0) + (counters[name] ?? 0));
     }
   }
+}
+
+function fileName(key: string): string {
+  return `${encodeURIComponent(key)}${KEPT_SUFFIX}`;
 }
 
 function tableKey(organization: OrganizationId, isDeleted: boolean): string {

@@ -18,21 +18,22 @@ import { dirname, join } from 'node:path';
 import { Fatal } from '../../model/failures.ts';
 import { folderOwner } from './owner.ts';
 
-const HEADER = 24;
+/** Bytes before the content of a page. */
+export const HEADER = 24;
 const META_BYTES = HEADER + 152;
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
 /** `P_INVALID`, as `u64` reads it: an empty tree. */
 const NO_PAGE = 2 ** 64;
 const BRANCH = 0x01;
-const LEAF = 0x02;
+export const LEAF = 0x02;
 const OVERFLOW = 0x04;
 const META = 0x08;
 /** The bits of a page's flags that say what it is. */
 const KIND = 0x6f;
 const ON_OVERFLOW_PAGES = 0x01;
 const SUB_DATABASE = 0x02;
-const NODE_BYTES = 8;
+export const NODE_BYTES = 8;
 const OVERFLOW_REFERENCE = 24;
 const DATABASE_BYTES = 48;
 const MAX_DEPTH = 32;
@@ -125,9 +126,16 @@ function describeDamage(folder: string, fault: string): string {
 }
 
 /** A tree of pages. */
-interface Tree {
+export interface Tree {
   readonly depth: number;
   readonly root: number;
+}
+
+/** Size of the pages, and the tree that names the others, as of the newest transaction. */
+export function newestHead(file: number): { readonly pageSize: number; readonly main: Tree } {
+  const check = new FileCheck(file, 0);
+  check.readHead();
+  return check.head;
 }
 
 class FileCheck {
@@ -163,6 +171,10 @@ class FileCheck {
     this.#trees = [24, 24 + DATABASE_BYTES].map((at) => tree(newer, HEADER + at));
     if (this.#lastPage < 1 || this.#lastPage * pageSize > u64(newer, HEADER + 16))
       throw new Damage(`its head names a last page ${this.#lastPage}, outside of the map`);
+  }
+
+  get head(): ReturnType<typeof newestHead> {
+    return { pageSize: this.#pageSize, main: this.#trees[1] ?? { depth: 0, root: NO_PAGE } };
   }
 
   /** Reads every page of every tree. */
@@ -257,11 +269,11 @@ class FileCheck {
   }
 }
 
-function tree(bytes: Buffer, at: number): Tree {
+export function tree(bytes: Buffer, at: number): Tree {
   return { depth: bytes.readUInt16LE(at + 6), root: u64(bytes, at + 40) };
 }
 
 /** Exact below 2^53, which no page number or size reaches. */
-function u64(bytes: Buffer, at: number): number {
+export function u64(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
 }

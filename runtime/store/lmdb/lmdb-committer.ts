@@ -153,6 +153,11 @@ export class Committer {
     await this.#enqueue({ type: 'settle-state-index' });
   }
 
+  /** Resolves when the transaction with all earlier steps has this name. */
+  async mark(name: string): Promise<void> {
+    await this.#enqueue({ type: 'mark', name });
+  }
+
   /** Writes the waiting steps and ends the thread. */
   async close(): Promise<void> {
     if (this.#closing === undefined) {

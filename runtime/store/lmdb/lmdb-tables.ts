@@ -20,6 +20,7 @@
  * | meta     | `census`                       | present: the counters of the state index     |
  * |          |                                | (actors by kind, version, state) exist       |
  * | meta     | `copy`                         | present: target of an unfinished copy        |
+ * | meta     | `marks`                        | names and transactions (`lmdb-marks.ts`)     |
  */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

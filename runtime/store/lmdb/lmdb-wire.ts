@@ -21,7 +21,9 @@ export type MaintenanceWrite =
   /** Removes effects that are done. */
   | { readonly type: 'settle-effects'; readonly keys: readonly EffectKey[] }
   /** Writes all pending changes of the state index. */
-  | { readonly type: 'settle-state-index' };
+  | { readonly type: 'settle-state-index' }
+  /** Keeps the number of the transaction under a name. */
+  | { readonly type: 'mark'; readonly name: string };
 
 /**
  * One write of a group. A step is the text of `stepText`, since one string is cheaper to transfer than the object tree;

@@ -15,6 +15,7 @@ import {
   writeDeferral,
   writeSettled,
 } from './lmdb-changes.ts';
+import { writeMark } from './lmdb-marks.ts';
 import { openTables, type PlannedStep, readStepText, type Tables, transact } from './lmdb-tables.ts';
 import {
   type ForwardedGroup,
@@ -73,6 +74,9 @@ function applyWrite(
       return null;
     case 'settle-state-index':
       gathered.settlesStateIndex = true;
+      return null;
+    case 'mark':
+      writeMark(tables, one.name);
       return null;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { latestDue } from '../../model/backoff.ts';
 import { Faults } from '../../model/faults.ts';
@@ -29,6 +30,7 @@ import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../step/derive.ts';
 import { settlePending } from './lmdb-changes.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer, startWriter } from './lmdb-committer.ts';
+import { changedRows } from './lmdb-marks.ts';
 import {
   actorKey,
   assertNoCopy,
@@ -136,6 +138,17 @@ class LmdbStore implements ActorStore {
     };
     const link = startWriter(folder);
     this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
+  }
+
+  get marks(): NonNullable<ActorStore['marks']> {
+    return {
+      set: async (name) => {
+        await this.#committer.mark(name);
+        // Who sent a step observes it in the turn of its answer.
+        await nextTurn();
+      },
+      changed: (name, view) => changedRows(this.#tables, this.#folder, name, view),
+    };
   }
 
   get upgradeCopy(): NonNullable<ActorStore['upgradeCopy']> {

@@ -1,6 +1,6 @@
 /** Tables of lists that are given up while a list reads them. */
 import test from 'ava';
-import { ObservedTable } from '../../../actors/shared/observed-table.ts';
+import { ObservedTable } from '../../../actors/shared/tables/observed-table.ts';
 
 /** A scan has a turn of the event loop in them. */
 const COUNT = 70_000;

@@ -1,6 +1,6 @@
 /** Tables of coded values, while rows come and go. */
 import test from 'ava';
-import { OrderedColumns } from '../../../actors/shared/ordered-columns.ts';
+import { OrderedColumns } from '../../../actors/shared/tables/ordered-columns.ts';
 
 /** A scan has a turn of the event loop in them. */
 const COUNT = 70_000;

@@ -1,6 +1,6 @@
 /** Columns of texts that change. */
 import test from 'ava';
-import { ASK, NO_ENTRY, recordsOf, TextColumn } from '../../../actors/shared/text-column.ts';
+import { ASK, NO_ENTRY, recordsOf, TextColumn } from '../../../actors/shared/tables/text-column.ts';
 
 test('texts that are removed before others follow leave nothing in memory', (t) => {
   const column = new TextColumn(() => t.fail('No entry is left to move.'));

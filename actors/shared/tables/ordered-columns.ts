@@ -3,6 +3,7 @@
  * nanoseconds per row. A row takes 9 bytes, 2 per column of codes and 4 per column of entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Bytes, KeptFile } from './kept-file.ts';
 import { ASK, type Found, NO_ENTRY } from './text-column.ts';
 
 /** Rows tested together, and between two turns of the event loop: about a millisecond. */
@@ -12,6 +13,10 @@ const BLOCKS_PER_TURN = 4;
 const MIN_DROPPED = 1024;
 /** Scans that yield before one that does not: rows that move all the time must not keep a list from ending. */
 const MAX_ATTEMPTS = 4;
+/** Rows copied between two turns of the event loop. */
+const ROWS_COPIED = 65_536;
+/** Rows for which a restored table has room, for each one in it. */
+const SPARE = 1.25;
 /** Largest code of a column. */
 const MAX_CODE = 0xffff;
 
@@ -27,6 +32,15 @@ export class Codes {
     if (code > MAX_CODE) throw new RangeError(`A column has at most ${MAX_CODE + 1} different values.`);
     this.#byText.set(text, code);
     return code;
+  }
+
+  /** In the order of their codes. */
+  get texts(): readonly (string | null)[] {
+    return [...this.#byText.keys()];
+  }
+
+  restore(texts: readonly (string | null)[]): void {
+    for (const text of texts) this.codeOf(text);
   }
 
   /** Marks the codes of the texts that match. */
@@ -77,6 +91,8 @@ export class OrderedColumns {
   #removed = 0;
   /** Incremented when rows move: a scan that yields begins again. */
   #moves = 0;
+  /** The first row that has moved since a copy began. */
+  #firstMoved = Number.POSITIVE_INFINITY;
 
   constructor(codes: number, entries: number) {
     this.#codes = Array.from({ length: codes }, () => new Uint16Array(1024));
@@ -107,6 +123,54 @@ export class OrderedColumns {
     const row = this.#rowOf(order);
     const values = this.#entries[column];
     if (row !== undefined && values !== undefined) values[row] = entry;
+  }
+
+  /**
+   * Copies all rows in turns: rows as of some moment between the call and the answer, together with what `others` answers
+   * in the same turn as the last ones. Undefined where rows move all the time.
+   */
+  async copy<Others>(others: () => Others): Promise<readonly [readonly Bytes[], Others] | undefined> {
+    let copies: readonly Bytes[] = [];
+    let done = 0;
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; ) {
+      this.#firstMoved = Number.POSITIVE_INFINITY;
+      while (done < this.#length) {
+        const end = Math.min(done + ROWS_COPIED, this.#length);
+        const arrays = this.#arrays();
+        // More rows may have been added.
+        if ((copies[0]?.length ?? 0) < end)
+          copies = arrays.map((array, at) => enlarged(copies[at], array, Math.ceil(this.#length * SPARE)));
+        for (const [at, array] of arrays.entries()) copies[at]?.set(array.subarray(done, end), done);
+        done = end;
+        if (done < this.#length) await nextTurn();
+      }
+      if (this.#firstMoved >= done) return [copies.map((array) => array.subarray(0, this.#length)), others()];
+      done = this.#firstMoved;
+      attempt += 1;
+    }
+    return undefined;
+  }
+
+  /** Reads rows that were copied. */
+  async restore(length: number, file: KeptFile): Promise<void> {
+    const room = Math.max(1024, Math.ceil(length * SPARE));
+    this.#orders = new Float64Array(room);
+    this.#isRemoved = new Uint8Array(room);
+    this.#codes = this.#codes.map(() => new Uint16Array(room));
+    this.#entries = this.#entries.map(() => new Uint32Array(room));
+    for (const array of this.#arrays()) await file.read(array.subarray(0, length));
+    this.#length = length;
+    this.#removed = this.#isRemoved.subarray(0, length).reduce((sum, one) => sum + one, 0);
+  }
+
+  /** Order and entry of each row that is there, in a column of entries. */
+  async eachEntry(column: number, use: (order: number, entry: number) => void): Promise<void> {
+    const entries = this.#entries[column];
+    for (let row = 0; row < this.#length; row += 1) {
+      if (row % ROWS_COPIED === 0) await nextTurn();
+      const entry = entries?.[row] ?? NO_ENTRY;
+      if (entry !== NO_ENTRY && this.#isRemoved[row] === 0) use(this.#orders[row] ?? 0, entry);
+    }
   }
 
   /** Adds or replaces a row. */
@@ -248,6 +312,7 @@ export class OrderedColumns {
     if (row < this.#length) {
       for (const array of this.#arrays()) array.copyWithin(row + 1, row, this.#length);
       this.#moves += 1;
+      this.#firstMoved = Math.min(this.#firstMoved, row);
     }
     this.#orders[row] = order;
     this.#length += 1;
@@ -265,11 +330,18 @@ export class OrderedColumns {
     this.#length = kept;
     this.#removed = 0;
     this.#moves += 1;
+    this.#firstMoved = 0;
   }
 
   #arrays(): readonly (Float64Array | Uint16Array | Uint32Array | Uint8Array)[] {
     return [this.#orders, this.#isRemoved, ...this.#codes, ...this.#entries];
   }
+}
+
+function enlarged(from: Bytes | undefined, like: Bytes, length: number): Bytes {
+  const bytes = new (like.constructor as new (length: number) => Bytes)(length);
+  if (from !== undefined) bytes.set(from);
+  return bytes;
 }
 
 function grown<Values extends Float64Array | Uint16Array | Uint32Array | Uint8Array>(

@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { searchBytes } from './byte-search.ts';
+import type { Bytes, KeptFile } from './kept-file.ts';
 
 /** Entries of a segment, and bytes: what is copied to be searched stays in the processor. */
 const SEGMENT_SIZE = 1024;
@@ -18,6 +19,8 @@ const END = 0;
 /** Begins a record other than the first; the fields 1, 2 … behind it begin with the codes that follow. */
 const RECORD = 1;
 const MAX_SEPARATOR = 8;
+/** Segments written and read together. */
+const SEGMENTS_TOGETHER = 8;
 
 /** Results that are kept for the next page of the same list, and segments that may be filled meanwhile. */
 const RESULTS_KEPT = 4;
@@ -99,6 +102,8 @@ export class TextColumn {
   readonly #kept = new Map<string, Found>();
   /** Of segments that are full. */
   #bytes = 0;
+  /** Incremented when entries get other numbers. */
+  moves = 0;
   /** Number of segments when the first of them was found. */
   #keptSince = 0;
 
@@ -150,9 +155,37 @@ export class TextColumn {
     const segment = this.#segments[number];
     if (segment === undefined || segment.left > segment.length / 2) return;
     this.#segments[number] = undefined;
+    this.moves += 1;
     this.#bytes -= segment.bytes;
     this.#free.push(number);
     for (const [order, text] of segment.entries()) this.#moved(order, this.add(order, text));
+  }
+
+  /** The texts as they are now. */
+  get copy(): readonly TextSegment[] {
+    return this.#segments.map((segment) => segment?.copy ?? NO_SEGMENT);
+  }
+
+  /** Reads texts that were written by `writeTexts`; `restored` has to follow for each entry that is in use. */
+  async restore(sizes: TextSizes, file: KeptFile): Promise<void> {
+    for (let first = 0; first < sizes.length; first += SEGMENTS_TOGETHER) {
+      const some = sizes.slice(first, first + SEGMENTS_TOGETHER);
+      const bytes = new Uint8Array(some.reduce((sum, size) => sum + bytesOf(size), 0));
+      await file.read(bytes);
+      let at = 0;
+      for (const size of some) {
+        this.#segments.push(size[0] === 0 ? undefined : Segment.restored(size, bytes, at));
+        at += bytesOf(size);
+        this.#bytes += this.#segments.at(-1)?.bytes ?? 0;
+      }
+    }
+  }
+
+  restored(order: number, entry: number): void {
+    const segment = this.#segments[Math.floor(entry / SEGMENT_SIZE)];
+    if (segment === undefined || entry % SEGMENT_SIZE >= segment.length)
+      throw new RangeError(`There is no entry ${entry}.`);
+    segment.take(order, entry % SEGMENT_SIZE);
   }
 
   /** Begins to use results of searches. */
@@ -203,6 +236,49 @@ export class TextColumn {
   }
 }
 
+/** Entries and bytes of each segment; no entries: there is none. */
+export type TextSizes = readonly (readonly [entries: number, bytes: number])[];
+
+/** The content of a segment, which does not change. */
+export interface TextSegment {
+  readonly starts: Uint32Array;
+  readonly threes: Uint8Array;
+  readonly joined: Uint8Array;
+}
+
+const NO_SEGMENT: TextSegment = {
+  starts: new Uint32Array(0),
+  threes: new Uint8Array(0),
+  joined: new Uint8Array(0),
+};
+
+/** Writes texts. @returns what has to be known to read them */
+export async function writeTexts(
+  segments: readonly TextSegment[],
+  add: (bytes: Bytes) => Promise<void>,
+): Promise<TextSizes> {
+  for (let first = 0; first < segments.length; first += SEGMENTS_TOGETHER) {
+    const some = segments.slice(first, first + SEGMENTS_TOGETHER);
+    await add(
+      Buffer.concat(some.flatMap(({ starts, threes, joined }) => [asBytes(starts), threes, padded(joined)])),
+    );
+  }
+  return segments.map(({ starts, joined }) => [Math.max(0, starts.length - 1), joined.length]);
+}
+
+function asBytes({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Numbers behind it begin at a multiple of four bytes. */
+function padded(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes], (bytes.length + 3) & ~3);
+}
+
+function bytesOf([entries, bytes]: TextSizes[number]): number {
+  return entries === 0 ? 0 : 4 * (entries + 1) + THREES + ((bytes + 3) & ~3);
+}
+
 interface SearchInBytes extends TextSearch {
   readonly bytes: Uint8Array;
 }
@@ -213,13 +289,39 @@ class Segment {
   /** The texts until the segment is full, then none. */
   #texts: string[] = [];
   #textLength = 0;
-  #joined = Buffer.alloc(0);
+  #joined: Buffer = Buffer.alloc(0);
   /** Offset of each entry in `#joined`, and of the end. */
-  #starts = new Uint32Array(0);
+  #starts: Uint32Array = new Uint32Array(0);
   /** Bits of three bytes in a row that are in `#joined`, and of others. */
-  #threes = new Uint8Array(0);
+  #threes: Uint8Array = new Uint8Array(0);
   length = 0;
   left = 0;
+
+  static restored([entries, bytes]: TextSizes[number], from: Uint8Array, at: number): Segment {
+    const segment = new Segment();
+    const [threes, joined] = [at + 4 * (entries + 1), at + 4 * (entries + 1) + THREES];
+    segment.#orders.fill(-1);
+    segment.#starts = new Uint32Array(from.buffer, from.byteOffset + at, entries + 1);
+    segment.#threes = from.subarray(threes, joined);
+    segment.#joined = Buffer.from(from.buffer, from.byteOffset + joined, bytes);
+    segment.length = entries;
+    return segment;
+  }
+
+  /** An entry of a restored segment is in use. */
+  take(order: number, entry: number): void {
+    this.left += this.#orders[entry] === -1 ? 1 : 0;
+    this.#orders[entry] = order;
+  }
+
+  /** As it would be if it was full. */
+  get copy(): TextSegment {
+    if (this.#texts.length === 0) return { starts: this.#starts, threes: this.#threes, joined: this.#joined };
+    const full = new Segment();
+    for (const text of this.#texts) full.add(0, text);
+    full.seal();
+    return full.copy;
+  }
 
   get isFull(): boolean {
     return this.length === SEGMENT_SIZE || this.#textLength >= SEGMENT_LENGTH;

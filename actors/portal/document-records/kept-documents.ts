@@ -1,0 +1,151 @@
+/** Reads the documents that have changed since a table of them was kept. Source: docs/decisions/0294-tables-kept-over-a-start.md. */
+import type { ActorStore, KeyRange, Row } from '@sealwright/runtime';
+import type { Millis, OrganizationId } from '../../../machines/ids.ts';
+import { type DocumentRow, documentRowOf, EXPIRING_VIEW } from './document-index.ts';
+
+export interface ChangedDocument {
+  readonly row: DocumentRow;
+  /** Last moment of a pending document; null: any. */
+  readonly expiry: Millis | null;
+}
+
+/** The table as it was kept. */
+interface KeptDocuments {
+  /** Order numbers within bounds. */
+  readonly orders: (bounds: { readonly from: number; readonly below: number }) => Promise<readonly number[]>;
+  readonly expiringOrders: () => Promise<readonly number[]>;
+  readonly expiryOf: (order: number) => Millis;
+}
+
+type Changes = AsyncIterable<readonly (readonly [order: number, document: ChangedDocument | undefined])[]>;
+
+const VIEW = 'documents';
+/** Less than any number of a key. */
+const FIRST = -(2 ** 52);
+/** Rows of a read: less than a millisecond. */
+const ROWS_PER_READ = 64;
+/** Documents looked at between two reads of changes. */
+const LOOKED_AT = 1024;
+
+/** Undefined where it is not known what has changed. @param mark name of the moment */
+export async function changedDocuments(
+  store: Pick<ActorStore, 'rows' | 'marks'>,
+  organization: OrganizationId,
+  mark: string,
+  kept: KeptDocuments,
+): Promise<Changes | undefined> {
+  const documents = await store.marks?.changed(mark, VIEW);
+  const expiring = await store.marks?.changed(mark, EXPIRING_VIEW);
+  if (documents === undefined || expiring === undefined) return undefined;
+  const ranges = documents.map((range) => boundsIn(organization, range));
+  return readChanges(store, { organization, ranges, expiring, kept });
+}
+
+interface Bounds {
+  /** Inclusive. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly below: number;
+}
+
+/** The numbers of a range behind the same first part of the key. */
+function boundsIn(first: string, { from, to }: KeyRange): Bounds {
+  const number = (key: Row['key'] | undefined, otherwise: number): number => {
+    if (key === undefined) return otherwise;
+    if (key[0] === first) return Number(key[1] ?? FIRST);
+    return String(key[0]) < first ? FIRST : Infinity;
+  };
+  return { from: number(from, FIRST), below: number(to, Infinity) };
+}
+
+async function* readChanges(
+  store: Pick<ActorStore, 'rows'>,
+  {
+    organization,
+    ranges,
+    expiring,
+    kept,
+  }: {
+    readonly organization: OrganizationId;
+    readonly ranges: readonly Bounds[];
+    readonly expiring: readonly KeyRange[];
+    readonly kept: KeptDocuments;
+  },
+): Changes {
+  const times = expiring.map((range) => boundsIn(organization, range)).filter(({ from }) => from < Infinity);
+  const known = new Map<number, Millis>();
+  for (const { from, below } of times) {
+    for await (const rows of rowsIn(store, EXPIRING_VIEW, organization, { from, below }, 1)) {
+      for (const { key } of rows) known.set(key[2] as number, key[1] as Millis);
+      yield [];
+    }
+  }
+  // A range of times ends within a millisecond, of which it has a part.
+  const isChanged = (expiry: Millis) => isWithin(times, expiry, 1);
+  const isSame = (order: number) => {
+    const [expiry, now] = [kept.expiryOf(order), known.get(order)];
+    return now === undefined ? !isChanged(expiry) : now === expiry;
+  };
+  const record = ({ key, value }: Row): readonly [number, ChangedDocument] => {
+    const order = key[1] as number;
+    const row = documentRowOf(value);
+    const before = kept.expiryOf(order);
+    const expiry = known.get(order) ?? (before < Infinity && !isChanged(before) ? before : null);
+    return [order, { row, expiry: row.status === 'Pending' ? expiry : null }];
+  };
+  const single: number[] = [];
+  const look = (order: number) => {
+    if (!isWithin(ranges, order, 0) && !isSame(order)) single.push(order);
+  };
+  if (times.length > 0) {
+    let looked = 0;
+    for (const order of new Set([...known.keys(), ...(await kept.expiringOrders())])) {
+      look(order);
+      looked += 1;
+      if (looked % LOOKED_AT === 0) yield [];
+    }
+  }
+  for (const order of single) {
+    const [row] = await store.rows({ view: VIEW, prefix: [organization, order], limit: 1 });
+    yield [row === undefined ? ([order, undefined] as const) : record(row)];
+  }
+  for (const range of ranges) {
+    if (range.from >= range.below) continue;
+    const missing = new Set(await kept.orders(range));
+    for await (const rows of rowsIn(store, VIEW, organization, range, 0)) {
+      for (const { key } of rows) missing.delete(key[1] as number);
+      yield rows.map(record);
+    }
+    yield [...missing].map((order) => [order, undefined] as const);
+  }
+}
+
+/** Rows whose second part of the key is within bounds, or less than `more` above. */
+async function* rowsIn(
+  store: Pick<ActorStore, 'rows'>,
+  view: string,
+  first: string,
+  { from, below }: Bounds,
+  more: number,
+): AsyncGenerator<readonly Row[]> {
+  for (let after: Row['key'] = [first, from - 0.5]; ; ) {
+    const rows = await store.rows({ view, prefix: [first], after, limit: ROWS_PER_READ });
+    const within = rows.filter(({ key }) => (key[1] as number) < below + more);
+    yield within;
+    const last = rows.at(-1);
+    if (last === undefined || within.length < ROWS_PER_READ) return;
+    after = last.key;
+  }
+}
+
+/** @param ranges ascending */
+function isWithin(ranges: readonly Bounds[], number: number, more: number): boolean {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle]?.below ?? 0) + more <= number) low = middle + 1;
+    else high = middle;
+  }
+  const range = ranges[low];
+  return range !== undefined && number >= range.from;
+}

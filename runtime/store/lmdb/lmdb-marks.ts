@@ -1,0 +1,157 @@
+/**
+ * Named transactions, and which rows may have changed since one of them. LMDB writes each page that it changes anew, with the
+ * number of the transaction, and so each page above it: what lies below an older page is as it was. A row that was removed
+ * lies in the range of a page that was written, since LMDB writes the page that it joins another one to.
+ *
+ * A file that was restored has the names of its own past alone: what is kept for another name is not taken for its own.
+ *
+ * Source: docs/decisions/0294-tables-kept-over-a-start.md; `mdb.c` of lmdb 3.5.6, struct MDB_page, mdb_page_merge.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bufferToKeyValue } from 'lmdb';
+import type { KeyRange } from '../../model/ports.ts';
+import { HEADER, LEAF, NODE_BYTES, newestHead, type Tree, tree, u64 } from './lmdb-check.ts';
+import { type Key, parseStored, partsOf, type Tables } from './lmdb-tables.ts';
+
+declare module 'lmdb' {
+  /** Exported, but not among the declared names. */
+  function bufferToKeyValue(bytes: Uint8Array): (string | number)[];
+}
+
+type Marks = readonly (readonly [name: string, transaction: number])[];
+
+const MARKS: Key = ['marks'];
+const MARKS_KEPT = 2;
+/** Written pages and ranges that are looked at; with more, it is not known what has changed. */
+const MAX_PAGES = 400_000;
+const MAX_RANGES = 100_000;
+/** Pages read between two turns of the event loop: about a millisecond. */
+const PAGES_PER_TURN = 256;
+
+function marksOf(text: string | undefined): Marks {
+  return text === undefined ? [] : parseStored<Marks>(text);
+}
+
+/** Inside of a transaction. */
+export function writeMark({ root, meta }: Pick<Tables, 'root' | 'meta'>, name: string): void {
+  const kept = marksOf(meta.get(MARKS)).slice(1 - MARKS_KEPT);
+  meta.putSync(MARKS, JSON.stringify([...kept, [name, root.getWriteTxnId()]]));
+}
+
+export async function changedRows(
+  { root, meta }: Pick<Tables, 'root' | 'meta'>,
+  folder: string,
+  name: string,
+  view: string,
+): Promise<readonly KeyRange[] | undefined> {
+  const mark = marksOf(meta.get(MARKS)).find(([its]) => its === name);
+  if (mark === undefined) return undefined;
+  // No page that it sees, or a newer one does, is used again before its end.
+  const reading = root.useReadTransaction();
+  const file = openSync(join(folder, 'data.mdb'), 'r');
+  try {
+    return await new Changes(file, mark[1], view).ranges();
+  } finally {
+    closeSync(file);
+    reading.done();
+  }
+}
+
+class Changes {
+  readonly #file: number;
+  readonly #since: number;
+  readonly #view: string;
+  readonly #pageSize: number;
+  readonly #main: Tree;
+  readonly #ranges: KeyRange[] = [];
+  #pages = 0;
+
+  constructor(file: number, since: number, view: string) {
+    const { pageSize, main } = newestHead(file);
+    this.#file = file;
+    this.#since = since;
+    this.#view = view;
+    this.#pageSize = pageSize;
+    this.#main = main;
+  }
+
+  async ranges(): Promise<readonly KeyRange[] | undefined> {
+    const rows = this.#treeOfRows(this.#main);
+    return rows !== undefined && (await this.#walk(rows.root, {})) ? this.#ranges : undefined;
+  }
+
+  #treeOfRows({ root, depth }: Tree): Tree | undefined {
+    const page = this.#page(root);
+    for (const node of nodesOf(page)) {
+      if (depth > 1) {
+        const found = this.#treeOfRows({ root: page.readUIntLE(node, 6), depth: depth - 1 });
+        if (found !== undefined) return found;
+      } else if (keyAt(page, node).toString('latin1').replace(/\0+$/, '') === 'rows')
+        return tree(page, node + NODE_BYTES + page.readUInt16LE(node + 6));
+    }
+    return undefined;
+  }
+
+  /** @param within keys as stored, which begin with the view. @returns false if there is too much */
+  async #walk(number: number, within: KeyRange): Promise<boolean> {
+    const page = this.#page(number);
+    if (u64(page, 8) <= this.#since) return true;
+    this.#pages += 1;
+    if (this.#pages > MAX_PAGES) return false;
+    if (this.#pages % PAGES_PER_TURN === 0) await nextTurn();
+    if ((page.readUInt16LE(18) & LEAF) !== 0) return this.#add(within);
+    const nodes = nodesOf(page);
+    // The first key of a branch is none: it stands for all that is smaller.
+    const starts = nodes.map((node, at) => (at === 0 ? within.from : keyOf(keyAt(page, node))));
+    for (const [at, node] of nodes.entries()) {
+      const [from, to] = [starts[at], at + 1 < nodes.length ? starts[at + 1] : within.to];
+      if (
+        (to !== undefined && String(to[0]) < this.#view) ||
+        (from !== undefined && String(from[0]) > this.#view)
+      )
+        continue;
+      const below = { ...(from && { from }), ...(to && { to }) };
+      if (!(await this.#walk(page.readUIntLE(node, 6), below))) return false;
+    }
+    return true;
+  }
+
+  #add({ from, to }: KeyRange): boolean {
+    const own = {
+      ...(from?.[0] === this.#view && { from: from.slice(1) }),
+      ...(to?.[0] === this.#view && { to: to.slice(1) }),
+    };
+    const last = this.#ranges.at(-1);
+    if (last?.to !== undefined && JSON.stringify(last.to) === JSON.stringify(own.from))
+      this.#ranges[this.#ranges.length - 1] = {
+        ...(last.from && { from: last.from }),
+        ...(own.to && { to: own.to }),
+      };
+    else this.#ranges.push(own);
+    return this.#ranges.length <= MAX_RANGES;
+  }
+
+  #page(number: number): Buffer {
+    const page = Buffer.allocUnsafe(this.#pageSize);
+    if (readSync(this.#file, page, 0, this.#pageSize, number * this.#pageSize) < this.#pageSize)
+      throw new RangeError(`Page ${number} is missing.`);
+    return page;
+  }
+}
+
+function nodesOf(page: Buffer): readonly number[] {
+  const nodes: number[] = [];
+  const lower = page.readUInt16LE(20);
+  for (let at = HEADER; at < HEADER + lower; at += 2) nodes.push(HEADER + page.readUInt16LE(at));
+  return nodes;
+}
+
+function keyAt(page: Buffer, node: number): Buffer {
+  return page.subarray(node + NODE_BYTES, node + NODE_BYTES + page.readUInt16LE(node + 6));
+}
+
+function keyOf(bytes: Buffer): Key {
+  return partsOf(bufferToKeyValue(bytes));
+}
