@@ -36,8 +36,12 @@ import {
 
 /** Attempts with increasing pauses before the job reports that an operator must act. */
 const MAX_ATTEMPTS = 12;
+/** The same while a bucket is away, which its check says: one in five minutes, for about a month. */
+const MAX_OUTAGE_ATTEMPTS = 10_000;
 /** The same for a file that the service may not remove: a further attempt rarely helps. */
 const MAX_REFUSED_ATTEMPTS = 3;
+
+type TidyEffect = Extract<JobEffect, { readonly do: 'tidy' }>;
 
 /**
  * Waits until Completed is durable, because the removal is final, and finishes when the removal is durable: an original
@@ -51,39 +55,56 @@ export function tidyHandler({
 }: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects' | 'originals'>): JobHandler<'tidy'> {
   return {
     after: 'durable',
-    tries: MAX_ATTEMPTS,
+    tries: MAX_OUTAGE_ATTEMPTS,
     async run(effect, attempt) {
-      const answer = await pool.run({
-        task: 'tidy',
-        jobId: attempt.actor.id,
-        fileName: effect.fileName,
-        originalPath: effect.originalPath,
-        input: isObject(effect.originalPath) || isInBucket(effect.originalPath) ? null : effect.input,
-      });
-      if (!answer.ok) throw new Retryable(answer.code, answer.message);
-      if (isInBucket(effect.originalPath)) return removeFromBucket(effect, originals);
-      if (isObject(effect.originalPath)) {
-        await objects?.removeInput(effect.originalPath);
-        return { type: 'TIDIED', diverged: false };
+      try {
+        return await tidy(effect, attempt);
+      } catch (error) {
+        const { code, message } = describeFailure(error);
+        const isOutage = !isFile(effect.originalPath) && code === 'storage.unavailable';
+        if (isOutage || attempt.failures + 1 < MAX_ATTEMPTS) throw error;
+        throw new Fatal(code, message);
       }
-      const { refused } = answer.result;
-      if (refused !== undefined) {
-        const remedy = `Remove it, and give the user of the service the right to remove files there (${refused}).`;
-        if (attempt.failures + 1 < MAX_REFUSED_ATTEMPTS) throw new Retryable('job.input-not-removed', remedy);
-        throw new Fatal('job.input-not-removed', remedy);
-      }
-      if (effect.input && !answer.result.diverged) await syncIfPresent(disk, dirname(effect.originalPath));
-      return { type: 'TIDIED', diverged: answer.result.diverged };
     },
     failed: (_, failure) => ({
       type: 'TIDY_FAILED',
       message: `The input could not be removed and stays in place. ${failure.message}`,
     }),
   };
+  async function tidy(
+    effect: TidyEffect,
+    attempt: Parameters<JobHandler<'tidy'>['run']>[1],
+  ): Promise<JobMessageContent> {
+    const answer = await pool.run({
+      task: 'tidy',
+      jobId: attempt.actor.id,
+      fileName: effect.fileName,
+      originalPath: effect.originalPath,
+      input: isFile(effect.originalPath) ? effect.input : null,
+    });
+    if (!answer.ok) throw new Retryable(answer.code, answer.message);
+    if (isInBucket(effect.originalPath)) return removeFromBucket(effect, originals);
+    if (isObject(effect.originalPath)) {
+      await objects?.removeInput(effect.originalPath);
+      return { type: 'TIDIED', diverged: false };
+    }
+    const { refused } = answer.result;
+    if (refused !== undefined) {
+      const remedy = `Remove it, and give the user of the service the right to remove files there (${refused}).`;
+      if (attempt.failures + 1 < MAX_REFUSED_ATTEMPTS) throw new Retryable('job.input-not-removed', remedy);
+      throw new Fatal('job.input-not-removed', remedy);
+    }
+    if (effect.input && !answer.result.diverged) await syncIfPresent(disk, dirname(effect.originalPath));
+    return { type: 'TIDIED', diverged: answer.result.diverged };
+  }
+}
+
+function isFile(originalPath: string): boolean {
+  return !isObject(originalPath) && !isInBucket(originalPath);
 }
 
 async function removeFromBucket(
-  { originalPath, input }: Extract<JobEffect, { readonly do: 'tidy' }>,
+  { originalPath, input }: TidyEffect,
   originals: BucketOriginals | undefined,
 ): Promise<JobMessageContent> {
   if (originals === undefined || input?.etag === undefined)

@@ -4,51 +4,16 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type EffectContext, type EffectKey, systemClock } from '@sealwright/runtime';
+import { type EffectContext, type EffectKey, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { tidyHandler } from '../../../actors/batch/effects/index.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
+import { HastyClock } from '../../project/hasty-clock.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
-
-/** The machine's clock, made to run faster by `haste`: an hour of pauses between tries takes seconds. */
-class HastyClock implements Clock {
-  #speed = 1;
-  #wall = systemClock.now();
-  #elapsed = 0;
-  #mark = systemClock.elapsed();
-
-  haste(speed: number): void {
-    const passed = this.#passed();
-    this.#wall += passed;
-    this.#elapsed += passed;
-    this.#mark = systemClock.elapsed();
-    this.#speed = speed;
-  }
-
-  now(): number {
-    return Math.floor(this.#wall + this.#passed());
-  }
-
-  elapsed(): number {
-    return this.#elapsed + this.#passed();
-  }
-
-  after(delay: number, task: () => void): () => void {
-    return systemClock.after(delay / this.#speed, task);
-  }
-
-  sleep(delay: number, signal?: AbortSignal): Promise<void> {
-    return systemClock.sleep(delay / this.#speed, signal);
-  }
-
-  #passed(): number {
-    return (systemClock.elapsed() - this.#mark) * this.#speed;
-  }
-}
 
 test('an input that cannot be removed is signed once, also after a restart, until it changes', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'sealwright-left-'));

@@ -8,12 +8,13 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { isRetryable, systemClock, systemIds } from '@sealwright/runtime';
+import { type Clock, isRetryable, systemClock, systemIds } from '@sealwright/runtime';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { FolderOptions } from '../../../../actors/batch/folders/folders.ts';
 import { BucketOriginals } from '../../../../actors/batch/objects/bucket-originals.ts';
 import { InputBuckets } from '../../../../actors/shared/objects/input-buckets.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
+import { HastyClock } from '../../../project/hasty-clock.ts';
 import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { type Radosgw, startRadosgw } from '../../shared/objects/radosgw.ts';
@@ -94,11 +95,13 @@ async function watching(
     endpoint = options.endpoint,
     root,
     files,
+    clock,
   }: {
     readonly endpoint?: string;
     readonly root?: string;
     /** A second input, a folder; jobs run one at a time then. */
     readonly files?: string;
+    readonly clock?: Clock;
   } = {},
 ): Promise<BatchFixture> {
   const buckets = bucketsAt(endpoint, options);
@@ -117,7 +120,12 @@ async function watching(
   const { source: _, ...other } = folder;
   return batchFixture(t, {
     folders: [folder, ...(files ? [{ ...other, name: 'files' as FolderName, path: files }] : [])],
-    ...{ inputBuckets: buckets, ...(root && { root }), ...(files && { maxConcurrency: 1 }) },
+    ...{
+      inputBuckets: buckets,
+      ...(root && { root }),
+      ...(files && { maxConcurrency: 1 }),
+      ...(clock && { clock }),
+    },
   });
 }
 
@@ -401,28 +409,74 @@ onBucket(
   },
 );
 
-onBucket('a kill between the output and the removal of the object leaves one output', async (t, bucket) => {
-  const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
-  const root = await temporaryRoot(t);
-  const settings = {
-    ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:ForcePathStyle': true },
-    ...{
-      'Storage:Objects:S3:AccessKeyId': accessKeyId,
-      'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
-    },
-    ...{ 'Storage:Inputs:0:Name': 'scans', 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
-    ...{ 'Storage:Inputs:0:PollIntervalSeconds': 5, 'Portal:Enabled': false },
-  };
-  await bucket.put('a.txt', 'content');
-  const first = await Service.startOne(t, { root, settings, faults: 'pool.tidy.removed=kill:1' });
-  t.is(await first.ended, 'SIGKILL');
-  t.deepEqual(await bucket.keys(), ['a.txt']);
-  const second = await Service.startOne(t, { root, settings });
-  await reached(async () => (await bucket.keys()).length === 0);
-  // Listed again meanwhile.
-  await bucket.put('b.txt', 'next');
-  const jobs = () => second.jobs();
-  await reached(async () => (await jobs()).filter(({ status }) => status === 'Completed').length === 2);
-  t.is((await jobs()).length, 2);
-  t.deepEqual(readdirSync(`${root}/output`).sort(), ['a.signed.txt', 'b.signed.txt']);
-});
+onBucket(
+  'an original that a long outage leaves in its bucket is removed when the bucket is back',
+  async (t, bucket) => {
+    const link = await between(t, bucket.options.endpoint);
+    let is: 'there' | 'away' | 'back' = 'there';
+    let removals = 0;
+    link.interfere = ({ method, url = '' }, response) => {
+      if (is !== 'away') return undefined;
+      if (method === 'HEAD' && url.includes('/in/a.txt')) removals += 1;
+      response.destroy();
+      return 'taken';
+    };
+    const clock = new HastyClock();
+    await bucket.put('in/a.txt', 'a');
+    const fixture = await watching(t, bucket, { ...link, clock });
+    fixture.faults.arm('effect.leased.before-run/tidy', () => {
+      is = is === 'there' ? 'away' : is;
+    });
+    await fixture.reach('Completed', 1);
+    clock.haste(300);
+    // The client asks three times for each attempt of the job.
+    await reached(async () => removals > 3 * 14);
+    clock.haste(1);
+    const { totalCount } = await fixture.batch.events.list({
+      kinds: ['InputNotRemoved'],
+      page: 1,
+      pageSize: 1,
+    });
+    t.is(totalCount, 0);
+    t.deepEqual(await bucket.keys(), ['in/a.txt']);
+    is = 'back';
+    clock.haste(300);
+    await reached(async () => (await bucket.keys()).length === 0);
+    await reached(async () => (await fixture.batch.bulk.clear()).deleted === 1);
+    t.deepEqual(outputs(fixture), ['a.signed.txt']);
+  },
+);
+
+onBucket(
+  'kills before and after the removal of the object leave one output of each object',
+  async (t, bucket) => {
+    const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
+    const root = await temporaryRoot(t);
+    const settings = {
+      ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:ForcePathStyle': true },
+      ...{
+        'Storage:Objects:S3:AccessKeyId': accessKeyId,
+        'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
+      },
+      ...{ 'Storage:Inputs:0:Name': 'scans', 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
+      ...{ 'Storage:Inputs:0:PollIntervalSeconds': 5, 'Portal:Enabled': false },
+    };
+    await bucket.put('a.txt', 'content');
+    const first = await Service.startOne(t, { root, settings, faults: 'pool.tidy.removed=kill:1' });
+    t.is(await first.ended, 'SIGKILL');
+    t.deepEqual(await bucket.keys(), ['a.txt']);
+    const faults = 'effect.done.before-outcome/tidy=kill:1';
+    const second = await Service.startOne(t, { root, settings, faults });
+    t.is(await second.ended, 'SIGKILL');
+    // Removed, and no step records it: what comes under the key meanwhile is another object.
+    t.deepEqual(await bucket.keys(), []);
+    await bucket.put('a.txt', 'content');
+    const third = await Service.startOne(t, { root, settings });
+    await bucket.put('b.txt', 'next');
+    const jobs = () => third.jobs();
+    await reached(async () => (await jobs()).filter(({ status }) => status === 'Completed').length === 3);
+    await reached(async () => (await bucket.keys()).length === 0);
+    t.is((await jobs()).length, 3);
+    t.deepEqual(readdirSync(`${root}/output`).sort(), ['a.signed.1.txt', 'a.signed.txt', 'b.signed.txt']);
+  },
+);
