@@ -115,7 +115,7 @@ class WatchedBucket implements WatchedFolder {
   readonly #known = new Map<string, Known>();
   #state: WatchedFolderState = { phase: 'Initializing', exists: false, notices: 'none', error: null };
   #running: Promise<void> | undefined;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
   #endWait = () => {};
   /** Number of the listing in progress, and where it goes on. */
   #listing = 1;
@@ -154,12 +154,16 @@ class WatchedBucket implements WatchedFolder {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort();
     this.#endWait();
     await this.#running;
     this.#known.clear();
     this.#publish({ phase: 'Stopped' });
     this.#announceReady();
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   state(): WatchedFolderState {
@@ -234,6 +238,7 @@ class WatchedBucket implements WatchedFolder {
       }
       return ROUND_PAUSE_MS;
     } catch (error) {
+      if (this.#isStopped) return 0;
       const { message } = describeFailure(error);
       if (this.#failures === 0)
         log.error('An input bucket cannot be listed; the others go on.', { Folder: name, Error: message });
@@ -251,7 +256,7 @@ class WatchedBucket implements WatchedFolder {
     const { buckets, bucket, prefix } = source;
     const { objects, next } = await buckets.list(bucket, {
       ...{ prefix, recursive: settings.recursive ?? false },
-      ...{ next: this.#next, after: this.#after },
+      ...{ next: this.#next, after: this.#after, signal: this.#stopping.signal },
     });
     if (this.#failures > 0 || !this.#state.exists)
       log.info('An input bucket is listed.', { Folder: name, Path: this.path });

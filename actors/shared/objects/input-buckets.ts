@@ -19,6 +19,7 @@ import {
   type Sdk,
   statusOf,
   TIMEOUT_MS,
+  within,
   withoutPauses,
 } from './s3-client.ts';
 
@@ -87,7 +88,7 @@ export class InputBuckets {
       ...(next !== undefined ? { ContinuationToken: next } : after !== undefined && { StartAfter: after }),
     });
     const page = await this.#attempt(Bucket, 's3:ListBucket', () =>
-      client.send(command, signal && { abortSignal: signal }),
+      within(this.parts.clock, this.#timeout, (limits) => client.send(command, limits), signal),
     );
     const decode = page.EncodingType === 'url' ? decoded : (key: string) => key;
     const objects = (page.Contents ?? []).flatMap(({ Key = '', Size = 0, LastModified, ETag = '' }) => {
@@ -105,7 +106,9 @@ export class InputBuckets {
   async head(Bucket: string, key: string): Promise<BucketObject | undefined> {
     const { sdk, client } = await this.#opened();
     const command = new sdk.HeadObjectCommand({ Bucket, Key: key });
-    const found = await this.#ifPresent(Bucket, 's3:GetObject', () => client.send(command));
+    const found = await this.#ifPresent(Bucket, 's3:GetObject', () =>
+      this.#within((limits) => client.send(command, limits)),
+    );
     if (found === undefined) return undefined;
     const { ContentLength: length = 0, LastModified, ETag: etag = '' } = found;
     return { key, length, modifiedAt: seconds(LastModified), etag };
@@ -118,7 +121,11 @@ export class InputBuckets {
       ...{ Bucket, Key: key, IfMatch: etag },
       ...(from > 0 && { Range: `bytes=${from}-` }),
     });
-    const found = await this.#ifPresent(Bucket, 's3:GetObject', () => client.send(command), [412]);
+    const found = await this.#ifPresent(
+      ...([Bucket, 's3:GetObject'] as const),
+      () => this.#within((limits) => client.send(command, limits)),
+      [412],
+    );
     if (found === undefined) return undefined;
     const body = found.Body as Readable;
     // The condition may be unknown to the server.
@@ -155,6 +162,12 @@ export class InputBuckets {
     return this.parts.timeout ?? TIMEOUT_MS;
   }
 
+  #within<Answer>(
+    send: (limits: { readonly requestTimeout: number; readonly abortSignal: AbortSignal }) => Promise<Answer>,
+  ): Promise<Answer> {
+    return within(this.parts.clock, this.#timeout, send);
+  }
+
   async #opened() {
     await this.open();
     if (this.#client === undefined) throw new Error('The client was not made.');
@@ -184,7 +197,9 @@ export class InputBuckets {
     const { sdk, client } = await this.#opened();
     const command = new sdk.DeleteObjectCommand({ Bucket, Key, ...(IfMatch !== undefined && { IfMatch }) });
     try {
-      const done = await this.#ifPresent(Bucket, 's3:DeleteObject', () => client.send(command));
+      const done = await this.#ifPresent(Bucket, 's3:DeleteObject', () =>
+        this.#within((limits) => client.send(command, limits)),
+      );
       return done === undefined ? 'gone' : 'removed';
     } catch (error) {
       const status = (error as { status?: unknown }).status;

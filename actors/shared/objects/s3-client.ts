@@ -74,6 +74,29 @@ export function makeClient(sdk: Sdk, connection: S3Connection, requestTimeout: n
   });
 }
 
+/** Time for a request with its repetitions, by the time limit of one. */
+const REPETITION_FACTOR = 1.5;
+
+/** Limits the time of a request, also with its repetitions: those of a silent server would triple it. */
+export async function within<Answer>(
+  clock: Pick<Clock, 'after'>,
+  requestTimeout: number,
+  send: (limits: { readonly requestTimeout: number; readonly abortSignal: AbortSignal }) => Promise<Answer>,
+  stopping?: AbortSignal,
+): Promise<Answer> {
+  const late = new AbortController();
+  const cancel = clock.after(requestTimeout * REPETITION_FACTOR, () => late.abort());
+  const abortSignal = stopping === undefined ? late.signal : AbortSignal.any([late.signal, stopping]);
+  try {
+    return await send({ requestTimeout, abortSignal });
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    throw Object.assign(new Error('The store did not answer in time.'), { name: 'TimeoutError' });
+  } finally {
+    cancel();
+  }
+}
+
 /** Says why a request failed. @param right that the request needs */
 export function explained(location: string, right: string, error: unknown): string {
   const { name } = error as ClientError;

@@ -32,6 +32,7 @@ import {
   type Sdk,
   statusOf,
   TIMEOUT_MS,
+  within,
   withoutPauses,
 } from './s3-client.ts';
 import { Transfers } from './transfers.ts';
@@ -60,8 +61,6 @@ const COPY_TIMEOUT_MS = 5 * 60_000;
 const CHECK_TIMEOUT_MS = 4_000;
 /** Bytes of a part; 10,000 of them are allowed. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Time for a transfer with its repetitions, by the time limit of one request. */
-const TRANSFER_FACTOR = 1.5;
 const PAGE_SIZE = 1000;
 /** Life of the address of a download. */
 const LINK_SECONDS = 60;
@@ -194,9 +193,10 @@ class S3Objects implements ObjectStore {
     return this.#ifPresent('s3:GetObject', async () => {
       const plain = await this.#plain.send({ method: 'HEAD', key: object.Key });
       if (plain?.status === 404) return undefined;
+      const command = new this.#sdk.HeadObjectCommand(object);
       const { ContentLength, LastModified, Metadata } = plain
         ? headOf(plain)
-        : await this.#client.send(new this.#sdk.HeadObjectCommand(object));
+        : await this.#within(0, (limits) => this.#client.send(command, limits));
       const owner = Metadata?.['owner'];
       return {
         ...{ key, length: ContentLength ?? 0, modifiedAt: LastModified?.getTime() ?? 0 },
@@ -233,7 +233,9 @@ class S3Objects implements ObjectStore {
       ...{ Bucket: this.#options.bucket, Prefix: `${this.#prefix}${prefix}`, MaxKeys: PAGE_SIZE },
       ...(next !== undefined && { ContinuationToken: next }),
     });
-    const page = await this.#attempt('s3:ListBucket', () => this.#client.send(command));
+    const page = await this.#attempt('s3:ListBucket', () =>
+      this.#within(0, (limits) => this.#client.send(command, limits)),
+    );
     const objects = (page.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
       key: Key.slice(this.#prefix.length),
       length: Size,
@@ -488,22 +490,12 @@ class S3Objects implements ObjectStore {
     return { ...this.#object(key), ...this.#encryption, ...(owner !== undefined && { Metadata: { owner } }) };
   }
 
-  /** Limits the time of a transfer by the bytes that it moves, also with repetitions. */
-  async #within<Answer>(
+  /** Limits the time of a transfer by the bytes that it moves. */
+  #within<Answer>(
     bytes: number,
     send: (limits: { readonly requestTimeout: number; readonly abortSignal: AbortSignal }) => Promise<Answer>,
   ): Promise<Answer> {
-    const requestTimeout = this.#parts.requestTimeout + Math.ceil(bytes / SLOWEST);
-    const stopping = new AbortController();
-    const cancel = this.#parts.clock.after(requestTimeout * TRANSFER_FACTOR, () => stopping.abort());
-    try {
-      return await send({ requestTimeout, abortSignal: stopping.signal });
-    } catch (error) {
-      if (!stopping.signal.aborted) throw error;
-      throw Object.assign(new Error('The store did not answer in time.'), { name: 'TimeoutError' });
-    } finally {
-      cancel();
-    }
+    return within(this.#parts.clock, this.#parts.requestTimeout + Math.ceil(bytes / SLOWEST), send);
   }
 
   async #abort(upload: { Bucket: string; Key: string; UploadId: string | undefined }): Promise<void> {

@@ -96,15 +96,17 @@ async function watching(
     root,
     files,
     clock,
+    timeout,
   }: {
     readonly endpoint?: string;
     readonly root?: string;
     /** A second input, a folder; jobs run one at a time then. */
     readonly files?: string;
     readonly clock?: Clock;
+    readonly timeout?: number;
   } = {},
 ): Promise<BatchFixture> {
-  const buckets = bucketsAt(endpoint, options);
+  const buckets = bucketsAt(endpoint, options, timeout);
   const folder: FolderOptions = {
     name: 'scans' as FolderName,
     path: `s3://${options.bucket}/in`,
@@ -129,9 +131,9 @@ async function watching(
   });
 }
 
-function bucketsAt(endpoint: string, options: Bucket['options']): InputBuckets {
+function bucketsAt(endpoint: string, options: Bucket['options'], timeout = 1_000): InputBuckets {
   const log = { warn: () => {} };
-  return new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout: 1_000 });
+  return new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout });
 }
 
 function refuse(response: ServerResponse): How {
@@ -249,6 +251,33 @@ onBucket('a watcher that used up its budget does not hold the stop of the servic
   t.true(systemClock.elapsed() - began < 2_000);
 });
 
+onBucket(
+  'a server that is silent is asked once more, and its listing does not hold a stop',
+  async (t, bucket) => {
+    const link = await between(t, bucket.options.endpoint);
+    let silent: (() => void) | undefined;
+    let asked = 0;
+    link.interfere = ({ url = '' }) => {
+      if (silent === undefined || !url.includes('list-type')) return undefined;
+      asked += 1;
+      silent();
+      return 'taken';
+    };
+    const list = () =>
+      bucketsAt(link.endpoint, bucket.options).list(bucket.options.bucket, { prefix: '', recursive: true });
+    silent = () => {};
+    await t.throwsAsync(list(), { code: 'storage.unavailable', message: /TimeoutError/ });
+    t.true(asked > 0 && asked <= 2, `${asked}`);
+    silent = undefined;
+    // Far above the patience of the test.
+    const fixture = await watching(t, bucket, { ...link, timeout: 600_000 });
+    await new Promise<void>((resolve) => {
+      silent = resolve;
+    });
+    await fixture.close();
+  },
+);
+
 onBucket('faults of the server delay objects, and none is lost or signed twice', async (t, bucket) => {
   const link = await between(t, bucket.options.endpoint);
   let number = 0;
@@ -364,7 +393,7 @@ onBucket('refusals in a row fail a job, and an outage begins their count anew', 
   };
   await bucket.put('in/a.txt', 'a');
   const originals = new BucketOriginals(
-    bucketsAt(link.endpoint, bucket.options),
+    bucketsAt(link.endpoint, bucket.options, 20_000),
     systemIds,
     await temporaryRoot(t),
   );
@@ -477,6 +506,7 @@ onBucket(
     await reached(async () => (await jobs()).filter(({ status }) => status === 'Completed').length === 3);
     await reached(async () => (await bucket.keys()).length === 0);
     t.is((await jobs()).length, 3);
-    t.deepEqual(readdirSync(`${root}/output`).sort(), ['a.signed.1.txt', 'a.signed.txt', 'b.signed.txt']);
+    const names = readdirSync(`${root}/output`).map((name) => name.replace(/-[0-9a-f]{8}/, '-<id>'));
+    t.deepEqual(names.sort(), ['a-<id>.signed.txt', 'a.signed.txt', 'b.signed.txt']);
   },
 );
