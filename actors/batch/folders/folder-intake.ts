@@ -23,7 +23,7 @@ export class FolderIntake {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly maker: JobFactory,
-    private readonly uploads: Pick<JobUploads, 'plan'>,
+    private readonly uploads: Pick<JobUploads, 'plan' | 'takeRecent'>,
   ) {}
 
   /**
@@ -36,6 +36,11 @@ export class FolderIntake {
     if (endedWithSameContent(rows, file)) return 'declined';
     if (await this.#isGone(rows, file)) return 'declined';
     return (await this.#create(rows, folder, file, 'watcher')) === undefined ? 'active' : 'enqueued';
+  }
+
+  /** True once for an upload, which has a job. */
+  isTaken(path: string): boolean {
+    return this.uploads.takeRecent(path);
   }
 
   /**

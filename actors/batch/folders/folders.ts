@@ -71,7 +71,7 @@ export class Folder {
     readonly options: FolderOptions,
     private readonly runtime: FolderRuntime,
     /** Rejections consume the failure budget of the folder. */
-    private readonly intake: Pick<FolderIntake, 'enqueueStable'>,
+    private readonly intake: Pick<FolderIntake, 'enqueueStable' | 'isTaken'>,
   ) {
     const { source } = options;
     const watched: WatchedFolderOptions = {
@@ -81,6 +81,7 @@ export class Folder {
       clock: runtime.clock,
       log: runtime.log,
       offer: (candidate) => this.#offer(candidate),
+      isTaken: (path) => this.intake.isTaken(path),
       onState: (state) => {
         if (state.phase === 'Running' && this.#status === 'Initializing')
           void this.#send({ type: 'WATCHING' });

@@ -37,6 +37,8 @@ import {
 } from './upload-keys.ts';
 import { RepeatedUpload, type Upload, type Uploads, unavailable } from './uploads.ts';
 
+/** Uploads that a watcher has not sampled yet; it offers others, as a start does. */
+const MAX_RECENT = 4_096;
 /** Attempts of an upload whose key belongs to a job that is being released. */
 const MAX_KEY_ATTEMPTS = 3;
 
@@ -95,6 +97,8 @@ export interface IncomingUpload {
 export class JobUploads {
   /** Uploads refused because the store failed: it is unknown whether their jobs are stored. */
   readonly #unconfirmed = new Set<Upload>();
+  /** Paths of uploads that have jobs, for `takeRecent`. */
+  readonly #recent = new Set<string>();
 
   constructor(
     private readonly runtime: BatchRuntime,
@@ -212,10 +216,22 @@ export class JobUploads {
     upload.keep();
     await actor.durable;
     await faults.at('upload.committed');
+    this.#remember(upload.path);
     await upload.rename();
     await faults.at('upload.renamed');
     if (this.#unconfirmed.size > 0) await this.#confirmPending();
     return jobView(actor.actor);
+  }
+
+  /** True once for the path of a recent upload, which has a job: a watcher of its folder need not ask the store. */
+  takeRecent(path: string): boolean {
+    return this.#recent.delete(path);
+  }
+
+  #remember(path: string): void {
+    const [oldest] = this.#recent;
+    if (oldest !== undefined && this.#recent.size >= MAX_RECENT) this.#recent.delete(oldest);
+    this.#recent.add(path);
   }
 
   /** The job of the key, when its upload was the same. */

@@ -68,6 +68,8 @@ export interface WatchedFolderOptions {
    * present), and the other files of the folder wait behind it.
    */
   readonly offer: (candidate: Candidate) => Promise<OfferResult>;
+  /** True for a file that a job owns; it counts as offered. @default unknown */
+  readonly isTaken?: (path: string) => boolean;
   readonly onState: (state: WatchedFolderState) => void;
 }
 

@@ -296,6 +296,11 @@ export function createPickup({
         leave(file);
         return false;
       }
+      if (!file.recheck && options.isTaken?.(join(folder, file.fileName)) === true) {
+        memory.add(file.fileName, found.sample, 'active');
+        leave(file);
+        return false;
+      }
       file.track = firstSample(found.sample, elapsed);
     } else {
       file.track = nextSample(file.track, found.sample);

@@ -8,6 +8,8 @@ import { Folder } from '../../../../actors/batch/folders/folders.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
 
+import { batchFixture } from '../batch-harness.ts';
+
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Every pause is a short one. */
@@ -53,6 +55,7 @@ test('a file whose path is too long counts as one failure and is not offered aga
         if (fileName === 'long') throw new Fatal('job.path-too-long', 'The path is too long.');
         return 'enqueued';
       },
+      isTaken: () => false,
     },
   );
   t.teardown(() => folder.stop());
@@ -73,4 +76,21 @@ test('a file whose path is too long counts as one failure and is not offered aga
   t.is((await folder.report()).status, 'Running');
   await drop('long', 'content that changed');
   t.is(taken.filter((name) => name === 'long').length, 2);
+});
+
+test('an upload is not offered by the watcher of its folder, and is when its job has left another file behind', async (t) => {
+  const it = await batchFixture(t);
+  const { folders, jobs, pipeline } = it.batch;
+  const offers = async () => (await folders.list())[0]?.processedCount;
+  await pipeline.pause(null);
+  const id = await it.upload('a.txt', 'a');
+  const path = (await jobs.get(id)).originalPath;
+  // Files are offered in the order in which they came.
+  await writeFile(join(it.layout.input, 'b.txt'), 'b');
+  await it.reach('Queued', 2);
+  t.is(await offers(), 1);
+  await jobs.cancel(id, null);
+  await writeFile(path, 'another');
+  await it.reach('Queued', 2);
+  t.is(await offers(), 2);
 });
