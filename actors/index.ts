@@ -23,7 +23,7 @@ export type { PortalOptions } from './portal/portal.ts';
 export { administrationOf } from './portal/tenants/administration.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
 export { Services } from './services.ts';
-export { ACTOR_KINDS, rowsOfActor } from './shard-module.ts';
+export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
 export { createAuthorityTransport } from './shared/authority-transport.ts';
 export { canSign, certificateProblem, evidenceOver } from './shared/certificate-checks.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';

@@ -17,7 +17,7 @@ import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/servi
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import { type Portal, type PortalOptions, planPortal } from './portal/portal.ts';
-import { ACTOR_KINDS, shardModule } from './shard-module.ts';
+import { ACTOR_KINDS, RESTING_STATES, shardModule } from './shard-module.ts';
 import { createStorageFolders } from './shared/files/storage-folders.ts';
 import { Singletons } from './shared/singletons.ts';
 import { nodeFolderName } from './shared/storage-layout.ts';
@@ -101,7 +101,7 @@ export class Services {
       plans.flatMap((plan) => plan.definitions.map(({ kind }) => [kind, plan] as const)),
     );
     let opened: Batch | undefined;
-    const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
+    const history = options.history && createHistory(options.history, common, ACTOR_KINDS, RESTING_STATES);
     const singletons = new Singletons(common);
     // Before the first step, so that none is missed.
     if (history !== undefined) {

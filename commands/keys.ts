@@ -13,6 +13,7 @@ import {
   createHistory,
   createStorageFolders,
   type History,
+  RESTING_STATES,
   storageLayout,
 } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
@@ -124,6 +125,7 @@ async function openHistory(
     },
     { store, clock, ids, log: SILENT },
     ACTOR_KINDS,
+    RESTING_STATES,
   );
 }
 

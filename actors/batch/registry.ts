@@ -4,7 +4,7 @@ import type { ActorAddress, ActorDefinition, ActorStore, ActorView } from '@seal
 import type { ShardModule } from '@sealwright/runtime/shards';
 import { inputFolderMachine } from '../../machines/batch/input-folder.ts';
 import { jobMachine } from '../../machines/batch/job.ts';
-import { CLEARED } from '../../machines/batch/job-context.ts';
+import { CLEARED, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
 import { OPERATION_FORGOTTEN, operationMachine } from '../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../machines/batch/pipeline.ts';
 import { systemEventMachine } from '../../machines/batch/system-event.ts';
@@ -63,6 +63,7 @@ export const definitions: readonly ActorDefinition[] = [
     parent: jobParent,
     children: jobRetries,
     ends: ({ state }) => state === CLEARED,
+    restsIn: TERMINAL_STATES,
     names: jobNames,
     counters: jobCounters,
   },
@@ -72,6 +73,7 @@ export const definitions: readonly ActorDefinition[] = [
     kind: SYSTEM_EVENT,
     machine: systemEventMachine,
     version: 1,
+    restsIn: ['Recorded'],
     rows: eventRows,
     counters: eventCounters,
   },

@@ -3,7 +3,13 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { ActorStore, Clock, Ids, Log, Step } from '@sealwright/runtime';
-import { createCheckpointSigner, type HistoryAnchor, HistorySealer } from '@sealwright/runtime/history';
+import {
+  createCheckpointSigner,
+  type HistoryAnchor,
+  HistoryPacker,
+  HistorySealer,
+  type RestingStates,
+} from '@sealwright/runtime/history';
 import { createTimestampAuthority } from '@sealwright/signatures';
 import { createHttpClient } from '@sealwright/signatures/http';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
@@ -42,8 +48,10 @@ export function createHistory(
     log,
   }: { readonly store: ActorStore; readonly clock: Clock; readonly ids: Ids; readonly log: Log },
   kinds: readonly string[],
+  restsIn: RestingStates,
 ): History {
   const publishes = webhookUrl !== undefined || timestampUrl !== undefined;
+  const packer = new HistoryPacker({ store, clock, log, restsIn });
   const sealer = new HistorySealer({
     store,
     clock,
@@ -54,7 +62,10 @@ export function createHistory(
     kinds,
     publishes,
     alwaysCompares: store.nodes !== undefined,
-    ...(publishes && { onRound: () => void publisher.publish() }),
+    onRound() {
+      packer.start();
+      if (publishes) void publisher.publish();
+    },
   });
   const client = createHttpClient();
   const transport = createAuthorityTransport({ clock, allowPrivate: false, issuerHosts: [] });
@@ -80,10 +91,14 @@ export function createHistory(
   });
   return {
     observe: (step) => sealer.observe(step),
-    start: () => sealer.start(),
+    async start() {
+      await sealer.start();
+      packer.start();
+    },
     isRecordedAsStopped: () => sealer.isRecordedAsStopped(),
     compare: () => sealer.compare(),
     async stop() {
+      packer.stop();
       await sealer.seal();
       if (publishes) await publisher.publish();
       await sealer.stop();

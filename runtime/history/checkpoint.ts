@@ -84,7 +84,7 @@ export interface Checkpoint {
 
 /** Stored checkpoints and leaves. */
 export const CHECKPOINT = jsonType<Checkpoint>();
-export const LEAF = jsonType<HistoryLeaf>();
+const LEAF = jsonType<HistoryLeaf>();
 /** Position of a leaf. */
 export type LeafPosition = readonly [node: string, sequence: number, index: number];
 
@@ -162,13 +162,26 @@ export function parseCheckpoint(value: unknown): Checkpoint | undefined {
   return { node, sequence, at, leaves, root, previous, publicKey, signature };
 }
 
+/**
+ * A leaf as it is stored: its members in order, the hash in Base64url.
+ * @param isShared nodes of earlier programs may read it, which know it with named members only
+ */
+export function storedLeaf(leaf: HistoryLeaf, isShared: boolean): Json {
+  const { type, kind, id, line, hash } = leaf;
+  return isShared ? LEAF.write(leaf) : [type, kind, id, line, Buffer.from(hash, 'hex').toString('base64url')];
+}
+
 /** Parses a stored leaf; undefined when it is not one. */
 export function parseLeaf(value: unknown): HistoryLeaf | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { type, kind, id, line, hash }: { readonly [name in keyof HistoryLeaf]?: unknown } = value;
+  const named: { readonly [name in keyof HistoryLeaf]?: unknown } = value;
+  const [type, kind, id, line, hash]: readonly unknown[] = Array.isArray(value)
+    ? value
+    : [named.type, named.kind, named.id, named.line, named.hash];
   if (type !== 'head' && type !== 'deleted' && type !== 'state') return undefined;
   if (!isText(kind) || !isText(id) || !isCount(line) || !isText(hash)) return undefined;
-  return { type, kind, id, line, hash };
+  const hex = Array.isArray(value) ? Buffer.from(hash, 'base64url').toString('hex') : hash;
+  return { type, kind, id, line, hash: hex };
 }
 
 /** Parses a stored position of a leaf; undefined when it is not one. */

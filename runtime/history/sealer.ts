@@ -21,7 +21,6 @@ import {
   DELETIONS_VIEW,
   HEADS_VIEW,
   type HistoryLeaf,
-  LEAF,
   LEAVES_VIEW,
   type LeafPosition,
   leafText,
@@ -29,6 +28,7 @@ import {
   parseLeaf,
   parsePosition,
   stateHash,
+  storedLeaf,
   UNSEALED_VIEW,
   UNSENT_VIEW,
 } from './checkpoint.ts';
@@ -294,7 +294,8 @@ export class HistorySealer {
   }
 
   async #sealLeaves(leaves: readonly HistoryLeaf[], unsealed: readonly Row[]): Promise<void> {
-    const { clock, signer, log, publishes } = this.#options;
+    const { clock, signer, log, publishes, store } = this.#options;
+    const isShared = store.nodes !== undefined;
     const checkpoint = signer.sign({
       sequence: (this.#last?.sequence ?? 0) + 1,
       at: clock.now(),
@@ -313,7 +314,7 @@ export class HistorySealer {
       const { type, kind, id } = leaf;
       const key = [kind, id];
       const position = [node, sequence, index];
-      put.push({ view: LEAVES_VIEW, key: position, value: LEAF.write(leaf) });
+      put.push({ view: LEAVES_VIEW, key: position, value: storedLeaf(leaf, isShared) });
       if (type !== 'state')
         rowsOfActors.set(`head ${kind}/${id}`, { view: HEADS_VIEW, key, value: position });
       if (type === 'deleted')

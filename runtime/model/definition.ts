@@ -99,6 +99,8 @@ export interface ActorDefinition<Context = any> {
    * and pending effects. Such a step cannot request effects. @default never
    */
   readonly ends?: (actor: ActorView<Context>) => boolean;
+  /** States after which few steps follow, if any. An actor in one of them may be stored in a smaller form. @default none */
+  readonly restsIn?: readonly string[];
   /** Members of the context that inspection redacts, in addition to those with secret names. @default none */
   readonly secrets?: readonly string[];
   /** The parent of this actor, for inspection. Pure. @default none */

@@ -165,6 +165,12 @@ export interface KeyRange {
   readonly to?: Row['key'];
 }
 
+/** An actor that has ended, as of a revision, if it is in one of these states. */
+export interface RestingActor extends ActorAddress {
+  readonly revision: Revision;
+  readonly states: readonly string[];
+}
+
 /**
  * Storage of actors, their effects, timers, rows and names. One contract suite (`test/contract/store.ts`) runs against
  * every implementation. Reads see every resolved commit.
@@ -286,6 +292,13 @@ export interface ActorStore {
     set(name: string): Promise<void>;
     /** Ranges of a view whose rows may have changed since; undefined where that is not known. */
     changed(name: string, view: string): Promise<readonly KeyRange[] | undefined>;
+  };
+  /** Present for a store that makes ended actors and their journals small. They read as before; a step unpacks its actor. */
+  readonly packing?: {
+    /** Key of the row up to which the leaves of a node were packed. */
+    doneUntil(node: string): Row['key'] | undefined;
+    /** Packs those that have not changed since these revisions, and records `until`, in one transaction. */
+    pack(actors: readonly RestingActor[], node: string, until: Row['key']): Promise<void>;
   };
   /** Resolves once all earlier commits are durable. */
   flushed(): Promise<void>;

@@ -209,7 +209,7 @@ export const FORBIDDEN_PAIRS = [
   { from: /^runtime\/history\//, to: /^runtime\/(?!(model|history)\/)/ },
   { from: /^runtime\/step\//, to: /^runtime\/(?!(model|history|step)\/)/ },
   { from: /^runtime\/host\//, to: /^runtime\/(?!(model|history|step|host)\/)/ },
-  { from: /^runtime\/store\//, to: /^runtime\/(?!(model|step|store)\/)/ },
+  { from: /^runtime\/store\//, to: /^runtime\/(?!(model|history|step|store)\/)/ },
   { from: /^runtime\/store\/(copy|lmdb|memory)\//, to: /^runtime\/store\/postgres\// },
   { from: /^runtime\/store\/(copy|memory|postgres)\//, to: /^runtime\/store\/lmdb\// },
   { from: /^runtime\/effects\//, to: /^runtime\/(?!(model|history|step|host|effects)\/)/ },

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { JournalLine, StoredActor } from '@sealwright/runtime';
 import { type HistoryProof, isProven, lineHash } from '@sealwright/runtime/history';
 import test, { type ExecutionContext } from 'ava';
-import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { ask, logIn } from '../http/ask.ts';
 import { startAuthority } from '../pki/authority.ts';
 import { reached } from '../project/waiting.ts';
+import { openPlainTables } from '../runtime/store/plain-tables.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { freePort } from './free-port.ts';
 import { freshFolder, run, start } from './program.ts';
@@ -39,7 +39,7 @@ test('verify-history and doctor report an offline edit of the history of a job',
   const keyMade = await run(freshFolder(), ['keys', 'create', 'Ana', 'erp', `--Storage:Root=${root}`]);
   t.is(keyMade.code, 0, keyMade.err);
   t.regex(await verified(root), /^0 The history is whole: .* checkpoints\.\n$/);
-  const tables = openTables(join(root, 'db'));
+  const tables = openPlainTables(join(root, 'db'));
   const stored = tables.actors.get(['job', jobId]) ?? '';
   const { revision } = JSON.parse(stored) as { readonly revision: number };
   t.true(stored.includes('report.txt'));
@@ -152,7 +152,7 @@ test('logins and logouts are events of the history, and verify-history reports a
   t.is(await service.stop(), 0);
   t.regex(await verified(root), /^0 The history is whole: /);
   const login = items[1]?.id ?? '';
-  const tables = openTables(join(root, 'db'));
+  const tables = openPlainTables(join(root, 'db'));
   const [line] = [...tables.journal.getRange({ start: ['system-event', login], limit: 1 })];
   tables.journal.putSync(
     line?.key ?? [],
@@ -217,7 +217,7 @@ test('checkpoints are sent to the log and to a webhook with a time-stamp, and re
   writeFileSync(kept, logged.join('\n'));
   t.regex(await verified(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/, 'cut from the log');
 
-  const tables = openTables(join(root, 'db'));
+  const tables = openPlainTables(join(root, 'db'));
   for (const { key } of [...tables.rows.getRange({ start: ['history-'], end: ['history-~'] })])
     tables.rows.removeSync(key);
   await tables.root.close();

@@ -38,6 +38,7 @@ const address = (id: string) => ({ kind: 'job', id });
 
 type Operation = (store: ActorStore, round: number) => Promise<unknown>;
 type Silent =
+  | 'packing'
   | 'nodes'
   | 'upgradeCopy'
   | 'shareWithThreads'

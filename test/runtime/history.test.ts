@@ -23,10 +23,12 @@ import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryDatabase, MemoryStore, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
+import { type HistoryLeaf, parseLeaf } from '#runtime/history/checkpoint.js';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
-import { type Key, openTables, partsOf, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
+import { type Key, partsOf, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { reached } from '../project/waiting.ts';
 import { folderFor } from './folder.ts';
+import { openPlainTables } from './store/plain-tables.ts';
 import { T1, T2, tally } from './test-runtime.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -135,7 +137,7 @@ async function afterEdit(
   await sealer.stop();
   const checkpoints = await store.rows({ view: CHECKPOINTS_VIEW, limit: 10 });
   await store.close();
-  const tables = openTables(folder);
+  const tables = openPlainTables(folder);
   await edit(tables);
   await tables.root.close();
   const reader = openLmdbReader(folder);
@@ -250,6 +252,29 @@ function rewrite(tables: Tables, id: string, number: number): void {
   const changed = { ...actor, journalHash: forged.hash };
   tables.actors.putSync(['thing', id], JSON.stringify(changed), actor.revision);
 }
+
+test('leaves that an earlier program has stored by name are read, and a changed one is found', async (t) => {
+  const named = (change: (leaf: HistoryLeaf) => HistoryLeaf) => (tables: Tables) => {
+    for (const { key, value } of [...tables.rows.getRange({ start: ['history-leaves'], limit: 9 })]) {
+      const leaf = key[0] === 'history-leaves' ? parseLeaf(JSON.parse(value)) : undefined;
+      if (leaf !== undefined) tables.rows.putSync(key, JSON.stringify(change(leaf)));
+    }
+  };
+  t.is(
+    await afterEdit(
+      t,
+      named((leaf) => leaf),
+    ),
+    '',
+  );
+  t.regex(
+    await afterEdit(
+      t,
+      named((leaf) => ({ ...leaf, line: leaf.line + 1 })),
+    ),
+    /Its leaves do not lead to its root/,
+  );
+});
 
 test('a chain that was rewritten offline differs from the sealed one', async (t) => {
   t.is(
@@ -418,7 +443,7 @@ test('the record of a deletion excuses no lines that were sealed after it', asyn
     return fault?.problem;
   };
   t.is(await check(), undefined);
-  const tables = openTables(folder);
+  const tables = openPlainTables(folder);
   tables.actors.removeSync(['thing', 'a']);
   for (const number of [1, 2]) tables.journal.removeSync(['thing', 'a', number]);
   await tables.root.close();
@@ -561,7 +586,7 @@ async function stoppedWork(t: ExecutionContext) {
   await sealer.stop();
   await store.close();
   return async (edit: (tables: Tables) => void): Promise<string> => {
-    const tables = openTables(folder);
+    const tables = openPlainTables(folder);
     edit(tables);
     await tables.root.close();
     const reader = openLmdbReader(folder);

@@ -398,6 +398,7 @@ const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[
 export const documentDefinition = defineActor(DOCUMENT, {
   machine: documentMachine,
   version: 4,
+  restsIn: ['Concluded', 'Refused', 'Canceled', 'Expired'] satisfies readonly DocumentState[],
   migrations: {
     // Version 1 had no rows of signatures.
     1: { migrate: (stored) => stored, facts: factsWithout(SIGNATURES_VIEW, EXPIRING_VIEW) },

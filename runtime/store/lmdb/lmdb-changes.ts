@@ -11,6 +11,7 @@ import {
   stateIndexEntryOf,
   stateIndexKey,
 } from '../../step/derive.ts';
+import { actorText, PACKED_UNTIL, pack, unpack } from './lmdb-packed.ts';
 import {
   type EffectPosition,
   type EffectValue,
@@ -26,6 +27,7 @@ import {
   type Tables,
   transact,
 } from './lmdb-tables.ts';
+import type { PackWrite } from './lmdb-wire.ts';
 
 /**
  * Maximum moves in memory, some 400 bytes each. At most as many actors are read again when a store opens after a crash.
@@ -119,7 +121,10 @@ export function settlePending(tables: Tables): void {
         return {
           actor,
           from,
-          to: value === undefined ? null : stateIndexEntryOf(parseStored<StoredActor>(value)),
+          to:
+            value === undefined
+              ? null
+              : stateIndexEntryOf(parseStored<StoredActor>(actorText(tables, actor, value))),
         };
       });
       writeMoves(tables, moves);
@@ -142,10 +147,13 @@ function writeMoves({ rows, counters }: Tables, moves: readonly Move[]): void {
   writeCounters(counters, counted);
 }
 
-/** Returns the reason why the store refuses this step; undefined = it accepts it. */
+/** Returns the reason why the store refuses this step; undefined = it accepts it. Unpacks the actor. */
 export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok: true }> | undefined {
   const { actor: own, basedOn, settles } = plan;
-  const fresh = basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, basedOn);
+  const fresh =
+    basedOn === 0
+      ? !tables.actors.doesExist(own)
+      : tables.actors.doesExist(own, basedOn) || unpack(tables, own, basedOn);
   if (!fresh) return { ok: false, reason: 'stale' };
   if (settles !== undefined && !tables.effects.doesExist(effectKey(settles))) {
     return { ok: false, reason: 'duplicate' };
@@ -257,6 +265,12 @@ export function writeSettled(tables: Tables, keys: readonly EffectKey[], gone: E
     removeEffect(tables, effectKey(key));
     gone.push(key);
   }
+}
+
+/** Packs ended actors that are as of these revisions, and notes how far the leaves of a node were gone through. */
+export function writePacked(tables: Tables, { actors, node, until }: Omit<PackWrite, 'type'>): void {
+  for (const actor of actors) pack(tables, actor);
+  void tables.meta.put([PACKED_UNTIL, node], JSON.stringify(until));
 }
 
 /**

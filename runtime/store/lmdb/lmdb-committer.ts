@@ -8,7 +8,14 @@ import type { Faults } from '../../model/faults.ts';
 import { checkStepKeys } from '../../model/keys.ts';
 import type { Committed, EffectKey, Millis, Step } from '../../model/ports.ts';
 import { stepText } from './lmdb-tables.ts';
-import { type ForwardedGroup, type FromWriter, GROUP_LIMIT, type ToWriter, type Write } from './lmdb-wire.ts';
+import {
+  type ForwardedGroup,
+  type FromWriter,
+  GROUP_LIMIT,
+  type PackWrite,
+  type ToWriter,
+  type Write,
+} from './lmdb-wire.ts';
 
 /**
  * Connection of a thread to the one writing thread of its store: the thread that started the writer holds the worker
@@ -146,6 +153,10 @@ export class Committer {
 
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
     await this.#enqueue({ type: 'settle-effects', keys });
+  }
+
+  async pack(write: Omit<PackWrite, 'type'>): Promise<void> {
+    await this.#enqueue({ type: 'pack', ...write });
   }
 
   /** Resolves once rows and counters of the state index include all answered steps. */

@@ -13,8 +13,10 @@ import {
   type RecordKey,
   type StoreRecord,
 } from '../copy/copy-side.ts';
+import { readLines } from './lmdb-actors.ts';
 import { settlePending } from './lmdb-changes.ts';
 import { assertSound } from './lmdb-check.ts';
+import { actorText, packedAt } from './lmdb-packed.ts';
 import {
   COPY_MARKER,
   type EffectValue,
@@ -82,10 +84,14 @@ class LmdbCopy implements CopySide {
   }
 
   async count(table: CopiedTable): Promise<number> {
-    return (this.#tables[table].getStats() as { readonly entryCount: number }).entryCount;
+    let count = (this.#tables[table].getStats() as { readonly entryCount: number }).entryCount;
+    if (table === 'journal')
+      for (const { value } of this.#tables.actors.getRange()) count += packedAt(value)?.[1] ?? 0;
+    return count;
   }
 
   async read(table: CopiedTable, after: RecordKey | undefined): Promise<readonly StoreRecord[]> {
+    if (table === 'journal' && this.#hasPacked()) return this.#readJournal(after);
     const records: StoreRecord[] = [];
     let length = 0;
     const range = this.#tables[table].getRange({
@@ -94,12 +100,38 @@ class LmdbCopy implements CopySide {
     });
     for (const { key, value } of range) {
       const parts = partsOf(key);
-      const text = table === 'effects' ? this.#effect(parts, value) : value;
+      const text = this.#text(table, parts, value);
       records.push({ key: parts, value: text });
       length += text.length;
       if (length >= BATCH_LENGTH) break;
     }
     return records;
+  }
+
+  #hasPacked(): boolean {
+    return this.#tables.packed.getKeysCount({ limit: 1 }) > 0;
+  }
+
+  /** By actors: lines of those that are packed are not in the table. */
+  #readJournal(after: RecordKey | undefined): readonly StoreRecord[] {
+    const records: StoreRecord[] = [];
+    const first: Key | undefined = after?.slice(0, 2);
+    let length = 0;
+    for (const own of this.#tables.actors.getKeys(first && { start: first })) {
+      const isFirst = first !== undefined && own.join('/') === first.join('/');
+      const from = isFirst ? { after: Number(after?.[2]) } : {};
+      for (const { number, text } of readLines(this.#tables, own, { ...from, limit: BATCH_SIZE })) {
+        records.push({ key: [...own, number], value: text });
+        length += text.length;
+        if (records.length >= BATCH_SIZE || length >= BATCH_LENGTH) return records;
+      }
+    }
+    return records;
+  }
+
+  #text(table: CopiedTable, key: Key, value: string): string {
+    if (table === 'actors') return actorText(this.#tables, key, value);
+    return table === 'effects' ? this.#effect(key, value) : value;
   }
 
   #effect(key: Key, place: string): string {

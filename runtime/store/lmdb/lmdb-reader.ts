@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { Fatal } from '../../model/failures.ts';
 import type { StoreReader } from '../../model/ports.ts';
+import { readActor, readActors, readJournal } from './lmdb-actors.ts';
 import { assertSound } from './lmdb-check.ts';
 import {
   assertNoCopy,
   type Key,
   type ReadTables,
-  readActor,
-  readActors,
   readCounters,
-  readJournal,
   readRows,
   type Table,
 } from './lmdb-tables.ts';
@@ -60,6 +58,8 @@ export function openLmdbReader(folder: string): StoreReader {
   const tables: ReadTables = {
     actors: table('actors', true),
     journal: table('journal'),
+    // No store of a version before this table has an actor in it.
+    packed: root.openDB<Buffer, number>({ name: 'packed', encoding: 'binary' }),
     rows: table('rows'),
     counters: table('counters'),
   };

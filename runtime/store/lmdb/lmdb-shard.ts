@@ -9,8 +9,9 @@ import type {
   Step,
   StoredActor,
 } from '../../model/ports.ts';
+import { readActor } from './lmdb-actors.ts';
 import { Committer, linkThroughPort } from './lmdb-committer.ts';
-import { openTables, readActor, readRows } from './lmdb-tables.ts';
+import { openTables, readRows } from './lmdb-tables.ts';
 
 export interface ShardStore extends Pick<ActorStore, 'load' | 'commit' | 'rows'> {
   /** Number of this thread's last written group; see `ActorStore.shareWithThreads`. */

@@ -1,10 +1,11 @@
 /**
- * The databases inside one LMDB environment, their keys and values. Values are JSON text, so that any LMDB tool
- * shows what is stored. `lanes` is the stored name of `partitions`.
+ * The databases inside one LMDB environment, their keys and values. Values are JSON text, except in `packed`, so that any
+ * LMDB tool shows what is stored. `lanes` is the stored name of `partitions`.
  *
  * | database | key                            | value                                        |
  * |----------|--------------------------------|----------------------------------------------|
  * | actors   | kind, id                       | the actor; LMDB version = its revision       |
+ * | packed   | number                         | an ended actor and its lines (`lmdb-packed.ts`) |
  * | journal  | kind, id, line                 | one line                                     |
  * | rows     | view, …key                     | the row's value                              |
  * | effects  | kind, id, revision, index      | due time, and partition if it has one        |
@@ -21,6 +22,7 @@
  * |          |                                | (actors by kind, version, state) exist       |
  * | meta     | `copy`                         | present: target of an unfinished copy        |
  * | meta     | `marks`                        | names and transactions (`lmdb-marks.ts`)     |
+ * | meta     | `packed`, node                 | key of the last leaf whose actor was packed  |
  */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -29,16 +31,13 @@ import { Fatal, wayBack } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT, fitsKey, parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
-  ActorStore,
   EffectKey,
-  JournalLine,
   Millis,
   Revision,
   Row,
   RowQuery,
   StateIndexEntry,
   Step,
-  StoredActor,
   StoredEffect,
 } from '../../model/ports.ts';
 
@@ -172,52 +171,8 @@ function some<From, To>(list: readonly From[], of: (one: From) => To): readonly 
   return list.length === 0 ? undefined : list.map(of);
 }
 
-/** The tables that are read here. */
-export type ReadTables = Pick<Tables, 'actors' | 'journal' | 'rows' | 'counters'>;
-
-/** Reads shared by all views of a store on disk: the service's own and the read-only one. */
-export function readActor({ actors }: Pick<Tables, 'actors'>, actor: ActorAddress): StoredActor | undefined {
-  const key = actorKey(actor);
-  const value = fitsKey(key) ? actors.get(key) : undefined;
-  return value === undefined ? undefined : parseStored(value);
-}
-
-export function readActors(
-  { actors }: ReadTables,
-  { kind, after, limit }: Parameters<ActorStore['actors']>[0],
-): StoredActor[] {
-  const start = after === undefined ? [kind] : [kind, after];
-  if (!fitsKey(start)) return [];
-  const range = actors.getRange({
-    start,
-    exclusiveStart: after !== undefined,
-    end: [kind, AFTER_ALL_TEXT],
-    limit,
-  });
-  return [...range].map(({ key, value }) => actorAt(key, value));
-}
-
-/** @throws {Fatal} `store.damaged` for an actor in the place of another: a list continued after it would not end */
-function actorAt(key: Key, value: string): StoredActor {
-  const actor = parseStored<StoredActor>(value);
-  const [kind, id] = partsOf(key);
-  if (actor.address?.kind === kind && actor.address.id === id) return actor;
-  throw new Fatal(
-    'store.damaged',
-    `The store holds another actor in the place of ${kind}/${id}: its file was changed from outside. Stop the service, keep a copy of the folder, and restore the last backup (docs/operations.md).`,
-  );
-}
-
-export function readJournal(
-  { journal }: ReadTables,
-  actor: ActorAddress,
-  { after = 0, limit }: NonNullable<Parameters<ActorStore['journal']>[1]>,
-): JournalLine[] {
-  const own = actorKey(actor);
-  if (!fitsKey(own)) return [];
-  const range = { start: [...own, after + 1], end: [...own, AFTER_ALL_TEXT] };
-  return valuesOf(journal.getRange(limit === undefined ? range : { ...range, limit }));
-}
+/** The tables that every view of a store reads. */
+export type ReadTables = Pick<Tables, 'actors' | 'journal' | 'packed' | 'rows' | 'counters'>;
 
 export function readRows({ rows }: ReadTables, query: RowQuery): Row[] {
   const first: Key = [query.view, ...(query.prefix ?? [])];
@@ -248,15 +203,8 @@ export function readCounters({ counters }: ReadTables, prefix: string): { readon
   return Object.fromEntries(found);
 }
 
-/** Parses the values of a range. */
-function valuesOf<T>(range: Iterable<{ value: string }>): T[] {
-  const values: T[] = [];
-  for (const { value } of range) values.push(parseStored(value));
-  return values;
-}
-
 /** Incremented whenever the table above changes in a way older builds would misread. */
-export const STORE_FORMAT = 4;
+export const STORE_FORMAT = 5;
 
 /** Initial address space, bytes. LMDB maps more when the data outgrows it. */
 const FIRST_MAP = 256 * 1024 * 1024;
@@ -274,6 +222,7 @@ export interface Tables {
   readonly root: RootDatabase<string, Key>;
   readonly actors: Table;
   readonly journal: Table;
+  readonly packed: Database<Buffer, number>;
   readonly rows: Table;
   readonly effects: Table;
   readonly due: Table;
@@ -345,6 +294,7 @@ export function openTables(folder: string): Tables {
     root,
     actors: table('actors', true),
     journal: table('journal'),
+    packed: root.openDB<Buffer, number>({ name: 'packed', encoding: 'binary' }),
     rows: table('rows'),
     effects: table('effects'),
     due: table('due'),

@@ -1,7 +1,7 @@
 /** Messages between the store and its writing thread. Plain data only. */
 import type { MessagePort } from 'node:worker_threads';
 import type { FaultAction } from '../../model/faults.ts';
-import type { Committed, EffectKey, Millis } from '../../model/ports.ts';
+import type { Committed, EffectKey, Millis, RestingActor, Row } from '../../model/ports.ts';
 
 /**
  * Maximum number of writes in one message. A transaction takes messages until it has as many writes, so it has less than
@@ -10,6 +10,14 @@ import type { Committed, EffectKey, Millis } from '../../model/ports.ts';
 export const GROUP_LIMIT = 512;
 
 /** A write that is no step. */
+/** Makes ended actors small. */
+export interface PackWrite {
+  readonly type: 'pack';
+  readonly actors: readonly RestingActor[];
+  readonly node: string;
+  readonly until: Row['key'];
+}
+
 export type MaintenanceWrite =
   /** Changes the due time of an effect. `error` null: it did not fail. */
   | {
@@ -20,6 +28,7 @@ export type MaintenanceWrite =
     }
   /** Removes effects that are done. */
   | { readonly type: 'settle-effects'; readonly keys: readonly EffectKey[] }
+  | PackWrite
   /** Writes all pending changes of the state index. */
   | { readonly type: 'settle-state-index' }
   /** Keeps the number of the transaction under a name. */

@@ -13,6 +13,7 @@ import {
   write,
   writeCounters,
   writeDeferral,
+  writePacked,
   writeSettled,
 } from './lmdb-changes.ts';
 import { writeMark } from './lmdb-marks.ts';
@@ -71,6 +72,9 @@ function applyWrite(
       return null;
     case 'settle-effects':
       writeSettled(tables, one.keys, gone);
+      return null;
+    case 'pack':
+      writePacked(tables, one);
       return null;
     case 'settle-state-index':
       gathered.settlesStateIndex = true;

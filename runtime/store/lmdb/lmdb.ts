@@ -27,10 +27,12 @@ import type {
   StoredTimer,
 } from '../../model/ports.ts';
 import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../step/derive.ts';
+import { readActor, readActors, readJournal } from './lmdb-actors.ts';
 import { settlePending } from './lmdb-changes.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer, startWriter } from './lmdb-committer.ts';
 import { changedRows } from './lmdb-marks.ts';
+import { packedUntil } from './lmdb-packed.ts';
 import {
   actorKey,
   assertNoCopy,
@@ -38,11 +40,8 @@ import {
   type Key,
   openTables,
   parseStored,
-  readActor,
-  readActors,
   readCounters,
   readEffect,
-  readJournal,
   readRows,
   stepOfText,
   type Tables,
@@ -216,6 +215,13 @@ class LmdbStore implements ActorStore {
 
   settleEffects(keys: readonly EffectKey[]): Promise<void> {
     return this.#committer.settleEffects(keys);
+  }
+
+  get packing(): NonNullable<ActorStore['packing']> {
+    return {
+      doneUntil: (node) => packedUntil(this.#tables, node),
+      pack: (actors, node, until) => this.#committer.pack({ actors, node, until }),
+    };
   }
 
   async rescheduleAfterClockRegression(now: Millis): Promise<void> {

@@ -1,0 +1,281 @@
+/** Actors at rest: what is packed reads as before, goes on as before, and shows each change of it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type ActorStore, type JournalLine, type Step, systemClock } from '@sealwright/runtime';
+import { HistoryPacker } from '@sealwright/runtime/history';
+import { openLmdbCopy, openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
+import test, { type ExecutionContext } from 'ava';
+import { CHECKPOINTS_VIEW, LEAVES_VIEW, lineHash, storedLeaf } from '#runtime/history/checkpoint.js';
+import { verifyHistory } from '#runtime/history/verify.js';
+import { PACKED_WITH, readPacked } from '#runtime/store/lmdb/lmdb-packed.js';
+import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
+import { stepOf } from '../../contract/steps.ts';
+import { reached } from '../../project/waiting.ts';
+import { folderFor } from '../folder.ts';
+
+const address = (number: number) => ({ kind: 'job', id: `job-${number}` });
+
+/** Lines of an actor; of the odd ones a part has no hash, as earlier programs wrote them. */
+function linesOf(number: number, from: number, count: number, head: string): JournalLine[] {
+  const lines: JournalLine[] = [];
+  for (let id = from; id < from + count; id += 1) {
+    const line = {
+      ...{ id, at: 1_790_000_000_000 + id, state: 'Queued', message: `Line ${id} “ü\n"`, cause: 'CREATE' },
+      ...(id % 3 === 0 && { data: { check: 'deadbeef', code: 'x' } }),
+    };
+    const hash = lineHash(head, address(number), line);
+    lines.push(number % 2 === 1 && id <= 2 ? line : { ...line, hash });
+    head = number % 2 === 1 && id <= 2 ? '' : hash;
+  }
+  return lines;
+}
+
+function stepWith(number: number, basedOn: number, lines: readonly JournalLine[], more: Partial<Step> = {}) {
+  const last = lines.at(-1);
+  const context = { order: number, text: `Text ${number} `.repeat(number % 7) };
+  return stepOf(
+    address(number),
+    basedOn,
+    { journal: lines, ...more },
+    {
+      state: 'Completed',
+      context,
+      journalLength: last?.id ?? 0,
+      ...(last?.hash !== undefined && { journalHash: last.hash }),
+    },
+  );
+}
+
+async function filled(t: ExecutionContext, count: number) {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  for (let number = 0; number < count; number += 1)
+    await store.commit(stepWith(number, 0, linesOf(number, 1, number % 6, '')));
+  return { folder, store };
+}
+
+/** Everything that is read of actors, in several ways. */
+async function all(store: Pick<ActorStore, 'load' | 'actors' | 'journal'>, count: number) {
+  const read: unknown[] = [await store.actors({ kind: 'job', after: 'job-1', limit: 5 })];
+  for (let number = 0; number < count; number += 1) {
+    const one = address(number);
+    read.push(await store.load(one), await store.journal(one), await store.journal(one, { after: 2 }));
+    read.push(await store.journal(one, { after: 1, limit: 2 }));
+  }
+  return JSON.stringify(read);
+}
+
+const packed = (store: ActorStore, actors: ReturnType<typeof resting>) =>
+  store.packing?.pack(actors, 'node', ['node', 1, actors.length]);
+const resting = (from: number, to: number, revision = 1) =>
+  Array.from({ length: to - from }, (_, at) => ({ ...address(from + at), revision, states: ['Completed'] }));
+
+test('packed actors and their journals read as before, here, by a reader and after a start', async (t) => {
+  const { folder, store } = await filled(t, 40);
+  const before = await all(store, 40);
+  await packed(store, resting(0, 30));
+  await packed(store, resting(0, 10));
+  t.is(await all(store, 40), before);
+  const reader = openLmdbReader(folder);
+  t.is(await all(reader, 40), before);
+  await reader.close();
+  await store.close();
+  const tables = openTables(folder);
+  t.is((tables.packed.getStats() as { readonly entryCount: number }).entryCount, 30);
+  const { entryCount } = tables.journal.getStats() as { readonly entryCount: number };
+  t.is(
+    entryCount,
+    [30, 31, 32, 33, 34, 35, 36, 37, 38, 39].reduce((sum, n) => sum + (n % 6), 0),
+  );
+  await tables.root.close();
+  const again = openLmdbStore({ folder });
+  t.is(await all(again, 40), before);
+  await again.close();
+});
+
+test('a packed actor takes its next step, is refused an outdated one, and ends with its journal', async (t) => {
+  const { folder, store } = await filled(t, 20);
+  await packed(store, resting(0, 20));
+  // Not as of these revisions.
+  await packed(store, resting(0, 20, 2));
+  const head = (await store.journal(address(10))).at(-1)?.hash ?? '';
+  t.deepEqual(await store.commit(stepWith(10, 2, [])), { ok: false, reason: 'stale' });
+  t.deepEqual(await store.commit(stepWith(10, 0, [])), { ok: false, reason: 'stale' });
+  t.true((await store.commit(stepWith(10, 1, linesOf(10, 5, 2, head)))).ok);
+  t.deepEqual(
+    (await store.journal(address(10))).map(({ id }) => id),
+    [1, 2, 3, 4, 5, 6],
+  );
+  t.deepEqual(await store.journal(address(10)), linesOf(10, 1, 6, ''));
+  t.is((await store.load(address(10)))?.revision, 2);
+  await packed(store, resting(10, 11, 2));
+  t.deepEqual(await store.journal(address(10)), linesOf(10, 1, 6, ''));
+  t.true((await store.commit(stepWith(10, 2, [], { ends: true }))).ok);
+  t.is(await store.load(address(10)), undefined);
+  t.deepEqual(await store.journal(address(10)), []);
+  await store.close();
+  const tables = openTables(folder);
+  t.is((tables.packed.getStats() as { readonly entryCount: number }).entryCount, 19, 'nothing is left of it');
+  await tables.root.close();
+});
+
+test('a copy of a store has the actors and lines that are packed', async (t) => {
+  const { folder, store } = await filled(t, 25);
+  const plain = await records(t, store, folder);
+  const again = openLmdbStore({ folder });
+  await packed(again, resting(3, 21));
+  t.deepEqual(await records(t, again, folder), plain);
+});
+
+async function records(t: ExecutionContext, store: ActorStore, folder: string) {
+  await store.close();
+  const side = openLmdbCopy(folder, 'source');
+  const found: unknown[] = [];
+  for (const table of ['actors', 'journal'] as const) {
+    const all: unknown[] = [];
+    for (let batch = await side.read(table, undefined); batch.length > 0; ) {
+      all.push(...batch);
+      // Also from the middle of an actor.
+      all.push(...(await side.read(table, batch[batch.length >> 1]?.key)));
+      batch = await side.read(table, batch.at(-1)?.key);
+    }
+    found.push(all, await side.count(table));
+  }
+  await side.close();
+  t.true(JSON.stringify(found).length > 1000);
+  return found;
+}
+
+test('each change of a packed actor or line is named', async (t) => {
+  const { folder, store } = await filled(t, 5);
+  await packed(store, resting(0, 5));
+  await store.close();
+  const verified = async () => {
+    const reader = openLmdbReader(folder);
+    const { fault, lines } = await verifyHistory(reader, { kinds: ['job'] });
+    await reader.close();
+    return fault === undefined ? `whole: ${lines}` : `${fault.entry}: ${fault.problem}`;
+  };
+  t.is(await verified(), 'whole: 10');
+  const edit = async (change: (text: string) => string) => {
+    const tables = openTables(folder);
+    const value = tables.actors.get(['job', 'job-4']) ?? '';
+    const [number] = JSON.parse(value) as [number];
+    const bytes = tables.packed.get(number) ?? Buffer.of(0);
+    const method = PACKED_WITH[bytes[0] ?? -1];
+    const text = inflateRawSync(bytes.subarray(1), method).toString();
+    const changed = change(text);
+    t.not(changed, text);
+    const packed = deflateRawSync(changed, method);
+    tables.packed.putSync(number, Buffer.concat([bytes.subarray(0, 1), packed]));
+    t.is(readPacked(tables, ['job', 'job-4'], value).lines.length, changed.split('\n').length - 1);
+    await tables.root.close();
+    const found = await verified();
+    const undo = openTables(folder);
+    undo.packed.putSync(number, Buffer.from(bytes));
+    await undo.root.close();
+    return found;
+  };
+  const changed = (n: number) =>
+    `job/job-4 line ${n}: The line, or the hash of the line before it, was changed.`;
+  t.is(await edit((text) => text.replace('Line 2', 'Line 7')), changed(2));
+  t.is(await edit((text) => text.replace('"id":4,"at":1', '"id":4,"at":2')), changed(4));
+  t.is(
+    await edit((text) => text.split('\n').toSpliced(2, 1).join('\n')),
+    'job/job-4 line 2: The line is missing.',
+  );
+  t.is(
+    await edit((text) => text.split('\n').slice(0, -1).join('\n')),
+    'job/job-4 line 4: The line is missing.',
+  );
+  t.is(await edit((text) => text.replace(/"check":"(.{8})"}$/, '"check":"00000000"}')), changed(4));
+  t.is(await verified(), 'whole: 10');
+  const tables = openTables(folder);
+  tables.packed.putSync(1, Buffer.of(1, 2, 3));
+  await tables.root.close();
+  t.regex(await verified(), /^the store: The store holds a value that is no JSON/);
+});
+
+test('a store whose process is killed while it packs reads as before, and the rest is packed later', async (t) => {
+  const { folder, store } = await filled(t, 120);
+  const before = await all(store, 120);
+  await store.close();
+  const worker = fileURLToPath(new URL('./packing-worker.js', import.meta.url));
+  for (const said of [3, 30, 70]) {
+    const child = spawn(process.execPath, [worker, folder, 'job'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    let lines = 0;
+    for await (const chunk of child.stdout) {
+      lines += String(chunk).split('\n').length - 1;
+      if (lines >= said) child.kill('SIGKILL');
+    }
+    await ended;
+    const again = openLmdbStore({ folder });
+    t.is(await all(again, 120), before);
+    await again.close();
+    t.true(countPacked(folder) >= said);
+  }
+  const again = openLmdbStore({ folder });
+  await packed(again, resting(0, 120));
+  t.is(await all(again, 120), before);
+  await again.close();
+  t.is(countPacked(folder), 120);
+});
+
+function countPacked(folder: string): number {
+  const tables = openTables(folder);
+  const { entryCount } = tables.packed.getStats() as { readonly entryCount: number };
+  void tables.root.close();
+  return entryCount;
+}
+
+test('ended actors of sealed checkpoints are packed, also those of before, and it goes on after a start', async (t) => {
+  const { folder, store } = await filled(t, 60);
+  let revision = 0;
+  const seal = async (on: ActorStore, sequence: number, numbers: readonly number[]) => {
+    const leaves = numbers.flatMap((number) =>
+      (['head', 'state'] as const).map((type) =>
+        // Those of earlier programs have names.
+        storedLeaf({ type, ...address(number), line: 1, hash: 'ab'.repeat(32) }, sequence === 1),
+      ),
+    );
+    const put = [
+      { view: CHECKPOINTS_VIEW, key: ['node', sequence], value: null },
+      ...leaves.map((value, at) => ({ view: LEAVES_VIEW, key: ['node', sequence, at], value })),
+    ];
+    const step = stepOf({ kind: 'history', id: 'node' }, revision, { rows: { put, remove: [] } });
+    t.true((await on.commit(step)).ok);
+    revision += 1;
+  };
+  const packer = (on: ActorStore, states: readonly string[]) => {
+    const log = { debug() {}, info() {}, warn: t.fail, error: t.fail };
+    return new HistoryPacker({ store: on, clock: systemClock, log, restsIn: new Map([['job', states]]) });
+  };
+  const numbers = (from: number, to: number) => resting(from, to).map((_, at) => from + at);
+  await seal(store, 1, numbers(0, 40));
+  const before = await all(store, 60);
+  const first = packer(store, ['Completed']);
+  first.start();
+  await reached(() => store.packing?.doneUntil('node')?.[2] === 79);
+  first.stop();
+  t.is(await all(store, 60), before);
+  await store.close();
+  t.is(countPacked(folder), 40);
+  const again = openLmdbStore({ folder });
+  t.teardown(() => again.close());
+  await seal(again, 2, numbers(40, 50));
+  const other = packer(again, ['Failed']);
+  other.start();
+  await reached(() => again.packing?.doneUntil('node')?.[1] === 2);
+  await seal(again, 3, numbers(50, 60));
+  const third = packer(again, ['Completed']);
+  third.start();
+  await reached(() => again.packing?.doneUntil('node')?.[1] === 3);
+  t.is(await all(again, 60), before);
+  await again.close();
+  // No actor of the second checkpoint was in such a state.
+  t.is(countPacked(folder), 50);
+});
