@@ -15,12 +15,18 @@ const PACKAGES = [
   'kubernetes-models@5.1.0',
   'js-yaml@4.1.0',
 ] as const;
+const INPUTS = [
+  'objects.inputs[0].name=inbox',
+  'objects.inputs[0].bucket=inbox',
+  'objects.inputs[0].prefix=new/',
+];
 const EVERYTHING = [
   'autoscaling.enabled=true',
   'serviceMonitor.enabled=true',
   'objects.bucket=files',
   'objects.endpoint=https://s3.example.org',
   'objects.existingSecret=bucket',
+  ...INPUTS,
   'certificatesSecret=certificates',
   'existingSecret=secrets',
   'publicUrl=https://sign.example.org',
@@ -148,6 +154,7 @@ chartTest('Helm finds no fault in the chart, and refuses values that break its r
     ['autoscaling.maxReplicas=65', /maxReplicas/],
     ['publicUrl=sign.example.org', /publicUrl/],
     ['objects.bucket=Files', /bucket/],
+    ['objects.inputs[0].name=inbox', /bucket/],
     ['database.existingSecret=', /existingSecret/],
   ] as const) {
     const { status, text } = lint(value);
@@ -194,7 +201,8 @@ chartTest('nodes with a bucket and a Secret of keys share no volume', async (t) 
 chartTest(
   'nodes run without root on a read-only root, with time to end, and the service accepts their variables',
   async (t) => {
-    const pod = podOf(rendered('publicUrl=https://sign.example.org', 'drainSeconds=7', 'shutdownSeconds=40'));
+    const values = ['publicUrl=https://sign.example.org', 'drainSeconds=7', 'shutdownSeconds=40'];
+    const pod = podOf(rendered(...values, 'objects.bucket=files', ...INPUTS));
     t.true(pod.securityContext.runAsNonRoot);
     t.true(pod.containers[0].securityContext.readOnlyRootFilesystem);
     t.true(pod.terminationGracePeriodSeconds > 7 + 40);
@@ -211,6 +219,7 @@ chartTest(
     t.is(code, 0, err);
     t.regex(out, /Hosting:HealthUrl +http:\/\/0\.0\.0\.0:8081/);
     t.regex(out, /Runtime:NodeName +rel-sealwright-0/);
+    t.regex(out, /Storage:Inputs.*inbox/);
     const { code: refused } = await run(freshFolder(), ['check-config'], {
       ...env,
       Hosting__ShutdownTimeoutSeconds: 'x',
