@@ -62,7 +62,7 @@ function composeSettings(...files: readonly string[]): Map<string, string> {
   return new Map(
     texts.flatMap((text) =>
       [...text.matchAll(/^ +(\w+__\w+): "?([^"\n]+)"?$/gm)].map(
-        ([, name = '', value = '']) => [name, value.replace(/\$\{\w+:\?\}/, 'secret')] as const,
+        ([, name = '', value = '']) => [name, value.replace(/\$\{\w+:\?is not set\}/, 'secret')] as const,
       ),
     ),
   );
