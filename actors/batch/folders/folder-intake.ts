@@ -93,8 +93,9 @@ export class FolderIntake {
    * True when the job of the path has ended since the file was seen, maybe on another node: it removed the file and then
    * released the path. An object that was replaced since is seen again.
    */
-  async #isGone(rows: readonly Row[], { path, etag }: Candidate): Promise<boolean> {
+  async #isGone(rows: readonly Row[], { path, etag, isThere }: Candidate): Promise<boolean> {
     if (isOwned(rows)) return false;
+    if (isThere !== undefined) return !(await isThere());
     const now = await stampOfOriginal(path, this.runtime);
     return now === undefined || now.etag !== etag;
   }

@@ -17,6 +17,8 @@ export interface Candidate {
   readonly etag?: string;
   /** Source of the discovery: an event of the file system, or a listing. */
   readonly seen: 'event' | 'sweep';
+  /** Asks whether it is still a file at its path, for many files at once. @default undefined: ask the system */
+  readonly isThere?: () => Promise<boolean>;
 }
 
 /**

@@ -357,6 +357,7 @@ export function createPickup({
         size: sample.size,
         mtimeMs: sample.mtimeMs,
         seen: file.seen,
+        isThere: async () => (await fileReader.sample(file.fileName)).is === 'file',
       });
       if (stopped) return;
       if (unreadable.delete(file.fileName)) onChange();
