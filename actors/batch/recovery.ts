@@ -157,10 +157,11 @@ async function renameIfPresent(from: string, to: string): Promise<void> {
  * moved is logged and does not prevent the start.
  */
 async function moveOrphans(
-  { system, log, objects }: RecoveryRuntime,
+  { store, system, log, objects }: RecoveryRuntime,
   layout: StorageLayout,
 ): Promise<number> {
   let orphans = 0;
+  const hasOthers = store.nodes !== undefined && store.nodes.count > 1;
   for (const name of await readdir(layout.processing)) {
     if ([VOLUME_FOLDER, COPIES_FOLDER, INPUT_COPIES_FOLDER].includes(name)) continue;
     const path = join(layout.processing, name);
@@ -179,7 +180,10 @@ async function moveOrphans(
     const id = parseJobId(name);
     const job = id && (await system.read({ kind: JOB, id }));
     const owned = job && (job.state === 'Queued' || job.state === 'AwaitingSigner' || job.context.untidy);
-    if (owned) continue;
+    // The node that cleans up by now has a disk of its own, and would leave this folder here until the next start.
+    const isLeft =
+      objects !== undefined && hasOthers && (job?.state === 'Failed' || job?.state === 'Canceled');
+    if (owned && !isLeft) continue;
     try {
       // Another node has completed it, with a copy of its own.
       if (objects !== undefined && (job === undefined || job.state === 'Completed')) {
@@ -187,6 +191,7 @@ async function moveOrphans(
         continue;
       }
       move(path, freeName(layout.error, name));
+      if (owned) continue;
       orphans += 1;
       log.warn('A working folder belongs to no job; it is moved to the error folder.', { Folder: name });
     } catch (error) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { BUCKET, NODES } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises, picture } from './signing/evidence.ts';
@@ -11,6 +11,15 @@ const SETTINGS = { 'Pipeline:MaxConcurrency': 4 };
 
 /** Enough for each node to pass every fault point. */
 const FILES = 9 * NODES;
+
+/** Waits until nothing is left behind, or says what is. */
+async function putAway(t: ExecutionContext, service: Service, load: Load): Promise<void> {
+  await service
+    .until('everything to be put away', async () =>
+      (await brokenPromises(service, load)).length === 0 ? true : undefined,
+    )
+    .catch(async (error: Error) => t.deepEqual(await brokenPromises(service, load), [], error.message));
+}
 
 test.serial('a kill while failed jobs are put aside leaves each of them put aside once', async (t) => {
   const root = await temporaryRoot(t);
@@ -23,10 +32,7 @@ test.serial('a kill while failed jobs are put aside leaves each of them put asid
   await second.until('a failed job for each file', async () =>
     (await second.count('Failed')) === FILES ? true : undefined,
   );
-  await second.until('everything to be put away', async () =>
-    (await brokenPromises(second, { accepted: [], dropped: [] })).length === 0 ? true : undefined,
-  );
-  t.pass();
+  await putAway(t, second, { accepted: [], dropped: [] });
   await second.kill();
 });
 
@@ -38,9 +44,7 @@ test.serial('a second recovery changes nothing', async (t) => {
   await Promise.all([give(first, load, 'first', FILES), first.ended]);
   const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();
-  await second.until('everything to be put away', async () =>
-    (await brokenPromises(second, load)).length === 0 ? true : undefined,
-  );
+  await putAway(t, second, load);
   const before = await picture(second);
   await second.kill();
   const third = await Service.start(t, { root, settings: SETTINGS });

@@ -216,9 +216,11 @@ export class Service {
 
   /** Says whether it runs, and what it printed last, for the error of a request. */
   condition(): string {
-    const { exitCode, signalCode } = this.#process;
-    const state = this.isRunning ? 'runs' : `has ended with ${exitCode ?? signalCode}`;
-    return `the service ${state} and printed:\n${this.printed.slice(-4000)}`;
+    const states = [this, ...this.#others].map((node) => {
+      const { exitCode, signalCode } = node.#process;
+      return node.isRunning ? 'runs' : `has ended with ${exitCode ?? signalCode}`;
+    });
+    return `the service ${states.join(', ')} and printed:\n${this.printed.slice(-4000)}`;
   }
 
   /** Folders of all nodes. */
@@ -282,14 +284,14 @@ export class Service {
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.url}${path}`, {
-      ...init,
-      headers: {
-        'X-API-Key': await this.key(),
-        ...ONE_REQUEST_PER_CONNECTION,
-        ...init.headers,
-      },
-    });
+    const headers = { 'X-API-Key': await this.key(), ...ONE_REQUEST_PER_CONNECTION, ...init.headers };
+    try {
+      return await fetch(`${this.url}${path}`, { ...init, headers });
+    } catch (error) {
+      // Otherwise nobody knows which node was cut off, and why.
+      if (error instanceof TypeError && this.#others.length > 0) error.message += `: ${this.condition()}`;
+      throw error;
+    }
   }
 
   async json<Body>(path: string, init: RequestInit = {}): Promise<Body> {

@@ -1,7 +1,7 @@
 /** Uploads whose process died, or whose store went quiet, between the commit of their job and their final name. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -14,10 +14,13 @@ import {
 } from '@sealwright/runtime';
 import test from 'ava';
 import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
+import { JobObjects } from '../../../actors/batch/objects/job-objects.ts';
 import { recover } from '../../../actors/batch/recovery.ts';
 import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import { reached } from '../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
+import { SILENT } from '../portal/uploads/upload-harness.ts';
+import { FolderObjects } from '../shared/objects/folder-objects.ts';
 import { batchFixture } from './batch-harness.ts';
 
 const ALL = { statuses: [], profile: undefined, page: 1, pageSize: 10 } as const;
@@ -82,31 +85,59 @@ function forgetful(store: ActorStore): ActorStore {
   });
 }
 
+function runtimeOn(store: ActorStore) {
+  return buildRuntime({
+    ...{ store, clock: systemClock, ids: systemIds, log: SILENT, faults: new Faults() },
+    ...{ definitions: [], handlers: {} },
+  });
+}
+
+/** The real store; of the other nodes, recovery only asks for their number. */
+function withNodes(store: ActorStore, count: number): ActorStore {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'nodes') return { count };
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+test('a node with a disk of its own puts aside the folder of a failed job that another one cleans up', async (t) => {
+  const { store, layout } = await batchFixture(t, { start: false, watch: false });
+  const runtime = runtimeOn(store);
+  const { system } = runtime;
+  const objects = new JobObjects(
+    new FolderObjects(layout.output),
+    { ...runtime, store, clock: systemClock, ids: systemIds, log: SILENT, faults: new Faults() },
+    layout,
+  );
+  const name = randomUUID();
+  for (const [nodes, isPutAside] of [
+    [1, false],
+    [2, true],
+  ] as const) {
+    await mkdir(join(layout.processing, name), { recursive: true });
+    const untidy = new Proxy(system, {
+      get: (target, member) =>
+        member === 'read'
+          ? () => Promise.resolve({ state: 'Failed', context: { untidy: true } })
+          : Reflect.get(target, member),
+    });
+    const on = { system: untidy, store: withNodes(store, nodes), counts: new JobCounts({}), log: SILENT };
+    const { orphans } = await recover({ ...on, objects }, layout);
+    t.is(orphans, 0);
+    t.is(existsSync(join(layout.error, name)), isPutAside, `${nodes} nodes`);
+    t.is(existsSync(join(layout.processing, name)), !isPutAside, `${nodes} nodes`);
+  }
+});
+
 test('an upload that another node may be receiving survives the start of a node', async (t) => {
   const { store, layout } = await batchFixture(t, { start: false, watch: false });
   const upload = uploadName(join(layout.input, `${randomUUID()}.txt`));
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  /** The real store; of the others, recovery only asks for their number. */
-  const shared = (count: number) =>
-    new Proxy(store, {
-      get(target, name) {
-        if (name === 'nodes') return { count };
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
   const counts = new JobCounts({});
-  const { system } = buildRuntime({
-    ...{
-      store,
-      clock: systemClock,
-      ids: systemIds,
-      log,
-      faults: new Faults(),
-      definitions: [],
-      handlers: {},
-    },
-  });
+  const log = SILENT;
+  const { system } = runtimeOn(store);
   for (const [nodes, hoursOld, dropped] of [
     [2, 0, 0],
     [1, 0, 1],
@@ -115,7 +146,7 @@ test('an upload that another node may be receiving survives the start of a node'
     await writeFile(upload, 'half of the bytes');
     const time = Date.now() / 1000 - hoursOld * 3600;
     await utimes(upload, time, time);
-    const report = await recover({ system, store: shared(nodes), counts, log }, layout);
+    const report = await recover({ system, store: withNodes(store, nodes), counts, log }, layout);
     t.is(report.uploadsDropped, dropped, `${nodes} nodes, ${hoursOld} hours`);
     t.is(existsSync(upload), dropped === 0);
   }

@@ -5,7 +5,7 @@
  * acknowledged, and how long after there was a new leader the first one was. Exit code 1: something acknowledged is lost,
  * doubled or torn, or writes went on too late.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -130,6 +130,8 @@ async function takesWrites({ port }: Member): Promise<boolean> {
 }
 
 const late: string[] = [];
+/** For each kind of fault: milliseconds from a new leader to an upload, and without one. */
+const outages: { kind: string; leader: number; after: number; gap: number }[] = [];
 /** Waits for a leader with a synchronous standby; a member that does not become one in time is started again. */
 async function safe(): Promise<void> {
   let begun = performance.now();
@@ -142,6 +144,7 @@ async function safe(): Promise<void> {
       console.log(
         `${member.name} is no synchronous standby after ${STUCK_MS / 1000} s, and is started again`,
       );
+      console.log((await readFile(member.log, 'utf8')).split('\n').slice(-25).join('\n'));
       await member.kill();
       member.start();
     }
@@ -152,9 +155,15 @@ async function safe(): Promise<void> {
 async function fail(kind: (typeof FAULTS)[number]): Promise<void> {
   await safe();
   await until('uploads', () => (acknowledged.at(-1)?.at ?? 0) > performance.now() - 500);
-  const name = await cluster.leader();
-  const old = cluster.members.find((member) => member.name === name);
-  if (old === undefined) throw new Error('There is no leader.');
+  let old = cluster.members[0];
+  // The members are slow to answer now and then.
+  await until('the name of the leader', async () => {
+    const name = await cluster.leader();
+    old = cluster.members.find((member) => member.name === name);
+    return old !== undefined;
+  });
+  if (old === undefined) return;
+  const { name } = old;
   const others = cluster.members.filter((member) => member !== old);
   const before = acknowledged.length;
   const begun = performance.now();
@@ -175,20 +184,38 @@ async function fail(kind: (typeof FAULTS)[number]): Promise<void> {
   const after = first.at - led;
   if (after > AIM_MS) late.push(`writes went on ${Math.round(after)} ms after ${kind} had a new leader`);
   const figures = `new leader after ${Math.round(led - begun)} ms, upload ${Math.round(after)} ms later`;
+  outages.push({ kind, leader: led - begun, after, gap });
   console.log(`${kind} of ${name}: ${figures}; ${Math.round(gap)} ms without an acknowledged upload`);
 }
 
 const broken: string[] = [];
-try {
-  const senders = Array.from({ length: SENDERS }, send);
+const noting = async (step: () => Promise<void>): Promise<void> => {
+  try {
+    await step();
+  } catch (error) {
+    broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+};
+const senders = Array.from({ length: SENDERS }, send);
+await noting(async () => {
   for (let at = 0; at < Number(values.faults); at += 1) await fail(FAULTS[at % FAULTS.length] ?? 'kill');
-  isSending = false;
-  await Promise.all(senders);
-  await safe();
-  const leader = await cluster.leader();
-  const port = cluster.members.find(({ name }) => name === leader)?.port;
+});
+isSending = false;
+await Promise.all(senders);
+await noting(safe);
+// Without a standby too, all that was acknowledged must be there.
+await noting(async () => {
+  let port = 0;
+  await until('a leader', async () => {
+    const ports = await Promise.all(
+      cluster.members.map(async (member) => ((await takesWrites(member)) ? member.port : 0)),
+    );
+    port = Math.max(...ports);
+    return port > 0;
+  });
   const url = `postgres://app:app@127.0.0.1:${port}/app`;
   const direct = new pg.Pool({ connectionString: url, max: 2, options: `-c search_path=${SCHEMA}` });
+  direct.on('error', () => {});
   const [service] = living();
   if (service === undefined) throw new Error('No node is there.');
   await service.idle(PATIENCE_MS / 1000);
@@ -199,8 +226,17 @@ try {
   await direct.end();
   await Promise.all(nodes.map((node) => node.end()));
   broken.push(...(await brokenHistory(root, url, SCHEMA)));
-} catch (error) {
-  broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  console.log('All that was acknowledged is checked.');
+});
+for (const kind of FAULTS) {
+  const of = outages.filter((outage) => outage.kind === kind);
+  if (of.length === 0) continue;
+  const show = (name: 'leader' | 'after' | 'gap'): string => {
+    const sorted = of.map((outage) => Math.round(outage[name])).sort((left, right) => left - right);
+    return `${sorted[Math.floor(sorted.length / 2)]}/${sorted.at(-1)}`;
+  };
+  const figures = `new leader ${show('leader')}, upload after it ${show('after')}, no upload ${show('gap')}`;
+  console.log(`${of.length} ${kind}, p50/max in ms: ${figures}`);
 }
 const answers = [...refused].map(([why, count]) => `${why}: ${count}`).join(', ');
 console.log(
@@ -212,5 +248,5 @@ process.exitCode = broken.length + late.length === 0 ? 0 : 1;
 const ending = Promise.allSettled(nodes.map((node) => node.end()));
 for (const task of tasks.reverse()) await task();
 await ending;
-await cluster.remove();
+await cluster.remove(broken.length > 0);
 await rm(root, { recursive: true, force: true, maxRetries: 5 });

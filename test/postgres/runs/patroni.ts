@@ -3,7 +3,17 @@
  * fail-overs: on free ports of the loopback address. Needs the packages `etcd-server`, `patroni` and `postgresql`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +36,8 @@ export interface Member {
   thaw(): void;
   /** Starts Patroni again after `kill`. */
   start(): void;
+  /** File with all that Patroni and the database wrote. */
+  readonly log: string;
   /** Line to the store of the leader's lease. */
   readonly line: FaultyLine;
 }
@@ -39,7 +51,8 @@ export interface PatroniCluster {
   /** True while a leader has a synchronous standby. */
   isSafe(): Promise<boolean>;
   switchOver(): Promise<void>;
-  remove(): Promise<void>;
+  /** Ends it, and removes its folder unless `isKept`. */
+  remove(isKept?: boolean): Promise<void>;
 }
 
 /** True where the programs are installed. */
@@ -57,17 +70,24 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
   mkdirSync(join(folder, 'etcd'), { mode: 0o700 });
   const [store, peers] = [await freePort(), await freePort()];
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'postgres', folder]);
-  const run = (program: string, args: readonly string[]): ChildProcess => {
+  const run = (program: string, args: readonly string[], name: string): ChildProcess => {
     const [command, all] = asServerUser(program, args);
-    return spawn(command, all, { stdio: 'ignore', cwd: folder });
+    const log = openSync(join(folder, `${name}.log`), 'a');
+    const started = spawn(command, all, { stdio: ['ignore', log, log], cwd: folder });
+    closeSync(log);
+    return started;
   };
   const urls = { client: `http://127.0.0.1:${store}`, peer: `http://127.0.0.1:${peers}` };
-  const etcd = run('/usr/bin/etcd', [
-    ...['--name', 'e', '--data-dir', join(folder, 'etcd'), '--log-level', 'error'],
-    ...['--listen-client-urls', urls.client, '--advertise-client-urls', urls.client],
-    ...['--listen-peer-urls', urls.peer, '--initial-advertise-peer-urls', urls.peer],
-    ...['--initial-cluster', `e=${urls.peer}`, '--unsafe-no-fsync'],
-  ]);
+  const etcd = run(
+    '/usr/bin/etcd',
+    [
+      ...['--name', 'e', '--data-dir', join(folder, 'etcd'), '--log-level', 'error'],
+      ...['--listen-client-urls', urls.client, '--advertise-client-urls', urls.client],
+      ...['--listen-peer-urls', urls.peer, '--initial-advertise-peer-urls', urls.peer],
+      ...['--initial-cluster', `e=${urls.peer}`, '--unsafe-no-fsync'],
+    ],
+    'etcd',
+  );
   const made: (Member & { readonly rest: number; end(): Promise<void> })[] = [];
   for (let number = 1; number <= members; number += 1)
     made.push(await makeMember(folder, number, store, run));
@@ -116,10 +136,11 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
       const body = JSON.stringify({ leader: await leader() });
       await ask('/switchover', { method: 'POST', body, signal: AbortSignal.timeout(30_000) });
     },
-    remove: async () => {
+    remove: async (isKept = false) => {
       await Promise.all(made.map((member) => member.end()));
       etcd.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      if (isKept) console.log(`What the members wrote: ${folder}/p*.log`);
+      else rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
@@ -128,7 +149,7 @@ async function makeMember(
   folder: string,
   number: number,
   store: number,
-  run: (program: string, args: readonly string[]) => ChildProcess,
+  run: (program: string, args: readonly string[], name: string) => ChildProcess,
 ) {
   const [rest, port] = [await freePort(), await freePort()];
   const line = await startProxy(store);
@@ -164,6 +185,9 @@ async function makeMember(
         data_dir: data,
         bin_dir: programs(),
         pgpass: join(folder, `pgpass${number}`),
+        // A member that cannot be rewound is copied anew.
+        remove_data_directory_on_rewind_failure: true,
+        remove_data_directory_on_diverged_timelines: true,
         parameters: { unix_socket_directories: folder },
         authentication: {
           superuser: { username: 'postgres', password: 'su' },
@@ -173,28 +197,37 @@ async function makeMember(
       },
     }),
   );
-  let patroni = run('/usr/bin/patroni', [file]);
-  /** Patroni, the database and the processes of its sessions. */
+  let patroni: ChildProcess;
+  let isWanted = true;
+  /** Starts Patroni, and again when it ends by itself, as it does while etcd has not decided on its version. */
+  const start = (): void => {
+    isWanted = true;
+    const started = run('/usr/bin/patroni', [file], name);
+    patroni = started;
+    started.once('exit', () => {
+      setTimeout(() => {
+        if (isWanted && patroni === started) start();
+      }, 1000);
+    });
+  };
+  start();
+  /** Patroni, the database, and all that they started: the database's own processes, a rewind, a base backup. */
   const all = (): number[] => {
-    const pids = patroni.pid === undefined ? [] : [patroni.pid];
     const of = join(data, 'postmaster.pid');
-    const server = existsSync(of) ? Number(readFileSync(of, 'utf8').split('\n')[0]) : 0;
-    if (!(server > 0)) return pids;
-    const children = (() => {
-      try {
-        return execFileSync('ps', ['-o', 'pid=', '--ppid', String(server)], { encoding: 'utf8' });
-      } catch {
-        return '';
-      }
-    })();
-    return [
-      ...pids,
-      server,
-      ...children
-        .split('\n')
-        .map(Number)
-        .filter((pid) => pid > 0),
-    ];
+    // A server that recovers by itself writes its number with a minus.
+    const server = existsSync(of) ? Math.abs(Number(readFileSync(of, 'utf8').split('\n')[0])) : 0;
+    const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+      .split('\n')
+      .map((row) => /^ *(\d+) +(\d+) (.*)$/.exec(row))
+      .flatMap((row) =>
+        row === null ? [] : [{ pid: Number(row[1]), parent: Number(row[2]), args: row[3] }],
+      );
+    const found = new Set(patroni.pid === undefined ? [] : [patroni.pid]);
+    // The file outlives its server, whose number another process may have by now.
+    for (const { pid, args } of listed) if (pid === server && args?.includes('postgres')) found.add(pid);
+    for (const { pid, parent } of listed) if (found.has(parent)) found.add(pid);
+    for (const { pid, parent } of listed) if (found.has(parent)) found.add(pid);
+    return [...found];
   };
   const signal = (what: NodeJS.Signals): void => {
     for (const pid of all()) {
@@ -206,18 +239,17 @@ async function makeMember(
     }
   };
   const kill = async (): Promise<void> => {
+    isWanted = false;
     const gone = new Promise((resolve) => patroni.once('exit', resolve));
     const isGone = patroni.exitCode !== null || patroni.signalCode !== null;
     signal('SIGKILL');
     if (!isGone) await gone;
   };
   return {
-    ...{ name, port, rest, line, kill },
+    ...{ name, port, rest, line, kill, log: join(folder, `${name}.log`) },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
-    start: () => {
-      patroni = run('/usr/bin/patroni', [file]);
-    },
+    start,
     end: async () => {
       signal('SIGCONT');
       await kill();
