@@ -1,5 +1,5 @@
 /** Inputs in a bucket of a real server, with one between that is busy, late, breaks off and refuses. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -14,6 +14,7 @@ import type { FolderOptions } from '../../../../actors/batch/folders/folders.ts'
 import { BucketOriginals } from '../../../../actors/batch/objects/bucket-originals.ts';
 import { InputBuckets } from '../../../../actors/shared/objects/input-buckets.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
+import { startCluster } from '../../../postgres/cluster.ts';
 import { HastyClock } from '../../../project/hasty-clock.ts';
 import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
@@ -473,6 +474,70 @@ onBucket(
     await reached(async () => (await bucket.keys()).length === 0);
     await reached(async () => (await fixture.batch.bulk.clear()).deleted === 1);
     t.deepEqual(outputs(fixture), ['a.signed.txt']);
+  },
+);
+
+onBucket(
+  'two nodes sign each object of an input once, though one is killed and the clock of the other is wrong',
+  async (t, bucket) => {
+    const cluster = await startCluster(t);
+    if (cluster === undefined) return;
+    t.teardown(() => cluster.remove());
+    const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
+    let keys: string | undefined;
+    const start = async (node: string, env?: Readonly<Record<string, string>>) => {
+      const root = await temporaryRoot(t);
+      if (keys !== undefined) cpSync(keys, `${root}/keys`, { recursive: true });
+      keys ??= `${root}/keys`;
+      return Service.startOne(t, {
+        ...{ root, ...(env && { env }) },
+        settings: {
+          ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': node },
+          ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Runtime:Shards': 1 },
+          ...{ 'Storage:Objects:Kind': 'S3', 'Storage:Objects:S3:Bucket': name },
+          ...{ 'Storage:Objects:S3:Prefix': 'own', 'Storage:Objects:S3:Endpoint': endpoint },
+          ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId, 'Storage:Objects:S3:ForcePathStyle': true },
+          ...{ 'Storage:Objects:S3:SecretAccessKey': secretAccessKey, 'Storage:Inputs:0:Name': 'scans' },
+          ...{ 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
+          ...{ 'Storage:Inputs:0:Prefix': 'in', 'Storage:Inputs:0:PollIntervalSeconds': 5 },
+        },
+      });
+    };
+    const first = await start('first');
+    // A server of objects refuses signatures that are off by 15 minutes.
+    const second = await start('second', {
+      NODE_OPTIONS: `--import=${new URL('../../../postgres/shifted-clock.js', import.meta.url).href}`,
+      SEALWRIGHT_TEST_CLOCK_MS: String(20 * 60_000),
+    });
+    const names = Array.from({ length: 12 }, (_, at) => `${at}.txt`);
+    for (const one of names) await bucket.put(`in/${one}`, one);
+    await reached(async () => (await second.count('Completed')) >= 2);
+    await first.kill();
+    for (const one of names) await bucket.put(`in/late-${one}`, `late ${one}`);
+    const retried = new Set<string>();
+    await second.until(
+      'every object to be removed',
+      async () => {
+        // Jobs that the killed node had begun fail, and their objects stay.
+        for (const { id } of await second.jobs('&status=Failed')) {
+          if (retried.has(id)) continue;
+          retried.add(id);
+          await second.json(`/api/jobs/${id}/retry`, { method: 'POST' });
+        }
+        return (await bucket.keys()).some((key) => key.startsWith('in/')) ? undefined : true;
+      },
+      80,
+    );
+    const jobs = (await second.jobs()).filter(({ id }) => !retried.has(id));
+    t.deepEqual(
+      jobs.map(({ fileName, status }) => `${fileName} ${status}`).sort(),
+      [...names, ...names.map((one) => `late-${one}`)].map((one) => `${one} Completed`).sort(),
+    );
+    const stored = (await bucket.keys()).filter((key) => key.startsWith('own/batch/output/'));
+    t.deepEqual(
+      stored.sort(),
+      jobs.map(({ fileName }) => `own/batch/output/${fileName.replace('.', '.signed.')}`).sort(),
+    );
   },
 );
 
