@@ -1,4 +1,5 @@
 /** Reads the documents that have changed since a table of them was kept. Source: docs/decisions/0294-tables-kept-over-a-start.md. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, KeyRange, Row } from '@sealwright/runtime';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type DocumentRow, documentRowOf, EXPIRING_VIEW } from './document-index.ts';
@@ -24,8 +25,8 @@ const VIEW = 'documents';
 const FIRST = -(2 ** 52);
 /** Rows of a read: less than a millisecond. */
 const ROWS_PER_READ = 64;
-/** Documents looked at between two reads of changes. */
-const LOOKED_AT = 1024;
+/** Documents looked at between two turns of the event loop. */
+const LOOKED_AT = 128;
 
 /** Undefined where it is not known what has changed. @param mark name of the moment */
 export async function changedDocuments(
@@ -102,7 +103,9 @@ async function* readChanges(
     for (const order of new Set([...known.keys(), ...(await kept.expiringOrders())])) {
       look(order);
       looked += 1;
-      if (looked % LOOKED_AT === 0) yield [];
+      if (looked % LOOKED_AT > 0) continue;
+      yield [];
+      await nextTurn();
     }
   }
   for (const order of single) {
@@ -132,6 +135,7 @@ async function* rowsIn(
     const rows = await store.rows({ view, prefix: [first], after, limit: ROWS_PER_READ });
     const within = rows.filter(({ key }) => (key[1] as number) < below + more);
     yield within;
+    await nextTurn();
     const last = rows.at(-1);
     if (last === undefined || within.length < ROWS_PER_READ) return;
     after = last.key;
