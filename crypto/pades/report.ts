@@ -65,11 +65,11 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
           scope,
           contentType: OID.data,
           contentInside: false,
+          around,
+          name: found.field,
           ...(rules.baseline
             ? { signingTime: 'absent', signingCertificate: 'required' }
             : { signingCertificate: 'if-present' }),
-          around,
-          name: found.field,
         });
   if (more.length > 0)
     findings.push(failed('pdf.signers', 'A signature of a PDF has one signer, and this one has more.'));

@@ -258,7 +258,7 @@ export function padesOptions(
  * @throws {CryptoError} `key.*`
  */
 function complete(prepared: PreparedUpdate, messageDigest: Buffer, options: SignPadesOptions): void {
-  if (!fillPlaceholder(prepared, buildSignedData({ ...options, messageDigest }))) {
+  if (!fillPlaceholder(prepared, buildSignedData({ messageDigest, ...options }))) {
     throw new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
   }
 }

@@ -68,7 +68,7 @@ export function tryPades(request: BeginSigningRequest<InputFile>, services: Sign
 function layoutOptions(request: BeginSigningRequest<InputFile>, services: SigningServices): PadesOptions {
   const { level = 'B' } = request;
   const unsignedLength = level === 'B' ? 0 : attributeSpace(authorityFor(level, services));
-  return { ...padesOptions(request), unsignedLength };
+  return { unsignedLength, ...padesOptions(request) };
 }
 
 /**

@@ -375,7 +375,8 @@ export class Host implements ActorHost {
         firstIndex: this.#firstIndex,
         trace: delivery.trace,
       };
-      const stamped = { ...event, at: now };
+      // V8 adds a member to a copy by spread in ten times the time.
+      const stamped = Object.assign({}, event, { at: now });
       let step: Step | undefined;
       try {
         step = this.#compute(definition, key, stored, stamped, context);

@@ -16,24 +16,27 @@ import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
  * @param certificate of the new signature, lower-case hex SHA-256
  */
 export async function passesFinalCheck(
-  {
-    check,
-    ...task
-  }: Pick<ServiceSignatureTask, 'check' | 'documentId' | 'format' | 'input' | 'output' | 'profile'>,
+  task: Pick<ServiceSignatureTask, 'check' | 'documentId' | 'format' | 'input' | 'output' | 'profile'>,
   certificate: string,
   thread: PortalTaskContext,
 ): Promise<boolean> {
+  const { check, documentId, format, input, output, profile } = task;
   if (check === null) return false;
   const { fieldName, at } = check;
   const expected: readonly ExpectedSignature[] = [...check.expected, { fieldName, certificate }];
-  const isBeside = task.format === 'Cades';
+  const isBeside = format === 'Cades';
   try {
     await checkSignatures(
       {
-        ...{ task: 'portal.check', documentId: task.documentId, format: task.format, profile: task.profile },
-        input: isBeside ? task.input : task.output,
-        signatures: isBeside ? task.output : null,
-        ...{ expected, at, output: null },
+        task: 'portal.check',
+        documentId,
+        format,
+        profile,
+        input: isBeside ? input : output,
+        signatures: isBeside ? output : null,
+        expected,
+        at,
+        output: null,
       },
       thread,
     );
@@ -56,9 +59,9 @@ export async function checkSignatures(
   const report = await validateFile({
     format,
     path,
-    ...content,
     trust: { anchors: roots, intermediates, revocation: 'none', algorithms: 'as-listed' },
     at,
+    ...content,
   });
   const misses = expected.flatMap((one, index) =>
     missingSignatures(one, recordOf(report.signatures, expected, index)),

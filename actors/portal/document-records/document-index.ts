@@ -38,7 +38,7 @@ import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/doc
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
-import { blobCounters } from '../uploads/blobs.ts';
+import { blobCounters, countOne } from '../uploads/blobs.ts';
 
 export const DOCUMENT = actorKind<typeof documentMachine>('document');
 
@@ -308,7 +308,8 @@ export function documentRow(document: Pick<DocumentActor, 'state' | 'context'>):
   return externalId === undefined ? row : { ...row, externalId };
 }
 
-function participantRows({ context }: DocumentActor, { people, ...facts }: DocumentRow): readonly Row[] {
+function participantRows({ context }: DocumentActor, facts: DocumentRow): readonly Row[] {
+  const { people, externalId } = facts;
   const pendingBy = new Map<string, boolean>();
   for (const [[, identifier, email], pending] of people) {
     const keys = [
@@ -320,7 +321,19 @@ function participantRows({ context }: DocumentActor, { people, ...facts }: Docum
   return [...pendingBy].map(([key, pending]) => ({
     view: 'documents-of',
     key: [context.organization.id, key, context.order],
-    value: PARTICIPANT_ROW.write({ ...facts, pending }),
+    value: PARTICIPANT_ROW.write({
+      id: facts.id,
+      name: facts.name,
+      key: facts.key,
+      type: facts.type,
+      creator: facts.creator,
+      status: facts.status,
+      folder: facts.folder,
+      tags: facts.tags,
+      signs: facts.signs,
+      pending,
+      ...(externalId !== undefined && { externalId }),
+    }),
   }));
 }
 
@@ -334,12 +347,12 @@ function documentCounters(document: DocumentActor): { readonly [name: string]: n
   const { organization, folderId, creationDate, isEnvelope } = context;
   // A deleted document references no file.
   const counters: { [name: string]: number } = blobCounters(isDeleted(document) ? [] : blobsOf(context));
-  counters[`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`] = 1;
+  countOne(counters, `documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`);
   if (context.generationId !== undefined) Object.assign(counters, generationCounters(document));
   if (isDeleted(document)) return counters;
   const status = listStatus(statusOf(document));
-  counters[`documents/${organization.id}/${status}`] = 1;
-  counters[`documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`] = 1;
+  countOne(counters, `documents/${organization.id}/${status}`);
+  countOne(counters, `documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`);
   if (context.processingError !== null) counters[STUCK_DOCUMENT_COUNTER] = 1;
   return counters;
 }

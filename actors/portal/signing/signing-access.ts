@@ -87,28 +87,31 @@ export async function signingCall(
     )
       throw new PortalRefusal('VersionChanged');
     const { needsEmailCode, application } = ticket;
-    return { ...document, turn: turnOf(named), ...named, isByTicket: true, needsEmailCode, application };
+    return callOf(document, named, { isByTicket: true, needsEmailCode, application });
   }
   const document = await documentForKey(access, directory);
   const named = firstTurn(document.context, access, holder);
   if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
-  return {
-    ...document,
-    turn: turnOf(named),
-    ...named,
-    isByTicket: false,
-    needsEmailCode: false,
-    application: access.tenant.application,
-  };
+  const { application } = access.tenant;
+  return callOf(document, named, { isByTicket: false, needsEmailCode: false, application });
+}
+
+function callOf(
+  { state, context }: ReadDocument,
+  { action, user }: NamedTurn,
+  {
+    isByTicket,
+    needsEmailCode,
+    application,
+  }: Pick<SigningCall, 'isByTicket' | 'needsEmailCode' | 'application'>,
+): SigningCall {
+  const turn = { flowActionId: action.id, userId: user.id };
+  return { state, context, turn, action, user, isByTicket, needsEmailCode, application };
 }
 
 interface NamedTurn {
   readonly action: FlowAction;
   readonly user: Participant;
-}
-
-function turnOf({ action, user }: NamedTurn): Turn {
-  return { flowActionId: action.id, userId: user.id };
 }
 
 /**

@@ -121,7 +121,9 @@ export class SigningCodes {
     onWrong: () => Promise<void>,
   ): Promise<ConfirmedCodes> {
     const codes = {
-      ...{ Email: emailCode?.trim(), Sms: smsCode?.trim(), Whatsapp: whatsappCode?.trim() },
+      Email: emailCode?.trim(),
+      Sms: smsCode?.trim(),
+      Whatsapp: whatsappCode?.trim(),
       AuthenticatorApp: otpCode?.trim(),
     };
     const needed = await codesToAsk(call, this.authenticators);

@@ -155,6 +155,9 @@ export class Signing {
     const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
     const id = ids.uuid();
     const { context, turn } = call;
+    const { geolocation, typedName, timeZoneOffset } = signing;
+    const told = { geolocation, typedName, timeZoneOffset, ...filledIn };
+    const { evidence, evidenceSha256 } = evidenceOf(call, origin, told, confirmed, clock.now());
     const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
     try {
       await sendToDocument(
@@ -162,9 +165,16 @@ export class Signing {
         context.id,
         {
           type: 'SIGN',
-          ...{ id, ...turn, marks, image, version: context.version, ...filledIn },
-          ...evidenceOf(call, origin, { ...signing, ...filledIn }, confirmed, clock.now()),
+          id,
+          flowActionId: turn.flowActionId,
+          userId: turn.userId,
+          marks,
+          image,
+          version: context.version,
+          evidence,
+          evidenceSha256,
           isQuiet: signing.disableNotifications === true,
+          ...filledIn,
         },
         wrongStatus,
       );

@@ -308,7 +308,7 @@ export class Uploads {
 
   async #read(id: UploadId): Promise<StoredUpload | undefined> {
     const actor = await this.#runtime.system.read({ kind: UPLOAD, id });
-    return actor && { ...actor.context, id };
+    return actor && { id, ...actor.context };
   }
 
   async #made(id: UploadId): Promise<UploadView> {
@@ -317,7 +317,13 @@ export class Uploads {
     return this.#view(upload);
   }
 
-  #view({ id, name, contentType, blob, md5 }: StoredUpload): UploadView {
+  #view({
+    id,
+    name,
+    contentType,
+    blob,
+    md5,
+  }: Pick<StoredUpload, 'id' | 'name' | 'contentType' | 'blob' | 'md5'>): UploadView {
     const location = this.locationOf(id);
     return { id, name, contentType, size: blob.length, md5, sha256: blob.sha256, location };
   }
@@ -329,13 +335,18 @@ export class Uploads {
   ): Promise<UploadView> {
     const { system, clock } = this.#runtime;
     const { organizationId, applicationId, participant, name, contentType } = about;
-    const context = {
-      ...{ organizationId, applicationId, name, contentType, md5, createdAt: clock.now() },
+    const stored = {
+      organizationId,
+      applicationId,
+      name,
+      contentType,
+      md5,
+      createdAt: clock.now(),
+      blob: { ...blob },
       ...(participant && { participant: { ...participant } }),
-    };
-    const stored = { ...context, blob: { ...blob } } satisfies Json;
+    } satisfies Json;
     await durable(system.create({ kind: UPLOAD, id }, stored), busyUnlessMade);
-    return this.#view({ ...context, blob, id });
+    return this.#view({ id, name, contentType, blob, md5 });
   }
 }
 

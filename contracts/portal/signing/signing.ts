@@ -196,7 +196,6 @@ const electronicSignature = members({
     const geolocation = given.evidences?.geolocation;
     const older = (given.authenticationType === 'SMS' ? given.authenticationCode : undefined) ?? undefined;
     return {
-      ...{ flowActionId, ticket, userId, documentVersion },
       disableNotifications: given.disableNotifications ?? undefined,
       geolocation: geolocation ? { ...geolocation, accuracy: geolocation.accuracy ?? null } : undefined,
       emailCode: given.emailCode ?? undefined,
@@ -218,6 +217,8 @@ const electronicSignature = members({
       /** The picture itself, as the signing page sends it; counts when there is no upload. */
       image: signatureImage?.contentB64 ?? undefined,
       fieldValues: given.fieldValues ?? undefined,
+      // Last: V8 adds each member behind a spread in more than half a microsecond.
+      ...{ flowActionId, ticket, userId, documentVersion },
     };
   })
   .meta({ id: 'ElectronicSignature' });

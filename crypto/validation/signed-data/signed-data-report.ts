@@ -312,9 +312,9 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     timestamps,
     changes: [],
     policy: attributes === undefined ? undefined : policyOf(attributes),
-    ...(identifier !== undefined && { contentIdentifier: identifier }),
     counterSignatures: counterSignatures(signer, context),
     isTimestamp: false,
+    ...(identifier !== undefined && { contentIdentifier: identifier }),
   };
 }
 

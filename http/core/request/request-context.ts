@@ -416,10 +416,9 @@ export class RequestContext implements FailedRequest {
     observe?.(outcome);
     // During an overload they are too many; the load guard logs its beginning and its end.
     if (this.#isOverloaded) return;
-    reportOutcome(log, outcome, problem, () => ({
-      ...this.names(),
-      client: this.#caller.address,
-      operator: this.#by,
-    }));
+    reportOutcome(log, outcome, problem, () => {
+      const { requestId, traceId } = this.names();
+      return { requestId, traceId, client: this.#caller.address, operator: this.#by };
+    });
   }
 }

@@ -64,9 +64,9 @@ export function uploadRoutes(uploads: Uploads, requests: IdempotentRequests): re
       const { ticket } = request.query;
       if (ticket !== undefined) return takePiece(request, ticket);
       const read = (rules: UploadRules) => readUploadForm(streamOf(request), rules);
-      return takeWhole(request, nameOf(storeUpload), read, ({ id, name, contentType, location }) => ({
-        ...{ id, name, contentType, location },
-      }));
+      return takeWhole(request, nameOf(storeUpload), read, ({ id, name, contentType, location }) => {
+        return { id, name, contentType, location };
+      });
     }),
     handle(bytesOperation, (request) =>
       takeWhole(

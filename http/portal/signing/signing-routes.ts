@@ -66,7 +66,7 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
           // Bytes that another thread decoded are not a `Buffer`.
           const picture = image && Buffer.from(image.buffer, image.byteOffset, image.byteLength);
           const origin = requestOriginOf(request);
-          await signing.signElectronically(accessOf(request), { ...given, image: picture }, origin);
+          await signing.signElectronically(accessOf(request), { image: picture, ...given }, origin);
         },
         { authorize: withTicket },
       ),

@@ -386,6 +386,7 @@ interface DecidedTransition extends Decider {
 
 /** The guards of all target states and the action ask for the decision on the same message. */
 const decideOnMessage = decideOnce<DocumentContext, DocumentMessage, Decision | undefined>();
+const decideOnCreation = decideOnce<DocumentInput, undefined, Decision>();
 
 const machine = setup({
   types: {
@@ -411,7 +412,8 @@ const begin = machine.enqueueActions(({ event, enqueue }) => {
   const { name } = input.createdBy;
   const { ipAddress = null, userAgent = null } = input.origin ?? {};
   const doneBy = { by: name, userId: null, ipAddress, userAgent };
-  carryOut(enqueue, { ...createDocument(input), note: 'Created.', doneBy });
+  const { context, effects, arm = [] } = decideOnCreation(createDocument, input, undefined);
+  carryOut(enqueue, { context, effects, arm, note: 'Created.', doneBy });
 });
 
 function follow(decider: Decider) {
@@ -501,7 +503,7 @@ const FINISHING = {
 
 export const documentMachine = machine.createMachine({
   id: 'document',
-  context: ({ input }) => createDocument(input).context,
+  context: ({ input }) => decideOnCreation(createDocument, input, undefined).context,
   initial: 'Pending',
   // Only at the creation: a new version enters `Pending` again.
   entry: begin,

@@ -86,11 +86,8 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   };
   const accepted = [...document.accepted, signature];
   const updated = { ...withAttachments(document, values), accepted, updateDate: at };
-  return {
-    ...applySignatureEffect(updated),
-    note: `${nameOf(turn)} signed.`,
-    doneBy: turnBy(turn.user, evidence),
-  };
+  const { context, effects } = applySignatureEffect(updated);
+  return { context, effects, note: `${nameOf(turn)} signed.`, doneBy: turnBy(turn.user, evidence) };
 };
 
 /** False for values that were checked against other fields: an edit of the flow may replace them meanwhile. */
