@@ -269,11 +269,14 @@ class FileCheck {
   }
 }
 
-export function tree(bytes: Buffer, at: number): Tree {
+/** Buffers, without the types of Node: the entry for programs names this file. */
+type Bytes = { readUInt16LE(at: number): number; readUInt32LE(at: number): number };
+
+export function tree(bytes: Bytes, at: number): Tree {
   return { depth: bytes.readUInt16LE(at + 6), root: u64(bytes, at + 40) };
 }
 
 /** Exact below 2^53, which no page number or size reaches. */
-export function u64(bytes: Buffer, at: number): number {
+export function u64(bytes: Bytes, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
 }
