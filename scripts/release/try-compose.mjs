@@ -3,7 +3,7 @@
  * deploy/compose/ with a bucket under Podman, without a registry: base images are made of Debian packages, kept in FOLDER.
  * As root, with packages podman, podman-compose, runc and debootstrap, and ports 7070, 8080 and 8090 free.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
 const work = resolve(process.argv[2] ?? '');
@@ -222,11 +223,27 @@ async function tryServices() {
     const rights = inNode(number, 'grep', 'CapEff', '/proc/1/status');
     demand(/\b0{16}$/.test(rights.trim()), `node ${number} has no capabilities`);
   }
-  const sent = Promise.all(Array.from({ length: 10 }, async (_, at) => (await send(`text ${at}`)).status));
-  podman('stop', '-t', '45', 'sealwright-try_node-1_1');
+  const answers = [];
+  let isSending = true;
+  const senders = [1, 2, 3, 4].map(async (number) => {
+    for (let at = 0; isSending; at += 1) {
+      answers.push(await send(`text ${number} ${at}`).then(({ status }) => status, String));
+      await sleep(50);
+    }
+  });
+  await until('uploads', async () => answers.length >= 8);
+  const before = answers.length;
+  // Not `podman`, which would hold the senders.
+  await promisify(execFile)('podman', ['stop', '-t', '45', 'sealwright-try_node-1_1'], { env, cwd: ROOT });
+  const during = answers.slice(before).filter((answer) => answer === 202).length;
+  isSending = false;
+  await Promise.all(senders);
+  const unanswered = answers.filter((answer) => typeof answer !== 'number');
+  demand(unanswered.length === 0, `every upload gets an answer during the stop ${unanswered.join(' ')}`);
+  demand(during > 0, `${during} uploads are accepted during the stop`);
   const code = podman('inspect', 'sealwright-try_node-1_1', '--format', '{{.State.ExitCode}}').trim();
   demand(code === '0', 'a stopped node drains, and ends with 0');
-  const accepted = (await sent).filter((status) => status === 202).length;
+  const accepted = answers.filter((answer) => answer === 202).length;
   await until('what was accepted meanwhile', () => completed(1 + accepted));
   demand(true, `the other node completes all ${accepted} uploads that were accepted meanwhile`);
 }

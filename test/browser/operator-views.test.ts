@@ -82,6 +82,7 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
     );
     t.true(scroll <= client, `${path} is ${scroll} wide on a screen of ${client}`);
     t.deepEqual(await page.evaluate(SIDEWAYS), [], `tables of ${path}`);
+    if (path === '/jobs') t.true(await page.getByLabel('Select all of this page').isVisible());
     await page.keyboard.press('Tab');
     t.is(await page.evaluate('document.activeElement.textContent'), 'Skip to the content', path);
     await page.keyboard.press('Enter');

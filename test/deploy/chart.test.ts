@@ -186,6 +186,14 @@ chartTest('every manifest is one of Kubernetes, without unknown members', async 
   }
 });
 
+chartTest('inputs use the server and keys of objects, also where files are in a shared volume', (t) => {
+  const server = ['objects.endpoint=https://s3.example.org', 'objects.existingSecret=bucket'];
+  const names = podOf(rendered(...server, ...INPUTS)).containers[0].env.map(({ name }) => name);
+  for (const name of ['Endpoint', 'Region', 'ForcePathStyle', 'AccessKeyId', 'SecretAccessKey'])
+    t.true(names.includes(`Storage__Objects__S3__${name}`), name);
+  t.false(names.includes('Storage__Objects__Kind'));
+});
+
 chartTest('nodes with a bucket and a Secret of keys share no volume', async (t) => {
   const manifests = rendered('objects.bucket=files', 'keysSecret=keys');
   t.false(manifests.some(({ kind }) => kind === 'PersistentVolumeClaim'));
