@@ -57,6 +57,9 @@ export function tidyHandler({
     after: 'durable',
     tries: MAX_OUTAGE_ATTEMPTS,
     async run(effect, attempt) {
+      // Of a file also what the runtime ends, as by its limit of time, counts; it is not seen below.
+      if (isFile(effect.originalPath) && attempt.failures >= MAX_ATTEMPTS)
+        throw new Fatal('job.input-not-removed', 'Each attempt took too long.');
       try {
         return await tidy(effect, attempt);
       } catch (error) {

@@ -86,7 +86,13 @@ export class UploadThread {
   /** Memory for the bytes of an upload; undefined: the caller writes a file. */
   slot(): UploadSlot | undefined {
     this.#uploads += 1;
-    if (this.#uploads === this.first) this.#start();
+    if (this.#uploads === this.first) {
+      try {
+        this.#start();
+      } catch {
+        // The system makes no more threads: no reason to refuse this upload.
+      }
+    }
     const slot = this.#isOnline ? this.#free.pop() : undefined;
     if (slot === undefined) return undefined;
     const at = slot * SLOT_BYTES;

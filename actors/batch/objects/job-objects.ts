@@ -259,17 +259,25 @@ export class JobObjects {
 
   async #copy(location: string, path: string): Promise<void> {
     const key = inputKey(location);
-    let begun = await this.objects.get(key);
-    const length = begun?.length ?? (await this.objects.head(key))?.length;
-    if (begun === undefined || length === undefined)
-      throw new Fatal('input.missing', `${location} is no longer in the object store: it was removed.`);
+    const missing = () =>
+      new Fatal('input.missing', `${location} is no longer in the object store: it was removed.`);
+    const begun = await this.objects.get(key);
+    if (begun === undefined) throw missing();
     const { stream } = begun;
-    const reader = new ObjectReader(length, async (from) => {
-      const isFirst = begun !== undefined && from === 0;
-      begun = undefined;
-      return isFirst ? stream : this.#read(key, from);
-    });
-    await reader.copyTo(path).finally(() => stream.destroy());
+    let isFirst = true;
+    try {
+      const length = begun.length ?? (await this.objects.head(key))?.length;
+      if (length === undefined) throw missing();
+      const reader = new ObjectReader(length, async (from) => {
+        const isBegun = isFirst && from === 0;
+        isFirst = false;
+        return isBegun ? stream : this.#read(key, from);
+      });
+      await reader.copyTo(path);
+    } finally {
+      // Also one that nobody has read: it holds a connection.
+      stream.destroy();
+    }
   }
 
   async #read(key: string, from: number): Promise<Readable | undefined> {

@@ -22,6 +22,8 @@ interface QueuedJob {
 
 /** Queued jobs that are known to be made here. */
 const MAX_MADE_HERE = 10_000;
+/** Times in a row that the oldest job is left to other nodes, which may not be able to claim it. */
+const MAX_PASSED_OVER = 8;
 
 /** Rows per read beyond jobs that wait for a bucket. */
 const PAGE_SIZE = 512;
@@ -38,6 +40,8 @@ export class Pipeline {
   readonly #own = new Set<string>();
   /** Queued jobs that this node made, in the same case: copies of their uploads may be here. */
   readonly #madeHere = new Set<string>();
+  /** The oldest job that was left to other nodes, and how often in a row. */
+  #passedOver: { readonly id: string; readonly times: number } | undefined;
   /** Slots reserved for work that is about to appear as a job in flight. */
   #reserved = 0;
   /** Callers that wait for a slot, oldest first; served before queued jobs. */
@@ -257,18 +261,32 @@ export class Pipeline {
 
   /**
    * The next queued jobs to claim here. Each of several nodes begins with those of the oldest jobs that it made, and then
-   * with another part of them, so that they rarely claim the same ones; the job accepts one claim.
+   * with another part of them, so that they rarely claim the same ones; the job accepts one claim. The oldest job is passed
+   * over a few times in a row only.
    */
   async #share(free: number): Promise<readonly QueuedJob[]> {
     const { nodes } = this.runtime.store;
     if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
     const oldest = await this.#oldest(free * nodes.count);
+    const [first] = oldest;
+    if (first === undefined) return [];
+    const times = this.#passedOver?.id === first.id ? this.#passedOver.times : 0;
+    const chosen = (times < MAX_PASSED_OVER ? this.#rotated(oldest, free, nodes) : oldest).slice(0, free);
+    this.#passedOver = chosen.includes(first) ? undefined : { id: first.id, times: times + 1 };
+    return chosen;
+  }
+
+  #rotated(
+    oldest: readonly QueuedJob[],
+    free: number,
+    nodes: { readonly slot: number; readonly count: number },
+  ): readonly QueuedJob[] {
     const from = (nodes.slot % nodes.count) * free;
     const mine = oldest.filter(({ id }) => this.#madeHere.has(id));
     const others = [...oldest.slice(from), ...oldest.slice(0, from)].filter(
       ({ id }) => !this.#madeHere.has(id),
     );
-    return [...mine, ...others].slice(0, free);
+    return [...mine, ...others];
   }
 
   /** The next queued jobs to claim, over all profiles. */

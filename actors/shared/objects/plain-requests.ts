@@ -108,8 +108,7 @@ export class PlainRequests {
   }
 
   /**
-   * Undefined: ask the client; the request may have been done. Rejects where the server does not answer in time, and when
-   * the signal aborts.
+   * Undefined: ask the client; the request may have been done. Rejects when the signal aborts.
    */
   async send(
     { method, key, headers, body }: PlainRequest,
@@ -148,8 +147,7 @@ export class PlainRequests {
       answer.body.destroy();
       return undefined;
     } catch (error) {
-      const { name, code } = error as NodeJS.ErrnoException;
-      if (code === 'ETIMEDOUT' || name === 'AbortError') throw error;
+      if (limits.abortSignal?.aborted === true) throw error;
       return undefined;
     }
   }

@@ -84,16 +84,24 @@ export async function within<Answer>(
   send: (limits: { readonly requestTimeout: number; readonly abortSignal: AbortSignal }) => Promise<Answer>,
   stopping?: AbortSignal,
 ): Promise<Answer> {
-  const late = new AbortController();
-  const cancel = clock.after(requestTimeout * REPETITION_FACTOR, () => late.abort());
-  const abortSignal = stopping === undefined ? late.signal : AbortSignal.any([late.signal, stopping]);
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  let isLate = false;
+  const cancel = clock.after(requestTimeout * REPETITION_FACTOR, () => {
+    isLate = true;
+    end();
+  });
+  // Not `AbortSignal.any`: until it is gone itself, a signal of Node 20 keeps a mark of each one that was made of it.
+  if (stopping?.aborted === true) end();
+  stopping?.addEventListener('abort', end, { once: true });
   try {
-    return await send({ requestTimeout, abortSignal });
+    return await send({ requestTimeout, abortSignal: ending.signal });
   } catch (error) {
-    if (!late.signal.aborted) throw error;
+    if (!isLate) throw error;
     throw Object.assign(new Error('The store did not answer in time.'), { name: 'TimeoutError' });
   } finally {
     cancel();
+    stopping?.removeEventListener('abort', end);
   }
 }
 

@@ -147,18 +147,22 @@ class S3Objects implements ObjectStore {
   async get(key: string, range?: ByteRange): Promise<ObjectBody | undefined> {
     const object = this.#object(key);
     const Range = range && `bytes=${range.from}-${range.to ?? ''}`;
-    const found = await this.#ifPresent('s3:GetObject', async () => {
-      const headers = Range === undefined ? {} : { range: Range };
-      const plain = await this.#plain.send({ method: 'GET', key: object.Key, headers });
-      if (plain === undefined)
-        return this.#client.send(new this.#sdk.GetObjectCommand({ ...object, ...(Range && { Range }) }));
-      const { 'content-range': ContentRange, 'content-length': length } = plain.headers;
-      return {
-        Body: plain.body,
-        ContentRange,
-        ContentLength: length === undefined ? length : Number(length),
-      };
-    });
+    const found = await this.#ifPresent('s3:GetObject', () =>
+      this.#within(0, async (limits) => {
+        const headers = Range === undefined ? {} : { range: Range };
+        const plain = await this.#plain.send({ method: 'GET', key: object.Key, headers }, limits);
+        if (plain === undefined) {
+          const command = new this.#sdk.GetObjectCommand({ ...object, ...(Range && { Range }) });
+          return this.#client.send(command, limits);
+        }
+        const { 'content-range': ContentRange, 'content-length': length } = plain.headers;
+        return {
+          Body: plain.body,
+          ContentRange,
+          ContentLength: length === undefined ? length : Number(length),
+        };
+      }),
+    );
     if (found === undefined) return undefined;
     const body = found.Body as Readable;
     const from = range?.from ?? 0;
@@ -190,19 +194,21 @@ class S3Objects implements ObjectStore {
   async head(key: string): Promise<StoredObject | undefined> {
     if (this.#isTooLong(key)) return undefined;
     const object = this.#object(key);
-    return this.#ifPresent('s3:GetObject', async () => {
-      const plain = await this.#plain.send({ method: 'HEAD', key: object.Key });
-      if (plain?.status === 404) return undefined;
-      const command = new this.#sdk.HeadObjectCommand(object);
-      const { ContentLength, LastModified, Metadata } = plain
-        ? headOf(plain)
-        : await this.#within(0, (limits) => this.#client.send(command, limits));
-      const owner = Metadata?.['owner'];
-      return {
-        ...{ key, length: ContentLength ?? 0, modifiedAt: LastModified?.getTime() ?? 0 },
-        ...(owner !== undefined && { owner }),
-      };
-    });
+    return this.#ifPresent('s3:GetObject', () =>
+      this.#within(0, async (limits) => {
+        const plain = await this.#plain.send({ method: 'HEAD', key: object.Key }, limits);
+        if (plain?.status === 404) return undefined;
+        const command = new this.#sdk.HeadObjectCommand(object);
+        const { ContentLength, LastModified, Metadata } = plain
+          ? headOf(plain)
+          : await this.#client.send(command, limits);
+        const owner = Metadata?.['owner'];
+        return {
+          ...{ key, length: ContentLength ?? 0, modifiedAt: LastModified?.getTime() ?? 0 },
+          ...(owner !== undefined && { owner }),
+        };
+      }),
+    );
   }
 
   async copy(from: string, to: string): Promise<boolean> {
@@ -220,11 +226,13 @@ class S3Objects implements ObjectStore {
 
   async remove(key: string): Promise<void> {
     const object = this.#object(key);
-    await this.#ifPresent(
-      's3:DeleteObject',
-      async () =>
-        (await this.#plain.send({ method: 'DELETE', key: object.Key })) ??
-        this.#client.send(new this.#sdk.DeleteObjectCommand(object)),
+    await this.#ifPresent('s3:DeleteObject', () =>
+      this.#within(
+        0,
+        async (limits) =>
+          (await this.#plain.send({ method: 'DELETE', key: object.Key }, limits)) ??
+          this.#client.send(new this.#sdk.DeleteObjectCommand(object), limits),
+      ),
     );
   }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EffectContext, type EffectKey, systemClock } from '@sealwright/runtime';
+import { type EffectContext, type EffectKey, isRetryable, Retryable, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { tidyHandler } from '../../../actors/batch/effects/index.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
@@ -53,6 +53,25 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   // The inputs are put away after their jobs are Completed.
   await reached(async () => (await readdir(folder)).length === 0);
   t.is(second.batch.count(), 4);
+});
+
+test('a removal that takes too long is given up after as many attempts as one that fails', async (t) => {
+  let runs = 0;
+  const handler = tidyHandler({
+    pool: {
+      run: async () => {
+        runs += 1;
+        throw new Retryable('effect.time-limit', 'as the runtime says it');
+      },
+    },
+    ...{ disk: new DiskSync(), objects: undefined, originals: undefined },
+  } as never);
+  const effect = { do: 'tidy', fileName: 'a', originalPath: '/in/a', input: null } as never;
+  const attempt = (failures: number) =>
+    handler.run(effect, { failures, actor: { id: 'job' } } as never, undefined as unknown as EffectContext);
+  t.true(isRetryable(await t.throwsAsync(attempt(10))));
+  t.false(isRetryable(await t.throwsAsync(attempt(12))));
+  t.is(runs, 1);
 });
 
 test('the removal of an input is durable before the result is sent to its job, and a missing folder is not a failure', async (t) => {

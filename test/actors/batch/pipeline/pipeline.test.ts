@@ -160,6 +160,25 @@ test('a node of several begins with the jobs that it made, and goes on with thos
   await pipeline.stop();
 });
 
+test('an old job of another node is claimed although this one always has jobs of its own', async (t) => {
+  const { pipeline, enqueue, stateOf, system } = await makePipeline({
+    nodes: { count: 2, slot: 1, sync: async () => {} },
+    isOwn: (id) => id.startsWith('own'),
+  });
+  const own = Array.from({ length: 20 }, (_, at) => `own-${at}`);
+  for (const id of ['first', ...own]) await enqueue(id);
+  await pipeline.start();
+  await turns(50);
+  for (const id of own) {
+    if ((await stateOf('first')) === 'Processing') break;
+    await system.send({ kind: JOB, id }, { type: 'FAIL', code: null, message: 'by a test' });
+    await turns(50);
+  }
+  t.is(await stateOf('first'), 'Processing');
+  t.is(await stateOf('own-19'), 'Queued');
+  await pipeline.stop();
+});
+
 test('a stop waits for claims in progress, whose jobs are in flight afterwards', async (t) => {
   const { store, pipeline, enqueue, stateOf } = await makePipeline();
   await enqueue('a');

@@ -4,6 +4,26 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { InputBuckets } from '../../../../actors/shared/objects/input-buckets.ts';
+import { within } from '../../../../actors/shared/objects/s3-client.ts';
+
+test('a signal of a stop ends a request, and keeps nothing of those that it did not end', async (t) => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  for (let n = 0; n < 3; n += 1) t.is(await within(systemClock, 1000, async () => n, signal), n);
+  // Node notes there which signals were made of this one.
+  const marks = Object.getOwnPropertySymbols(signal).find(({ description }) => description === 'kDependantSignals');
+  const kept: unknown = marks && Reflect.get(signal, marks);
+  t.is((kept as { readonly size: number } | undefined)?.size ?? 0, 0);
+  const hangs = within(
+    systemClock,
+    60_000,
+    ({ abortSignal }) =>
+      new Promise((_, reject) => abortSignal.addEventListener('abort', () => reject(new Error('aborted')))),
+    signal,
+  );
+  stopping.abort();
+  await t.throwsAsync(hangs, { message: 'aborted' });
+});
 
 test('a part of an object is never taken from a server that sends the whole', async (t) => {
   const server = createServer((request, response) => {

@@ -343,6 +343,41 @@ onServer('a link reads one object, with its headers and by ranges, and nothing e
   t.is((await open(await server.bucket())).link, undefined);
 });
 
+test('a request that gets no answer is repeated in the time that is left', async (t) => {
+  const asked: string[] = [];
+  const server = createHttpServer((request, response) => {
+    request.resume().once('end', () => {
+      const isOfClient = request.headers['amz-sdk-request'] !== undefined;
+      asked.push(`${isOfClient ? 'client ' : ''}${request.method}`);
+      if (isOfClient) response.writeHead(200, { ETag: '"e"' }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const objects = await open(
+    {
+      ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'r', bucket: 'b' },
+      ...{ prefix: '', accessKeyId: 'a', secretAccessKey: 's', forcePathStyle: true },
+      serverSideEncryption: false,
+    },
+    { timeout: 2_000 },
+  );
+  const file = fileOf(t, Buffer.from('content'));
+  t.is(await objects.put('first', file), 'stored');
+  const outcomes = [
+    objects.put('second', file),
+    objects.head('first').then((found) => found?.key),
+    objects.get('first').then((found) => found?.stream.destroy() !== undefined),
+    objects.remove('first').then(() => 'removed'),
+  ];
+  t.deepEqual(await Promise.all(outcomes), ['stored', 'first', true, 'removed']);
+  t.deepEqual(
+    asked.sort(),
+    ['client DELETE', 'client GET', 'client HEAD', 'client PUT', 'client PUT', 'DELETE', 'GET', 'HEAD', 'PUT'].sort(),
+  );
+});
+
 test('while a store hangs, one put at a time tries it and all others are refused at once, until it answers', async (t) => {
   let asked = 0;
   let hangs = true;
