@@ -124,6 +124,9 @@ export interface PortalOptions {
   readonly webhooks: { readonly allowPrivate: boolean; readonly concludedDelay: number };
 }
 
+/** Share of the time of a stop in which tables of lists are kept: one in three. */
+const KEEP_PART = 3;
+
 /** The portal, opened. */
 export type Portal = Awaited<ReturnType<Awaited<ReturnType<typeof planPortal>>['open']>>;
 
@@ -335,10 +338,10 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       void columns.prepare().then(() => columns.keepAtIntervals());
     },
 
-    async drain(): Promise<void> {
+    async drain(grace: number): Promise<void> {
       signIn.close();
       senderOverview.close();
-      await columns.keep();
+      await columns.keepWithin(grace / KEEP_PART);
       columns.close();
       await singletons.stop();
       await sweeping.stop();

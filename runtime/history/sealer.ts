@@ -61,8 +61,9 @@ export const HISTORY_KIND = 'history';
 const MAX_LEAVES = 2048;
 /** Actors tracked before the interval is shortened. */
 const MAX_REMEMBERED = 50_000;
-/** Actors compared at once after a crash. */
-const PAGE_SIZE = 256;
+/** Actors read at once to be compared after a crash, and those compared before other work has its turn. */
+const PAGE_SIZE = 64;
+const COMPARED_AT_ONCE = 16;
 /** Time for the digests of a stop. */
 const DIGEST_TIME_MS: Millis = 3000;
 /** Actors read for a checkpoint before other work has its turn. */
@@ -377,7 +378,11 @@ export class HistorySealer {
         // A newer one follows, which sees the same.
         if (comparison < this.#comparison) return;
         const actors = await store.actors({ kind, limit: PAGE_SIZE, ...(after !== undefined && { after }) });
-        for (const actor of actors) await this.#compare(actor);
+        for (const [at, actor] of actors.entries()) {
+          await this.#compare(actor);
+          // Reads of a store in memory or on disk end within the same turn of the event loop.
+          if (at % COMPARED_AT_ONCE === 0) await setImmediate();
+        }
         after = actors.length < PAGE_SIZE ? undefined : actors.at(-1)?.address.id;
         if (this.#stopped && after !== undefined) return;
       } while (after !== undefined);

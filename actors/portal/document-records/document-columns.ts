@@ -291,6 +291,16 @@ export class DocumentColumns {
     return this.#kept;
   }
 
+  /** Keeps them, and waits for so long: what is not written by then is built by the next start. */
+  async keepWithin(time: Millis): Promise<void> {
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#keeping?.clock.after(time, resolve) ?? cancel;
+    });
+    await Promise.race([this.keep(), late]);
+    cancel();
+  }
+
   async #keep(share: number): Promise<void> {
     const [keeping, marks] = [this.#keeping, this.#store.marks];
     const tables = [...this.#tables].filter(([key]) => this.#mayBeKept(key));
@@ -306,6 +316,8 @@ export class DocumentColumns {
       const path = this.#pathOf(key);
       if (path !== undefined && (await table.keep(path, name))) names.add(fileName(key));
     }
+    // Tables that are given up at the close are not kept, and their earlier files are still of use.
+    if (this.#isClosed) return;
     for (const other of await readdir(folder))
       if (!names.has(other)) await rm(join(folder, other), { force: true });
   }

@@ -73,7 +73,10 @@ async function* readChanges(
     readonly kept: KeptDocuments;
   },
 ): Changes {
-  const times = expiring.map((range) => boundsIn(organization, range)).filter(({ from }) => from < Infinity);
+  const times = expiring
+    .map((range) => boundsIn(organization, range))
+    // Those of other organizations lie before or behind all.
+    .filter(({ from, below }) => from < Infinity && below > FIRST);
   const known = new Map<number, Millis>();
   for (const { from, below } of times) {
     for await (const rows of rowsIn(store, EXPIRING_VIEW, organization, { from, below }, 1)) {

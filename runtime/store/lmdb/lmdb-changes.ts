@@ -2,6 +2,7 @@
  * Applies one step inside a transaction. Keys and values were checked before, so that an invalid step never affects the
  * others of its group; only disk errors throw here.
  */
+import { Fatal } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT } from '../../model/keys.ts';
 import type { Committed, EffectKey, StateIndexEntry, StoredActor } from '../../model/ports.ts';
 import {
@@ -269,7 +270,14 @@ export function writeSettled(tables: Tables, keys: readonly EffectKey[], gone: E
 
 /** Packs ended actors that are as of these revisions, and notes how far the leaves of a node were gone through. */
 export function writePacked(tables: Tables, { actors, node, until }: Omit<PackWrite, 'type'>): void {
-  for (const actor of actors) pack(tables, actor);
+  for (const actor of actors) {
+    try {
+      pack(tables, actor);
+    } catch (error) {
+      // Damage, found before anything of it was written: it stays, and fails no step of this transaction.
+      if (!(error instanceof Fatal)) throw error;
+    }
+  }
   void tables.meta.put([PACKED_UNTIL, node], JSON.stringify(until));
 }
 

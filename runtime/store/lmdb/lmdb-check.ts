@@ -38,6 +38,8 @@ const OVERFLOW_REFERENCE = 24;
 const DATABASE_BYTES = 48;
 const MAX_DEPTH = 32;
 const VERSION_BYTES = 8;
+/** The database whose values are compressed (`lmdb-packed.ts`), not JSON. */
+const BINARY_TABLE = 'packed';
 /** Characters that JSON text does not contain. */
 const CONTROLS = /(?![\u0080-\u009f])\p{Cc}(?<!\u007f)/u;
 
@@ -198,7 +200,7 @@ class FileCheck {
     return bytes;
   }
 
-  #walk(number: number, depth: number, content: 'free' | 'main' | 'records'): void {
+  #walk(number: number, depth: number, content: 'free' | 'main' | 'records' | 'binary'): void {
     if (number === NO_PAGE) return;
     if (depth < 1 || depth > MAX_DEPTH) throw new Damage(`page ${number} is at depth ${depth}`);
     if (this.#read >= this.#maxPages) return;
@@ -228,7 +230,8 @@ class FileCheck {
     if ((flags & SUB_DATABASE) === 0) return;
     if (content !== 'main' || length !== DATABASE_BYTES) this.#fault(number);
     const { root, depth } = tree(page, data);
-    this.#walk(root, depth, 'records');
+    const name = page.toString('latin1', node + NODE_BYTES, data).replace(/\0+$/, '');
+    this.#walk(root, depth, name === BINARY_TABLE ? 'binary' : 'records');
   }
 
   #checkOverflow(number: number, length: number, content: string): void {

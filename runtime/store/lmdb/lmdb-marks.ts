@@ -22,7 +22,7 @@ declare module 'lmdb' {
 
 type Marks = readonly (readonly [name: string, transaction: number])[];
 
-const MARKS: Key = ['marks'];
+const MARKS: Key = ['all'];
 const MARKS_KEPT = 2;
 /** Written pages and ranges that are looked at; with more, it is not known what has changed. */
 const MAX_PAGES = 400_000;
@@ -35,18 +35,18 @@ function marksOf(text: string | undefined): Marks {
 }
 
 /** Inside of a transaction. */
-export function writeMark({ root, meta }: Pick<Tables, 'root' | 'meta'>, name: string): void {
-  const kept = marksOf(meta.get(MARKS)).slice(1 - MARKS_KEPT);
-  meta.putSync(MARKS, JSON.stringify([...kept, [name, root.getWriteTxnId()]]));
+export function writeMark({ root, marks }: Pick<Tables, 'root' | 'marks'>, name: string): void {
+  const kept = marksOf(marks.get(MARKS)).slice(1 - MARKS_KEPT);
+  marks.putSync(MARKS, JSON.stringify([...kept, [name, root.getWriteTxnId()]]));
 }
 
 export async function changedRows(
-  { root, meta }: Pick<Tables, 'root' | 'meta'>,
+  { root, marks }: Pick<Tables, 'root' | 'marks'>,
   folder: string,
   name: string,
   view: string,
 ): Promise<readonly KeyRange[] | undefined> {
-  const mark = marksOf(meta.get(MARKS)).find(([its]) => its === name);
+  const mark = marksOf(marks.get(MARKS)).find(([its]) => its === name);
   if (mark === undefined) return undefined;
   // No page that it sees, or a newer one does, is used again before its end.
   const reading = root.useReadTransaction();
@@ -78,17 +78,20 @@ class Changes {
   }
 
   async ranges(): Promise<readonly KeyRange[] | undefined> {
-    const rows = this.#treeOfRows(this.#main);
+    const marks = this.#treeNamed('marks', this.#main);
+    // Its page was written with the mark, or with a later one. A copy that LMDB has made compact numbers all pages anew.
+    if (marks === undefined || u64(this.#page(marks.root), 8) < this.#since) return undefined;
+    const rows = this.#treeNamed('rows', this.#main);
     return rows !== undefined && (await this.#walk(rows.root, {})) ? this.#ranges : undefined;
   }
 
-  #treeOfRows({ root, depth }: Tree): Tree | undefined {
+  #treeNamed(name: string, { root, depth }: Tree): Tree | undefined {
     const page = this.#page(root);
     for (const node of nodesOf(page)) {
       if (depth > 1) {
-        const found = this.#treeOfRows({ root: page.readUIntLE(node, 6), depth: depth - 1 });
+        const found = this.#treeNamed(name, { root: page.readUIntLE(node, 6), depth: depth - 1 });
         if (found !== undefined) return found;
-      } else if (keyAt(page, node).toString('latin1').replace(/\0+$/, '') === 'rows')
+      } else if (keyAt(page, node).toString('latin1').replace(/\0+$/, '') === name)
         return tree(page, node + NODE_BYTES + page.readUInt16LE(node + 6));
     }
     return undefined;

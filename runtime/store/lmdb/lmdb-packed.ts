@@ -11,6 +11,7 @@
  */
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { lineHash } from '../../history/checkpoint.ts';
+import { Fatal } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT } from '../../model/keys.ts';
 import type { JournalLine, RestingActor, Row, StoredActor } from '../../model/ports.ts';
 import { type Key, parseStored, type Tables } from './lmdb-tables.ts';
@@ -144,15 +145,33 @@ function isAtRest({ state, timers, stopped }: StoredActor, states: readonly stri
   return states.includes(state) && stopped === null && Object.keys(timers).length === 0;
 }
 
-/** Undoes it, in a transaction. @returns false if the actor is not packed as of this revision */
+/**
+ * Undoes it, in a transaction. A value that cannot be read stays as it is: who reads the actor anew is told of the damage,
+ * and the steps of the same transaction are written.
+ * @returns false if the actor is not packed as of this revision, or cannot be unpacked
+ */
 export function unpack(tables: PackTables, key: Key, revision: number): boolean {
   if (!tables.actors.doesExist(key, revision + PACKED)) return false;
   const value = tables.actors.get(key) ?? '';
-  const { actor, lines } = readPacked(tables, key, value);
+  const whole = readWhole(tables, key, value);
+  if (whole === undefined) return false;
+  const { actor, lines } = whole;
   for (const text of lines) void tables.journal.put([...key, parseStored<JournalLine>(text).id], text);
   void tables.actors.put(key, actor, revision);
   void tables.packed.remove(packedAt(value)?.[0] ?? -1);
   return true;
+}
+
+/** Undefined for a value that is damaged. */
+function readWhole(tables: PackTables, key: Key, value: string): Unpacked | undefined {
+  try {
+    const unpacked = readPacked(tables, key, value);
+    for (const text of [unpacked.actor, ...unpacked.lines]) parseStored(text);
+    return unpacked;
+  } catch (error) {
+    if (error instanceof Fatal) return undefined;
+    throw error;
+  }
 }
 
 /** A line whose hash is what follows from it, with the first digits alone. */

@@ -21,8 +21,8 @@
  * | meta     | `census`                       | present: the counters of the state index     |
  * |          |                                | (actors by kind, version, state) exist       |
  * | meta     | `copy`                         | present: target of an unfinished copy        |
- * | meta     | `marks`                        | names and transactions (`lmdb-marks.ts`)     |
  * | meta     | `packed`, node                 | key of the last leaf whose actor was packed  |
+ * | marks    | `all`                          | names and transactions (`lmdb-marks.ts`); alone, so that its page is as old as the newest |
  */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -229,6 +229,7 @@ export interface Tables {
   readonly partitions: Table;
   readonly troubled: Table;
   readonly meta: Table;
+  readonly marks: Table;
   readonly timers: Table;
   readonly names: Table;
   readonly counters: Table;
@@ -301,6 +302,7 @@ export function openTables(folder: string): Tables {
     partitions: table('lanes'),
     troubled: table('troubled'),
     meta,
+    marks: table('marks'),
     timers: table('timers'),
     names: table('names'),
     counters: table('counters'),

@@ -1,8 +1,10 @@
 /** Rows that may have changed since a named moment. Source: docs/decisions/0294-tables-kept-over-a-start.md. */
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ActorStore, Row } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
+import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';
 
@@ -117,4 +119,26 @@ test('nothing lies in a range when nothing was stored, and an older copy knows n
   t.is(ranges?.length, 1);
   t.deepEqual([ranges?.[0]?.from, Number(ranges?.[0]?.to?.[0]) >= 10], [undefined, true]);
   await copy.close();
+});
+
+test('a copy whose pages were numbered anew does not know what has changed', async (t) => {
+  const folder = folderFor(t);
+  const compact = join(folderFor(t), 'compact');
+  mkdirSync(compact);
+  const store = openLmdbStore({ folder });
+  const rows = (value: number) => ({ rows: { put: [{ view: 'v', key: [1], value }], remove: [] } });
+  await store.commit(stepOf({ kind: 'k', id: '1' }, 0, rows(1)));
+  await store.marks?.set('before');
+  await store.commit(stepOf({ kind: 'k', id: '1' }, 1, rows(2)));
+  t.is((await store.marks?.changed('before', 'v'))?.length, 1);
+  await store.close();
+  const tables = openTables(folder);
+  await tables.root.backup(compact, true);
+  await tables.root.close();
+  const again = openLmdbStore({ folder: compact });
+  t.teardown(() => again.close());
+  // Other tables are written with numbers behind that of the mark.
+  await again.packing?.pack([], 'node', ['node', 1, 1]);
+  t.is((await again.rows({ view: 'v', limit: 1 }))[0]?.value, 2);
+  t.is(await again.marks?.changed('before', 'v'), undefined);
 });

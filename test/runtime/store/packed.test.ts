@@ -1,11 +1,20 @@
 /** Actors at rest: what is packed reads as before, goes on as before, and shows each change of it. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type ActorStore, type JournalLine, type Step, systemClock } from '@sealwright/runtime';
 import { HistoryPacker } from '@sealwright/runtime/history';
-import { openLmdbCopy, openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
+import {
+  assertSound,
+  backupLmdbStore,
+  openLmdbCopy,
+  openLmdbReader,
+  openLmdbStore,
+} from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { CHECKPOINTS_VIEW, LEAVES_VIEW, lineHash, storedLeaf } from '#runtime/history/checkpoint.js';
 import { verifyHistory } from '#runtime/history/verify.js';
@@ -130,6 +139,29 @@ test('a copy of a store has the actors and lines that are packed', async (t) => 
   t.deepEqual(await records(t, again, folder), plain);
 });
 
+test('a packed actor that takes pages of its own is no damage, after a crash and in a backup', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  // Does not become shorter than a page.
+  const context = { text: randomBytes(6000).toString('base64') };
+  const step = stepOf(address(1), 0, {}, { state: 'Completed', context });
+  t.true((await store.commit(step)).ok);
+  await packed(store, resting(1, 2));
+  const before = await all(store, 2);
+  const backup = join(folderFor(t), 'backup');
+  await backupLmdbStore(folder, backup);
+  await store.close();
+  t.is(countPacked(folder), 1);
+  t.notThrows(() => assertSound(folder, 'all'));
+  // As a crash leaves it.
+  rmSync(join(folder, 'closed'));
+  for (const place of [folder, backup]) {
+    const again = openLmdbStore({ folder: place });
+    t.is(await all(again, 2), before);
+    await again.close();
+  }
+});
+
 async function records(t: ExecutionContext, store: ActorStore, folder: string) {
   await store.close();
   const side = openLmdbCopy(folder, 'source');
@@ -197,6 +229,32 @@ test('each change of a packed actor or line is named', async (t) => {
   tables.packed.putSync(1, Buffer.of(1, 2, 3));
   await tables.root.close();
   t.regex(await verified(), /^the store: The store holds a value that is no JSON/);
+});
+
+test('a packed actor that is damaged stays as it is, and fails no step of others', async (t) => {
+  const { folder, store } = await filled(t, 6);
+  await packed(store, resting(4, 5));
+  await store.close();
+  const bytes = Buffer.of(1, 2, 3);
+  const tables = openTables(folder);
+  tables.packed.putSync(1, bytes);
+  // No JSON, and as of its revision.
+  tables.actors.putSync(['job', 'job-5'], '{', 1);
+  await tables.root.close();
+  const again = openLmdbStore({ folder });
+  // Of one transaction.
+  const committed = await Promise.all([
+    again.commit(stepWith(3, 1, [])),
+    again.commit(stepWith(4, 1, [])),
+    packed(again, resting(5, 6)),
+  ]);
+  t.deepEqual([committed[0].ok, committed[1].ok], [true, false]);
+  t.is(again.packing?.doneUntil('node')?.[2], 1);
+  await t.throwsAsync(again.load(address(4)), { code: 'store.damaged' });
+  await again.close();
+  const after = openTables(folder);
+  t.deepEqual(after.packed.get(1), bytes);
+  await after.root.close();
 });
 
 test('a store whose process is killed while it packs reads as before, and the rest is packed later', async (t) => {

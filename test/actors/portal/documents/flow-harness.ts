@@ -196,7 +196,7 @@ export async function portalFixture(
   const close = async (grace = 5_000) => {
     if (closed) return;
     closed = true;
-    await portal.drain();
+    await portal.drain(0);
     await runtime.stop(grace);
     await pool.close();
     await store.close();

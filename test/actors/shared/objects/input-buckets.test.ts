@@ -11,7 +11,9 @@ test('a signal of a stop ends a request, and keeps nothing of those that it did 
   const { signal } = stopping;
   for (let n = 0; n < 3; n += 1) t.is(await within(systemClock, 1000, async () => n, signal), n);
   // Node notes there which signals were made of this one.
-  const marks = Object.getOwnPropertySymbols(signal).find(({ description }) => description === 'kDependantSignals');
+  const marks = Object.getOwnPropertySymbols(signal).find(
+    ({ description }) => description === 'kDependantSignals',
+  );
   const kept: unknown = marks && Reflect.get(signal, marks);
   t.is((kept as { readonly size: number } | undefined)?.size ?? 0, 0);
   const hangs = within(

@@ -374,7 +374,17 @@ test('a request that gets no answer is repeated in the time that is left', async
   t.deepEqual(await Promise.all(outcomes), ['stored', 'first', true, 'removed']);
   t.deepEqual(
     asked.sort(),
-    ['client DELETE', 'client GET', 'client HEAD', 'client PUT', 'client PUT', 'DELETE', 'GET', 'HEAD', 'PUT'].sort(),
+    [
+      'client DELETE',
+      'client GET',
+      'client HEAD',
+      'client PUT',
+      'client PUT',
+      'DELETE',
+      'GET',
+      'HEAD',
+      'PUT',
+    ].sort(),
   );
 });
 
