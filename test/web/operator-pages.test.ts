@@ -97,7 +97,9 @@ test('each node is shown with its state, version, load and when it was heard, lo
   const text = renderToString(createElement(RuntimeView, { data }));
   const [, body = ''] = /<tbody id="nodes">(.*?)<\/tbody>/.exec(text) ?? [];
   const rows = [...body.matchAll(/<tr.*?<\/tr>/g)].map(([row]) =>
-    [...row.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '')).slice(0, 5),
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)]
+      .map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, ''))
+      .slice(0, 5),
   );
   t.deepEqual(rows, [
     ['c', 'Lost', '1.2.0', '0 effects', '15 s ago'],

@@ -230,8 +230,8 @@ class FileCheck {
     if ((flags & SUB_DATABASE) === 0) return;
     if (content !== 'main' || length !== DATABASE_BYTES) this.#fault(number);
     const { root, depth } = tree(page, data);
-    const name = page.toString('latin1', node + NODE_BYTES, data).replace(/\0+$/, '');
-    this.#walk(root, depth, name === BINARY_TABLE ? 'binary' : 'records');
+    const isBinary = isNamed(BINARY_TABLE, page.subarray(node + NODE_BYTES, data));
+    this.#walk(root, depth, isBinary ? 'binary' : 'records');
   }
 
   #checkOverflow(number: number, length: number, content: string): void {
@@ -274,6 +274,12 @@ class FileCheck {
 
 /** Buffers, without the types of Node: the entry for programs names this file. */
 type Bytes = { readUInt16LE(at: number): number; readUInt32LE(at: number): number };
+
+/** @param key of a database, which may end with a zero */
+export function isNamed(name: string, key: Uint8Array): boolean {
+  const end = key.indexOf(0);
+  return name === String.fromCharCode(...(end < 0 ? key : key.subarray(0, end)));
+}
 
 export function tree(bytes: Bytes, at: number): Tree {
   return { depth: bytes.readUInt16LE(at + 6), root: u64(bytes, at + 40) };

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bufferToKeyValue } from 'lmdb';
 import type { KeyRange } from '../../model/ports.ts';
-import { HEADER, LEAF, NODE_BYTES, newestHead, type Tree, tree, u64 } from './lmdb-check.ts';
+import { HEADER, isNamed, LEAF, NODE_BYTES, newestHead, type Tree, tree, u64 } from './lmdb-check.ts';
 import { type Key, parseStored, partsOf, type Tables } from './lmdb-tables.ts';
 
 declare module 'lmdb' {
@@ -91,7 +91,7 @@ class Changes {
       if (depth > 1) {
         const found = this.#treeNamed(name, { root: page.readUIntLE(node, 6), depth: depth - 1 });
         if (found !== undefined) return found;
-      } else if (keyAt(page, node).toString('latin1').replace(/\0+$/, '') === name)
+      } else if (isNamed(name, keyAt(page, node)))
         return tree(page, node + NODE_BYTES + page.readUInt16LE(node + 6));
     }
     return undefined;
