@@ -279,6 +279,50 @@ onBucket(
   },
 );
 
+onBucket(
+  'an object that listings leave out, forget and show after its removal has one job',
+  async (t, bucket) => {
+    const link = await between(t, bucket.options.endpoint);
+    let shown: string | undefined = '';
+    let listings = 0;
+    link.interfere = ({ url = '' }, response) => {
+      if (!url.includes('list-type')) return undefined;
+      listings += 1;
+      if (shown === undefined) return undefined;
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      response.end(`<ListBucketResult><IsTruncated>false</IsTruncated>${shown}</ListBucketResult>`);
+      return 'taken';
+    };
+    /** Two whole listings: one may have begun before. */
+    const listed = async (as: string | undefined) => {
+      shown = as;
+      const before = listings;
+      await reached(async () => listings >= before + 3);
+    };
+    const { ETag = '' } = await bucket.put('in/a.txt', 'content');
+    const fixture = await watching(t, bucket, link);
+    const { batch } = fixture;
+    await batch.pipeline.pause(null);
+    await listed('');
+    t.is(batch.count(), 0);
+    await listed(undefined);
+    await fixture.reach('Queued', 1);
+    await listed('');
+    await listed(undefined);
+    t.is(batch.count(), 1);
+    await batch.pipeline.resume(null);
+    await reached(async () => (await bucket.keys()).length === 0);
+    await listed('');
+    const modified = new Date().toISOString();
+    await listed(
+      `<Contents><Key>in/a.txt</Key><LastModified>${modified}</LastModified><ETag>${ETag}</ETag><Size>7</Size></Contents>`,
+    );
+    t.is(batch.count(), 1);
+    t.is((await batch.folders.list())[0]?.lastError ?? null, null);
+    t.deepEqual(outputs(fixture), ['a.signed.txt']);
+  },
+);
+
 onBucket('faults of the server delay objects, and none is lost or signed twice', async (t, bucket) => {
   const link = await between(t, bucket.options.endpoint);
   let number = 0;
