@@ -134,6 +134,8 @@ export function Table({
   /** The last column has actions, which stay in view. */
   readonly actions?: boolean;
 }) {
+  // Browsers take the roles of a table from elements that are shown as something else.
+  const kept = (role: 'table' | 'row' | 'cell') => (cards ? { role } : undefined);
   return (
     <section
       class={['scroll', cards && 'cards', cards === 'named' && 'named', actions && 'with-actions']
@@ -143,7 +145,7 @@ export function Table({
       tabIndex={0}
       aria-busy={rows === undefined ? 'true' : undefined}
     >
-      <table>
+      <table {...kept('table')}>
         <thead>
           <tr>
             {heads.map((head) => (
@@ -163,11 +165,14 @@ export function Table({
                 </tr>
               ))
             : rows.map(({ key, cells }) => (
-                <tr key={key}>
+                <tr key={key} {...kept('row')}>
                   {cells.map((cell, index) => {
                     const head = heads[index];
                     return (
-                      <td data-head={cards === 'named' && typeof head === 'string' ? head : undefined}>
+                      <td
+                        data-head={cards === 'named' && typeof head === 'string' ? head : undefined}
+                        {...kept('cell')}
+                      >
                         {cell}
                       </td>
                     );
