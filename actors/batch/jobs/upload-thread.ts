@@ -4,9 +4,10 @@
  * sync of the folder. The bytes cross in shared memory. One thread serves the process; it
  * starts when the process has had some uploads.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { Retryable } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
+import { startIdleThread } from '../../shared/idle-thread.ts';
 
 /** Largest upload that the thread stores, bytes. */
 export const SLOT_BYTES = 64 * 1024;
@@ -120,16 +121,14 @@ export class UploadThread {
 
   #start(): void {
     const data: UploadThreadData = { memory: this.#memory };
-    const worker = new Worker(this.module, { workerData: data, resourceLimits: MEMORY });
-    this.#worker = worker;
-    worker.on('online', () => {
-      this.#isOnline = true;
+    const options = { workerData: data, resourceLimits: MEMORY };
+    this.#worker = startIdleThread<FromUploadThread>(this.module, options, {
+      online: () => {
+        this.#isOnline = true;
+      },
+      answer: (message) => this.#answer(message),
+      lost: () => this.#lose(),
     });
-    worker.on('message', (message: FromUploadThread) => this.#answer(message));
-    worker.on('error', () => this.#lose());
-    worker.on('exit', () => this.#lose());
-    // An idle thread keeps no process alive. After the listeners: the first one for messages refers to the thread again.
-    worker.unref();
   }
 
   /** Sends at the end of this turn of the event loop. */

@@ -3,8 +3,9 @@
  * `node:fs` for each file wakes two threads, which costs ten times the call itself. One thread serves all folders of the
  * process. While it does not answer, as on a file system that hangs, the callers use `node:fs`.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '@sealwright/runtime';
+import { startIdleThread } from '../../shared/idle-thread.ts';
 import type { FileSample } from './stability.ts';
 
 export type SampleRequest =
@@ -73,16 +74,17 @@ export class SampleThread {
   }
 
   #start(): void {
-    const worker = new Worker(this.#module, { resourceLimits: MEMORY });
-    this.#worker = worker;
-    worker.on('online', () => {
-      this.#isOnline = true;
-    });
-    worker.on('message', (answers: FromSampleThread) => this.#answer(answers));
-    worker.on('error', () => this.#lose());
-    worker.on('exit', () => this.#lose());
-    // An idle thread keeps no process alive. After the listeners: the first one for messages refers to the thread again.
-    worker.unref();
+    this.#worker = startIdleThread<FromSampleThread>(
+      this.#module,
+      { resourceLimits: MEMORY },
+      {
+        online: () => {
+          this.#isOnline = true;
+        },
+        answer: (answers) => this.#answer(answers),
+        lost: () => this.#lose(),
+      },
+    );
   }
 
   #answer({ samples, refusals }: FromSampleThread): void {

@@ -1,6 +1,6 @@
 /** Errors of the system while an upload is stored. Source: docs/batch-values.md §3. */
 import { execFileSync } from 'node:child_process';
-import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Retryable } from '@sealwright/runtime';
 import test from 'ava';
@@ -90,6 +90,15 @@ test('the thread of uploads stores, renames and refuses as a file of its own doe
   for (const [n, pieces] of contents.entries())
     t.deepEqual(readFileSync(join(layout.input, `${n}.txt`)), Buffer.concat(pieces));
   t.is(batch.count(), contents.length);
+  const slot = await slotOf(thread);
+  const [from, to] = [join(layout.input, 'from.txt'), join(layout.input, 'renamed.txt')];
+  slot.bytes.set(Buffer.from('x'));
+  await slot.store(from, 1);
+  slot.release();
+  await slot.rename(from, to);
+  t.is(readFileSync(to, 'utf8'), 'x');
+  await t.throwsAsync(slot.rename(from, to), { code: 'ENOENT' });
+  rmSync(to);
   // The system makes no file there.
   await t.throwsAsync(accept('/proc/self/a.txt', [Buffer.from('content')]), { code: 'storage.unavailable' });
   const dropped = new Upload(
