@@ -1,19 +1,10 @@
 /**
- * The log of the process. pino checks levels, redacts properties by name and serializes; the line format and the sinks
- * are ours.
+ * The log of the process: levels, lines without secrets, sinks.
  *
  * Source: docs/batch-values.md §12.
  */
 import type { Clock, Log, LogProperties } from '@sealwright/runtime';
-import { pino } from 'pino';
-import {
-  createScrubber,
-  formatLine,
-  LEVELS,
-  type Level,
-  type LogLine,
-  redactByName,
-} from './logging/line.ts';
+import { createScrubber, formatLine, LEVELS, type Level } from './logging/line.ts';
 import { createDescriptorSink, type LineSink } from './logging/sinks.ts';
 
 export { escapeControls, type Level } from './logging/line.ts';
@@ -46,54 +37,37 @@ export interface Logging extends Log {
   flushSync(): void;
 }
 
-/** Our levels by their names in pino. */
-const LEVEL_OF: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(LEVELS).map(([level, { pino: name }]) => [name, level]),
-);
-
 export function createLogging(options: LoggingOptions): Logging {
   const sinks = options.sinks ?? [createDescriptorSink(1)];
   let secrets = [...(options.secrets ?? [])];
   let scrub = createScrubber(secrets);
 
-  const logger = pino(
-    {
-      level: LEVELS[options.level ?? 'Information'].pino,
-      base: null,
-      timestamp: () => `,"at":${options.clock.now()}`,
-      messageKey: 'text',
-      nestedKey: 'properties',
-      formatters: { level: (name) => ({ level: LEVEL_OF[name] }), log: redactByName },
-    },
-    {
-      write(json) {
-        const record: LogLine = JSON.parse(json);
-        const line = formatLine(record, scrub);
-        for (const sink of sinks) sink.write(line, record.level);
-      },
-    },
-  );
+  const least = LEVELS[options.level ?? 'Information'].severity;
+  const isEnabled = (level: Level) => LEVELS[level].severity >= least;
+  const put = (level: Level, text: string, properties: LogProperties) => {
+    const line = formatLine({ at: options.clock.now(), level, text, properties }, scrub);
+    for (const sink of sinks) sink.write(line, level);
+  };
 
   const dropped = () => sinks.reduce((sum, sink) => sum + sink.dropped, 0);
   let droppedReported = 0;
   const write = (level: Level) => {
-    const { pino: name } = LEVELS[level];
-    if (!logger.isLevelEnabled(name)) return () => {};
+    if (!isEnabled(level)) return () => {};
     return (text: string, properties: LogProperties = {}) => {
       const before = dropped();
-      logger[name](properties, text);
+      put(level, text, properties);
       // Reported once lines can be written again: reporting earlier would add to the backlog.
       if (before === droppedReported || dropped() !== before) return;
       droppedReported = before;
-      logger.warn(
-        { droppedSoFar: before },
-        'Log lines were dropped because they could not be written fast enough',
-      );
+      if (isEnabled('Warning'))
+        put('Warning', 'Log lines were dropped because they could not be written fast enough', {
+          droppedSoFar: before,
+        });
     };
   };
 
   return {
-    debugging: logger.isLevelEnabled('debug'),
+    debugging: isEnabled('Debug'),
     debug: write('Debug'),
     info: write('Information'),
     warn: write('Warning'),

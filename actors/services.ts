@@ -1,5 +1,6 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import {
   type BuiltRuntime,
   buildRuntime,
@@ -165,6 +166,7 @@ export class Services {
   async start(): Promise<void> {
     this.runtime.start();
     for (const service of this.#all) await service.start();
+    for (const flag of compilerFlags(process.versions.v8)) setFlagsFromString(flag);
   }
 
   /**
@@ -201,4 +203,16 @@ const HISTORY_RETRY_MS = 100;
 /** Each node has its own record. */
 function crashJournalName(node: string | undefined): string {
   return node === undefined ? 'effects-under-way.json' : `effects-under-way-${nodeFolderName(node)}.json`;
+}
+
+/**
+ * V8 optimizes a function after it has run some amount of bytecode: one that runs once a file, in each thread after a thousand
+ * files on Node 20 and after 3,000 on Node 22. From the end of a start on it optimizes after a third and a fourth of that, and
+ * inlines less, which takes two thirds of the compiler's time. A start itself is shorter without. Node 24 gains nothing.
+ */
+export function compilerFlags(v8: string): readonly string[] {
+  const lessInlining = '--max-inlined-bytecode-size-cumulative=250';
+  if (v8.startsWith('11.')) return ['--interrupt-budget=24000', lessInlining];
+  if (v8.startsWith('12.')) return ['--invocation-count-for-turbofan=700', lessInlining];
+  return [];
 }

@@ -3,12 +3,12 @@
  * with `sha256sum` of the same file.
  */
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeDevelopmentCertificates } from '@sealwright/signatures';
 import type { SignFileRequest } from '#crypto/core/types.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { memoryFolder, sha256sum } from './frame/limits.ts';
 import type { LargeJob, LargeResult } from './large-job.ts';
@@ -59,12 +59,16 @@ async function run(context: BenchContext): Promise<void> {
   for (const [n, file] of FILES.entries()) {
     const name = `${file.name} ${Math.max(1, Math.round(file.size * share))} MiB`;
     context.progress(name, n, FILES.length);
-    one({ ...file, name, size: file.size * share }, folder, context);
+    await one({ ...file, name, size: file.size * share }, folder, context);
   }
   context.progress('done', FILES.length, FILES.length);
 }
 
-function one({ name, size, make, form }: LargeFile, folder: string, context: BenchContext): void {
+async function one(
+  { name, size, make, form }: LargeFile,
+  folder: string,
+  context: BenchContext,
+): Promise<void> {
   const input = join(folder, 'input');
   const output = join(folder, 'output');
   make(input, Math.round(size * MIB));
@@ -73,7 +77,7 @@ function one({ name, size, make, form }: LargeFile, folder: string, context: Ben
   const limit = `sha256sum, ${name}`;
   if (hashing !== undefined) context.limit(limit, mebibytes / hashing, 'MiB/CPU s');
   const at = context.clock.now();
-  const signer = largeSigner(at);
+  const signer = await largeSigner(at);
   for (const work of ['sign', 'validate'] as const) {
     if (work === 'validate' && context.settings.damage) truncateSync(output, statSync(output).size - 1);
     const { user, system, peak, indication } = runLargeJob({
@@ -136,36 +140,17 @@ export function largeXml(path: string, bytes: number): void {
 }
 
 /** Creates a signer below its own root, valid around `at` (milliseconds since the epoch). */
-export function largeSigner(at: number): LargeJob['signer'] {
-  const [authority, pair] = [
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  ];
-  const shared = {
-    issuer: { commonName: 'Benchmark root' },
-    issuerKey: authority.privateKey,
-    notBefore: at - 3_600_000,
-    notAfter: at + 86_400_000,
-  };
-  const root = issueCertificate({
-    ...shared,
-    subject: shared.issuer,
-    publicKey: authority.publicKey,
-    serial: randomBytes(16),
-    use: { kind: 'ca' },
+export async function largeSigner(at: number): Promise<LargeJob['signer']> {
+  const made = await makeDevelopmentCertificates({
+    label: 'bench',
+    now: at,
+    random: (length) => randomBytes(length),
   });
-  const certificate = issueCertificate({
-    ...shared,
-    subject: { commonName: 'Benchmark signer' },
-    publicKey: pair.publicKey,
-    serial: randomBytes(16),
-    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
-  });
-  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'der' });
+  const der = (pem: string): string => new X509Certificate(pem).raw.toString('base64');
   return {
-    certificate: certificate.toString('base64'),
-    privateKey: privateKey.toString('base64'),
-    root: root.toString('base64'),
+    certificate: der(made.certificate),
+    privateKey: createPrivateKey(made.key).export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+    root: der(made.caCertificate),
   };
 }
 

@@ -13,6 +13,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchContext } from './frame/bench.ts';
+import { middle } from './frame/rate.ts';
 import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
 
@@ -83,8 +84,8 @@ async function run(context: BenchContext): Promise<void> {
       taken += watched.seconds;
     }
     const limit = 'processor time of a file, no page open';
-    context.limit(limit, middle(bare), 'ms');
-    context.figure(`${PAGES} open pages: processor time beside that of no page`, middle(costs), '%', {
+    context.limit(limit, middle(bare, Number), 'ms');
+    context.figure(`${PAGES} open pages: processor time beside that of no page`, middle(costs, Number), '%', {
       aim: { of: 'value', atMost: 2, source: AIM },
     });
     context.figure('the same, lowest pair', Math.min(...costs), '%');
@@ -93,11 +94,11 @@ async function run(context: BenchContext): Promise<void> {
     context.figure('one refresh, computed alone', alone, 'ms');
     context.figure(
       `${PAGES} open pages: share by the cost of a refresh alone`,
-      ((alone * refreshes) / taken / (middle(bare) * middle(rates))) * 100,
+      ((alone * refreshes) / taken / (middle(bare, Number) * middle(rates, Number))) * 100,
       '%',
       { aim: { of: 'value', atMost: 2, source: AIM } },
     );
-    context.figure('files, no page open', middle(rates), '/s');
+    context.figure('files, no page open', middle(rates, Number), '/s');
     context.figure('refreshes of pages', refreshes / taken, '/s');
     context.progress('done', pairs, pairs);
   } finally {
@@ -204,10 +205,4 @@ async function keepOpen(
 /** Resolves with false when the signal came first. */
 function pauseUnless(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   return pause(milliseconds, true, { signal }).catch(() => false);
-}
-
-function middle(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  const [left = 0, right = left] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (left + right) / 2;
 }

@@ -78,7 +78,7 @@ async function run(context: BenchContext): Promise<void> {
 
 async function overload(
   flood: Flood,
-  { program, logs }: { readonly program: Program; readonly logs: string },
+  { program, logs }: { program: Program; logs: string },
   context: BenchContext,
 ): Promise<void> {
   const { limit, figure } = context;
@@ -202,7 +202,7 @@ async function offer(
   client: Client,
   { request }: Flood,
   perSecond: number,
-  { seconds, warmUp }: { readonly seconds: number; readonly warmUp: number },
+  { seconds, warmUp }: { seconds: number; warmUp: number },
   { clock }: BenchContext,
 ): Promise<Seen> {
   const window = { from: clock.now() + warmUp * 1000, until: 0 };

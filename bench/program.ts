@@ -39,7 +39,7 @@ export async function startProgram(
   context: BenchContext,
   root: string,
   settings: Readonly<Record<string, string | number | boolean>> = {},
-  { probed = false }: { readonly probed?: boolean } = {},
+  { probed = false }: { probed?: boolean } = {},
 ): Promise<Program> {
   const all = {
     'Storage:Root': root,

@@ -1,5 +1,6 @@
 /** Runs benchmarks one after the other, each in its own process, and combines their results. */
 import { fork } from 'node:child_process';
+import { loadavg } from 'node:os';
 import type { Clock } from '@sealwright/runtime';
 import { Progress, type Screen } from '../logging/progress.ts';
 import { type BenchName, CATALOG } from './catalog.ts';
@@ -10,10 +11,11 @@ import { type BenchReport, judged } from './frame/report.ts';
 export function runBench(
   name: BenchName,
   settings: BenchSettings,
-  { screen, clock }: { readonly screen: Screen; readonly clock: Clock },
+  { screen, clock }: { screen: Screen; clock: Clock },
 ): Promise<BenchReport> {
   const progress = new Progress(name, screen, clock);
   const startedAt = clock.elapsed();
+  const loadBefore = load();
   const limits: Limit[] = [];
   const figures: Figure[] = [];
   const verified: { [by: string]: number } = {};
@@ -52,6 +54,7 @@ export function runBench(
         ...about,
         ...(failure && { failure }),
         seconds: (clock.elapsed() - startedAt) / 1000,
+        load: { before: loadBefore, after: load() },
         spent,
         limits,
         figures: figures.map((figure) => judged(figure, limits, settings.quick)),
@@ -60,6 +63,11 @@ export function runBench(
     });
     child.send({ name, settings } satisfies Order);
   });
+}
+
+/** Mean number of processes of the machine that ran or waited, of the last minute. */
+function load(): number {
+  return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
 /** Combines processes that ran one after the other: sums the times, takes the larger peak. */

@@ -1,41 +1,30 @@
 /**
  * Benchmark of actors on worker threads: processor time of a step compared with one on the main thread, in all threads
- * and in the busiest one; steps per second with one, two and four threads; messages between threads per thousand steps;
- * and unavailability of actors after the loss of their thread.
+ * and in the busiest one; and unavailability of actors after the loss of their thread.
  *
  * Unavailability is measured from the loss, as this thread detects or causes it, to the first response of an actor of
  * that shard. The detection time of a thread in an endless loop (`ShardOptions.heartbeatTimeoutMs`) is reported separately, and
  * so is the time to exhaust a heap.
  */
-import { MessagePort, Worker } from 'node:worker_threads';
 import { systemClock } from '@sealwright/runtime';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
-import { type ThreadCosts, threadCosts } from './frame/processes.ts';
+import { busiest, threadCosts } from './frame/processes.ts';
 import { middle } from './frame/rate.ts';
 import { ACTORS, address, type ShardedRuntime, startShardedRuntime } from './shards/sharded-runtime.ts';
 
 const IN_FLIGHT = 64;
 /** Thread losses of each kind per second of measuring. */
 const LOSSES = 10;
-const THREADS = [1, 2, 4];
 /** Heap limit of threads that exhaust it, megabytes. */
 const SMALL_HEAP = 64;
 const AIM = 'runtime: a lost thread is replaced, and its actors answer again, within 250 ms';
 const KINDS = ['terminated', 'EXIT', 'HOARD', 'SPIN'] as const;
 
-let posted = 0;
-for (const sender of [MessagePort.prototype, Worker.prototype]) {
-  const post = sender.postMessage;
-  sender.postMessage = function counting(this: never, ...message: never) {
-    posted += 1;
-    post.apply(this, message);
-  };
-}
-
 export const bench: Bench = {
   name: 'shards',
-  question: 'steps a second of actors on threads, and how long they are silent when their thread is lost',
+  question:
+    'what a step of an actor costs on threads, and how long they are silent when their thread is lost',
   limits: ['the same steps with all actors on the main thread'],
   run,
 };
@@ -46,7 +35,6 @@ async function run(context: BenchContext): Promise<void> {
   const parts = [
     { name: 'cost', measure: () => costOfShards(context) },
     { name: 'busiest', measure: () => busiestThread(context) },
-    ...THREADS.map((shards) => ({ name: `speed ${shards}`, measure: () => speed(shards, context) })),
     ...KINDS.map((kind) => ({ name: `lost ${kind}`, measure: () => silence(kind, rounds, context) })),
   ].filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
   for (const [n, { name, measure }] of parts.entries()) {
@@ -54,52 +42,6 @@ async function run(context: BenchContext): Promise<void> {
     await measure();
   }
   context.progress('done', parts.length, parts.length);
-}
-
-async function speed(shards: number, context: BenchContext): Promise<void> {
-  const sharded = await startShardedRuntime(shards === 1 ? 0 : shards, context);
-  const { system, inspector } = sharded.runtime;
-  /**
-   * Counts messages sent by this thread, by the shards, and by the writer, which notifies two threads of each group.
-   */
-  const messages = async (): Promise<{ readonly mainThread: number; readonly all: number }> => {
-    const mainThread = posted;
-    if (shards === 1) return { mainThread, all: mainThread * 2 };
-    let all = mainThread;
-    const seen = new Set<number>();
-    for (let n = 0; seen.size < shards; n += 1) {
-      const { shard = 0, state } = (await inspector.actor(address(n))) ?? {};
-      if (seen.has(shard) || state !== 'On') continue;
-      seen.add(shard);
-      const outcome = await system.send(address(n), { type: 'COUNT' });
-      const counted = outcome.accepted && (outcome.actor.context as { posted: number; groups: number });
-      if (counted) all += counted.posted + 2 * counted.groups;
-    }
-    return { mainThread, all };
-  };
-  if (!context.settings.quick) await sharded.warmUp(IN_FLIGHT);
-  const before = await messages();
-  const used = process.cpuUsage();
-  const start = performance.now();
-  const steps = await sharded.steps(context.settings.seconds * 4000, IN_FLIGHT);
-  const seconds = (performance.now() - start) / 1000;
-  const { user, system: kernel } = process.cpuUsage(used);
-  const after = await messages();
-  const name = `${shards === 1 ? 'the main thread' : `${shards} threads`}: durable steps, ${IN_FLIGHT} in flight`;
-  const cpu = { user: user / 1000 / steps, system: kernel / 1000 / steps };
-  const perSecond = steps / seconds;
-  const limit = 'steps on the main thread';
-  if (shards === 1) context.limit(limit, perSecond, '/s');
-  const held = shards > 1 && { limit };
-  context.figure(name, perSecond, '/s', { cpu, ...held });
-  for (const [who, count] of [
-    ['all threads', after.all - before.all],
-    ['the main thread', after.mainThread - before.mainThread],
-  ] as const) {
-    const value = (count / steps) * 1000;
-    context.figure(`${shards} threads: messages from ${who} for 1,000 steps`, value, 'count');
-  }
-  await sharded.close();
 }
 
 async function silence(kind: (typeof KINDS)[number], rounds: number, context: BenchContext): Promise<void> {
@@ -196,7 +138,7 @@ async function busiestThread(context: BenchContext): Promise<void> {
   const roles = { 'main thread': [String(process.pid)], 'writing thread': store, 'busiest shard': shards };
   const name = (role: string) => `${role}, ${MANY_SHARDS} shards, ${MANY_IN_FLIGHT} in flight: a step`;
   for (const [role, threads] of [['busiest single thread', undefined] as const, ...Object.entries(roles)]) {
-    context.figure(name(role), (busiestOf(before, after, threads) * 1000) / steps, 'µs', {
+    context.figure(name(role), (busiest(before, after, threads) * 1000) / steps, 'µs', {
       ...(threads === undefined && { aim: { of: 'value', atMost: 40, source: COST_AIM } }),
     });
   }
@@ -204,12 +146,4 @@ async function busiestThread(context: BenchContext): Promise<void> {
 
 async function warmed(sharded: ShardedRuntime, { settings }: BenchContext, inFlight: number): Promise<void> {
   if (!settings.quick) await sharded.warmUp(inFlight);
-}
-
-/** @param among @default all threads */
-function busiestOf(before: ThreadCosts, after: ThreadCosts, among?: readonly string[]): number {
-  const used = [...after].map(([thread, { cpuMs }]) =>
-    among === undefined || among.includes(thread) ? cpuMs - (before.get(thread)?.cpuMs ?? 0) : 0,
-  );
-  return Math.max(0, ...used);
 }

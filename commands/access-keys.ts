@@ -3,7 +3,7 @@ import type { AccessKey, AccessKeys, AccessKeyWithSecret } from '../clients/type
 import { escapeControls } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { findService, type LocalAnswer, localApiKey, NoService, requestLocal } from './local-service.ts';
+import { findService, type LocalAnswer, localHeaders, NoService, requestLocal } from './local-service.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export type AccessKeyArguments =
@@ -16,7 +16,7 @@ export type AccessKeyArguments =
 export async function accessKeys(
   settings: Settings,
   words: AccessKeyArguments,
-  { json }: { readonly json: boolean },
+  { json }: { json: boolean },
   terminal: Terminal,
 ): Promise<ExitCode> {
   let answer: LocalAnswer;
@@ -41,7 +41,7 @@ export async function accessKeys(
 }
 
 function send(url: string, settings: Settings, words: AccessKeyArguments): Promise<LocalAnswer> {
-  const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings), 'content-type': 'application/json' };
+  const headers = { ...localHeaders(settings), 'content-type': 'application/json' };
   if (words.do === 'list') return requestLocal(url, '/api/keys', { headers });
   if (words.do === 'create') {
     const body = Buffer.from(JSON.stringify(words.body));

@@ -5,7 +5,7 @@ import type { Actor, ActorKind, ActorPage, Runtime } from '../clients/typescript
 import { escapeControls } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { findService, type LocalAnswer, localApiKey, NoService, requestLocal } from './local-service.ts';
+import { findService, type LocalAnswer, localHeaders, NoService, requestLocal } from './local-service.ts';
 import { painter, type Terminal, table } from './terminal.ts';
 
 export interface ActorsOptions {
@@ -65,10 +65,10 @@ export async function actorsCommand(
 function request(
   url: string,
   settings: Settings,
-  { kind, id }: { readonly kind?: string; readonly id?: string },
+  { kind, id }: { kind?: string; id?: string },
   { state, stuck, stopped, limit, after, runtime, restart, reason }: ActorsOptions,
 ): Promise<LocalAnswer> {
-  const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings), 'content-type': 'application/json' };
+  const headers = { ...localHeaders(settings), 'content-type': 'application/json' };
   if (kind !== undefined && id !== undefined) {
     const path = `/api/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
     if (!restart) return requestLocal(url, path, { headers });

@@ -20,7 +20,7 @@ import { escapeControls } from '../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
 import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
-import { keepHistoryKey, openKeyFolder, SECRET_FILE } from '../service/key-folder.ts';
+import { keepHistoryKey, openKeyFolder, refuseLostKeys, SECRET_FILE } from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
@@ -115,6 +115,7 @@ async function openHistory(
   { clock, ids }: Pick<CommandContext, 'clock' | 'ids'>,
 ): Promise<History> {
   const keys = openKeyFolder(storage.keysPath, ids, storageLayout(storage.root).keys);
+  await refuseLostKeys(store, keys);
   return createHistory(
     {
       key: await keepHistoryKey(keys),

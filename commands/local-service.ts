@@ -90,13 +90,7 @@ export async function requestLocal(
   { method = 'GET', headers = {}, body }: Partial<Pick<OutgoingRequest, 'method' | 'headers' | 'body'>> = {},
 ): Promise<LocalAnswer> {
   const url = new URL(`${reachable(listener)}${path}`);
-  const client = createHttpClient({ idleConnections: 0, checkCertificates: false });
-  const timeout = new AbortController();
-  const cancel = systemClock.after(TIMEOUT_MS, () =>
-    timeout.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)),
-  );
-  try {
-    const { signal } = timeout;
+  return withClient(TIMEOUT_MS, async (client, signal) => {
     const response = await client.send({
       url,
       method,
@@ -119,14 +113,79 @@ export async function requestLocal(
       body: Buffer.concat(pieces).toString('utf8'),
       runId: typeof runId === 'string' ? runId : undefined,
     };
+  });
+}
+
+/** @param signal ends the request when the time is over */
+async function withClient<Answer>(
+  limitMs: number,
+  send: (client: ReturnType<typeof createHttpClient>, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const client = createHttpClient({ idleConnections: 0, checkCertificates: false });
+  const timeout = new AbortController();
+  const cancel = systemClock.after(limitMs, () =>
+    timeout.abort(new Error(`no answer within ${limitMs / 1000} s`)),
+  );
+  try {
+    return await send(client, timeout.signal);
   } finally {
     cancel();
     client.close();
   }
 }
 
+/**
+ * Headers of a request with a key: the address of the listener is mostly not among `AllowedHosts`, and where
+ * `Hosting:RequireHttps` counts on a proxy, this machine speaks as one.
+ */
+export function localHeaders({
+  allowedHosts,
+  auth,
+  storage,
+  hosting,
+}: Settings): Readonly<Record<string, string>> {
+  const [first = '*'] = allowedHosts.includes('*') ? [] : allowedHosts;
+  const host = isIP(first) === 6 ? `[${first}]` : first.replace(/^\*\./, 'local.');
+  return {
+    ...(host !== '*' && { host }),
+    ...(hosting.requireHttps && { 'x-forwarded-proto': 'https' }),
+    [auth.apiKeyHeader.toLowerCase()]: localApiKey({ auth, storage }),
+  };
+}
+
+const METHODS = ['GET', 'HEAD', 'POST'] as const;
+/** Time limit of a request of `localFetch` with its answer, milliseconds: files may be long. */
+const LONG_TIMEOUT_MS = 600_000;
+
+/** `fetch` for the listeners of this machine, as `requestLocal`, with host and scheme of `localHeaders`. Bodies are in memory. */
+export function localFetch(settings: Settings): typeof fetch {
+  const { [settings.auth.apiKeyHeader.toLowerCase()]: _, ...entry } = localHeaders(settings);
+  return (input, init) => fetchLocal(new Request(input, init), entry);
+}
+
+async function fetchLocal(request: Request, entry: Readonly<Record<string, string>>): Promise<Response> {
+  const method = METHODS.find((one) => one === request.method);
+  if (method === undefined) throw new TypeError(`${request.method} is not sent to the service.`);
+  return withClient(LONG_TIMEOUT_MS, async (client, signal) => {
+    const response = await client.send({
+      url: new URL(request.url),
+      method,
+      headers: { ...Object.fromEntries(request.headers), ...entry },
+      body: request.body === null ? undefined : Buffer.from(await request.arrayBuffer()),
+      policy: 'any',
+      repeatable: false,
+      signal: AbortSignal.any([request.signal, signal]),
+    });
+    const body: Buffer[] = await response.toArray();
+    const { statusCode: status = 0, headers } = response;
+    const isBare = method === 'HEAD' || [204, 205, 304].includes(status);
+    const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+    return new Response(isBare ? null : Buffer.concat(body), { status, headers: given });
+  });
+}
+
 /** The configured API key, else the one the service made for itself; empty when there is neither. */
-export function localApiKey({ auth, storage }: Settings): string {
+export function localApiKey({ auth, storage }: Pick<Settings, 'auth' | 'storage'>): string {
   if (auth.apiKey !== undefined) return auth.apiKey;
   try {
     return readFileSync(join(storage.keysPath, API_KEY_FILE), 'utf8').trim();

@@ -13,7 +13,7 @@ import { escapeControls } from '../logging.ts';
 import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { findService, localApiKey, NoService, reachable } from './local-service.ts';
+import { findService, localApiKey, localFetch, NoService, reachable } from './local-service.ts';
 import { type CommandContext, painter, programFile } from './terminal.ts';
 import { readOwnTrust } from './verify/own-trust.ts';
 
@@ -105,6 +105,7 @@ export async function tryCommand(
 class PortalCalls {
   readonly #settings: Settings;
   readonly #clock: Clock;
+  readonly #fetch: typeof fetch;
   readonly #urls: { readonly portal: string; readonly batch: string | undefined };
 
   constructor(
@@ -115,6 +116,7 @@ class PortalCalls {
     this.#settings = settings;
     this.#urls = urls;
     this.#clock = clock;
+    this.#fetch = localFetch(settings);
   }
 
   /** Rejects with a sentence when the answer is no success. */
@@ -122,7 +124,8 @@ class PortalCalls {
     const { bootstrap } = this.#settings.portal;
     const key = `${bootstrap.application ?? FIRST_APPLICATION}|${this.#secret()}`;
     return answerOf(
-      await fetch(`${this.#urls.portal}${path}`, {
+      path,
+      await this.#fetch(`${this.#urls.portal}${path}`, {
         method,
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -166,7 +169,10 @@ class PortalCalls {
   /** Does what the signing page at `url` does. Resolves with the code that was needed. */
   async signAs(typedName: string, email: string, url: string): Promise<string | undefined> {
     const page = new URL(url);
-    const opened = await fetch(`${this.#urls.portal}${page.pathname}${page.search}`);
+    // A proxy takes the path of the public address away.
+    const base = new URL(this.#settings.portal.publicUrl ?? this.#urls.portal).pathname.replace(/\/$/, '');
+    const path = page.pathname.slice(page.pathname.startsWith(`${base}/`) ? base.length : 0);
+    const opened = await this.#fetch(`${this.#urls.portal}${path}${page.search}`);
     if (!opened.ok) throw new Error(`The signing page answered ${opened.status}.`);
     const ticket = page.searchParams.get('ticket');
     const [, key = ''] = /\/key\/([^/]+)\//.exec(page.pathname) ?? [];
@@ -204,10 +210,11 @@ class PortalCalls {
   async #codeSentTo(email: string): Promise<string | undefined> {
     const { auth } = this.#settings;
     const get = (path: string) =>
-      fetch(`${this.#urls.batch}/api/mails${path}`, {
+      this.#fetch(`${this.#urls.batch}/api/mails${path}`, {
         headers: { [auth.apiKeyHeader]: localApiKey(this.#settings) },
       });
     const { items } = await answerOf<{ items: { id: string; about: string; hasText: boolean }[] }>(
+      '/api/mails',
       await get(`?search=${encodeURIComponent(email)}`),
     );
     const mail = items.find(({ about, hasText }) => about === 'code' && hasText);
@@ -232,10 +239,9 @@ class PortalCalls {
   }
 }
 
-async function answerOf<Answer>(answer: Response): Promise<Answer> {
+async function answerOf<Answer>(path: string, answer: Response): Promise<Answer> {
   const text = await answer.text();
-  if (!answer.ok)
-    throw new Error(`${new URL(answer.url).pathname} answered ${answer.status}: ${text.slice(0, 500)}`);
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 500)}`);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
 

@@ -13,6 +13,8 @@ import { isoTime, parseEnd, parseEndOfDay, parseMoment } from './times.ts';
 export const REQUIRED = 'is required';
 /** Maximum number of faults that are searched and reported. */
 export const MAX_FAULTS = 20;
+/** Options of parsing. The parser sets `async` in a copy, which V8 does ten times as fast where it is there already. */
+export const WITH_INPUT = { reportInput: true, async: false } as const;
 
 /**
  * Code and message of a value beyond a bound, where these are not `BadRequest` and the message of the schema. The first
@@ -40,6 +42,25 @@ function exactNames(given: unknown, names: ReadonlyMap<string, string>): unknown
     if (known !== undefined && (value !== null || !(known in exact))) exact[known] = value;
   }
   return exact;
+}
+
+/** An object with its name in the API description and in the types of the client; no other members are allowed. */
+export function entity<const Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
+}
+
+/** An object within another. */
+export function part<const Shape extends z.core.$ZodLooseShape>(meaning: string, shape: Shape) {
+  return z.strictObject(shape).describe(meaning);
+}
+
+export function maybePart<const Shape extends z.core.$ZodLooseShape>(meaning: string, shape: Shape) {
+  return z.strictObject(shape).nullable().describe(meaning);
+}
+
+/** A list of objects within another. */
+export function parts<const Shape extends z.core.$ZodLooseShape>(meaning: string, shape: Shape) {
+  return z.array(z.strictObject(shape)).describe(meaning);
 }
 
 /** Default maximum length of a text, characters. */
@@ -125,11 +146,7 @@ export function between(least: number, most: number) {
  */
 export function list<Item extends z.ZodType>(
   item: Item,
-  {
-    least = 0,
-    most = MAX_LIST,
-    refusal,
-  }: { readonly least?: number; readonly most?: number; readonly refusal?: BoundRefusal } = {},
+  { least = 0, most = MAX_LIST, refusal }: { least?: number; most?: number; refusal?: BoundRefusal } = {},
 ) {
   return z
     .array(z.unknown(), { error: 'must be a list' })
@@ -144,7 +161,7 @@ export function list<Item extends z.ZodType>(
       }
       const items: z.output<Item>[] = [];
       for (const [index, one] of given.entries()) {
-        const read = item.safeParse(one, { reportInput: true });
+        const read = item.safeParse(one, WITH_INPUT);
         if (read.success) items.push(read.data);
         else if (!addFaults(context.issues, index, read.error)) break;
       }
@@ -177,7 +194,7 @@ export function map<Item extends z.ZodType>(item: Item, error = 'must be an obje
           fault(`must have names of at most ${MAX_NAME} characters`);
           return z.NEVER;
         }
-        const found = item.safeParse(one, { reportInput: true });
+        const found = item.safeParse(one, WITH_INPUT);
         if (found.success) read.push([name, found.data]);
         else if (!addFaults(context.issues, name, found.error)) break;
       }
@@ -294,7 +311,7 @@ export function asSent<Schema extends z.ZodType>(schema: Schema) {
   return z
     .unknown()
     .superRefine((given, context) => {
-      const read = schema.safeParse(given, { reportInput: true });
+      const read = schema.safeParse(given, WITH_INPUT);
       if (!read.success) context.issues.push(...(read.error.issues as z.core.$ZodRawIssue[]));
     })
     .meta({ openapi: schema });
@@ -305,7 +322,7 @@ export function withSent<Schema extends z.ZodType>(schema: Schema) {
   return z
     .unknown()
     .transform((given, context): { readonly read: z.output<Schema>; readonly sent: unknown } => {
-      const found = schema.safeParse(given, { reportInput: true });
+      const found = schema.safeParse(given, WITH_INPUT);
       if (found.success) return { read: found.data, sent: given };
       context.issues.push(...(found.error.issues as z.core.$ZodRawIssue[]));
       return z.NEVER;

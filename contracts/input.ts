@@ -1,6 +1,6 @@
 /** Parses what clients send. Source: docs/portal-values.md §2. */
 import type { z } from 'zod';
-import { type BoundRefusal, MAX_FAULTS, REQUIRED } from './fields.ts';
+import { type BoundRefusal, MAX_FAULTS, REQUIRED, WITH_INPUT } from './fields.ts';
 
 /** Maximum length of a member's name and of a sentence in a reply, characters. */
 const MAX_NAME = 200;
@@ -15,7 +15,7 @@ export type Read<T> = { readonly value: T } | { readonly faults: InputFaults };
 
 /** Parses `value` by `schema`, whose messages continue `The <Name> field`; reports the first `MAX_FAULTS` faults. */
 export function readInput<T>(schema: z.ZodType<T>, value: unknown): Read<T> {
-  const result = schema.safeParse(value, { reportInput: true });
+  const result = schema.safeParse(value, WITH_INPUT);
   if (result.success) return { value: result.data };
   const { issues } = result.error;
   const [bound, ...others] = issues.map(boundRefusalOf);

@@ -16,15 +16,32 @@ export type Content = 'file' | 'page' | 'asset' | 'text' | 'csv' | 'xml' | 'empt
 /** Examples of the JSON bodies of an operation, for the API description; a test validates them by their schemas. */
 export interface OperationExamples {
   readonly request?: unknown;
-  /** By status. @default composed of the examples of the properties */
+  /** Of a success with JSON. @default composed of the examples of the properties */
+  readonly reply?: unknown;
+  /** In place of `reply`, where there are several statuses. */
   readonly responses?: { readonly [status: number]: unknown };
 }
 
-/** Declaration of an operation, for both services. `Code`: the error codes of the service. */
-export interface Operation<Code extends string = string> {
+export interface Place<Code extends string = string> {
   readonly method: Method;
   /** `{name}` matches one segment. */
   readonly path: string;
+  readonly refusals: readonly Code[];
+}
+
+/** Method and path: `GET /api/jobs/{id}`. */
+export type Called = `${Method} /${string}`;
+
+export function placeOf(called: Called): Place<never> {
+  const [method, path = ''] = called.split(' ') as [Method, string];
+  return { method, path, refusals: [] };
+}
+
+/** Members to declare beside some, for each alternative. */
+export type Rest<Declared, Known> = Declared extends unknown ? Omit<Declared, keyof Known> : never;
+
+/** Declaration of an operation, for both services. `Code`: the error codes of the service. */
+export interface Declaration<Code extends string = string> {
   /** Name of the operation's group in the API description. */
   readonly group: string;
   /** One sentence for people. */
@@ -42,8 +59,8 @@ export interface Operation<Code extends string = string> {
   /** Schema, or content, of the reply with status 200; handlers of a schema return its value. */
   readonly reply: z.ZodType | Content;
   readonly examples?: OperationExamples;
-  /** Every error code of the handler and its service; those of authentication and rate limit are added. */
-  readonly refusals: readonly Code[];
+  /** Every error code of the handler and its service; those of authentication and rate limit are added. @default none */
+  readonly refusals?: readonly Code[];
 }
 
 /** Type of a part of a request; undefined where the operation has none. */

@@ -22,11 +22,24 @@ const SECRET_WORDS =
 /** "Pin" is matched as a word of a compound name, so that mapping and shipping are not redacted. */
 const PIN = /(?:^|[^A-Za-z])pin|Pin|PIN/;
 
-/** Replaces the values of properties whose names are those of secrets. */
-export function redactByName(properties: Record<string, unknown>): Record<string, unknown> {
-  const secret = Object.keys(properties).filter((name) => SECRET_WORDS.test(name) || PIN.test(name));
-  if (secret.length === 0) return properties;
-  return { ...properties, ...Object.fromEntries(secret.map((name) => [name, REDACTED])) };
+/** Names of properties are those in the code: few. Maximum number kept. */
+const MAX_NAMES = 1_000;
+
+interface PropertyName {
+  /** As in a line, with a capital. */
+  readonly title: string;
+  /** True: its values are not written. */
+  readonly isSecret: boolean;
+}
+const NAMES = new Map<string, PropertyName>();
+
+function propertyName(name: string): PropertyName {
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
+  const title = escapeControls(name.slice(0, 1).toUpperCase() + name.slice(1));
+  const found = { title, isSecret: SECRET_WORDS.test(name) || PIN.test(name) };
+  if (NAMES.size < MAX_NAMES) NAMES.set(name, found);
+  return found;
 }
 
 /**
@@ -54,19 +67,19 @@ function formsOf(secret: string): string[] {
   return [secret, encoded, JSON.stringify(secret).slice(1, -1), base64];
 }
 
-/** Levels in ascending order, with their names in pino and their marks in a line. */
+/** Levels in ascending order, with their marks in a line. */
 export const LEVELS = {
-  Verbose: { pino: 'trace', severity: 10, mark: 'VRB' },
-  Debug: { pino: 'debug', severity: 20, mark: 'DBG' },
-  Information: { pino: 'info', severity: 30, mark: 'INF' },
-  Warning: { pino: 'warn', severity: 40, mark: 'WRN' },
-  Error: { pino: 'error', severity: 50, mark: 'ERR' },
-  Fatal: { pino: 'fatal', severity: 60, mark: 'FTL' },
+  Verbose: { severity: 10, mark: 'VRB' },
+  Debug: { severity: 20, mark: 'DBG' },
+  Information: { severity: 30, mark: 'INF' },
+  Warning: { severity: 40, mark: 'WRN' },
+  Error: { severity: 50, mark: 'ERR' },
+  Fatal: { severity: 60, mark: 'FTL' },
 } as const;
 export type Level = keyof typeof LEVELS;
 
 /** Types of property values. */
-export type PropertyValue = string | number | boolean | null;
+export type PropertyValue = string | number | boolean | null | undefined;
 
 export interface LogLine {
   /** Milliseconds since the epoch, UTC. */
@@ -79,12 +92,16 @@ export interface LogLine {
 /** Formats a line with its line end. Names of properties begin with a capital. */
 export function formatLine(parts: LogLine, scrub: (text: string) => string): string {
   const head = `${timestamp(parts.at)} [${LEVELS[parts.level].mark}] ${escapeControls(scrub(parts.text))}`;
-  const shown: string[] = [];
-  for (const [name, value] of Object.entries(parts.properties ?? {})) {
-    const title = name.slice(0, 1).toUpperCase() + name.slice(1);
-    shown.push(`${escapeControls(title)}: ${value === REDACTED ? REDACTED : propertyText(value, scrub)}`);
+  let shown = '';
+  const { properties = {} } = parts;
+  for (const name of Object.keys(properties)) {
+    const value = properties[name];
+    if (value === undefined) continue;
+    const { title, isSecret } = propertyName(name);
+    const text = isSecret ? REDACTED : propertyText(value, scrub);
+    shown = shown === '' ? `${title}: ${text}` : `${shown}, ${title}: ${text}`;
   }
-  return shown.length === 0 ? `${head}\n` : `${head} {${shown.join(', ')}}\n`;
+  return shown === '' ? `${head}\n` : `${head} {${shown}}\n`;
 }
 
 function propertyText(value: PropertyValue, scrub: (text: string) => string): string {

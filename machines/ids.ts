@@ -21,7 +21,7 @@ export type FolderId = Branded<'FolderId'>;
 export type WebhookId = Branded<'WebhookId'>;
 
 /** Ids of the portal by the kind of resource. */
-interface PortalIds {
+export interface PortalIds {
   readonly OrganizationId: OrganizationId;
   readonly ApplicationId: ApplicationId;
   readonly UploadId: UploadId;

@@ -25,6 +25,7 @@ import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
   ActorEvent,
+  AfterQuery,
   Clock,
   Ids,
   Log,
@@ -355,7 +356,7 @@ class StartedRuntime implements Runtime {
   async #page(
     kind: string,
     state: string | undefined,
-    page: { readonly limit: number; readonly after?: string },
+    page: AfterQuery,
   ): Promise<{ readonly actors: readonly StoredActor[]; readonly next: string | undefined }> {
     const { store } = this.built;
     const { limit, after } = page;

@@ -68,6 +68,7 @@ export { accepted, durable, durableIfAccepted, type Refused } from './model/outc
 export type {
   ActorAddress,
   ActorStore,
+  AfterQuery,
   Clock,
   Committed,
   EffectKey,
@@ -75,6 +76,7 @@ export type {
   JournalData,
   JournalLine,
   Json,
+  KeptKeys,
   KeyRange,
   Log,
   LogProperties,

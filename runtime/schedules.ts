@@ -7,7 +7,7 @@ import { Fatal } from './model/failures.ts';
 import { jsonType } from './model/json.ts';
 import { addressProblem, eventProblem } from './model/message-checks.ts';
 import { numberProblem } from './model/options.ts';
-import type { ActorAddress, ActorEvent, Millis } from './model/ports.ts';
+import type { ActorAddress, ActorEvent, AfterQuery, Millis } from './model/ports.ts';
 import { SEND_EFFECT } from './model/requests.ts';
 
 /** Kind of the actors that are schedules. */
@@ -281,7 +281,7 @@ export async function storedSchedules(runtime: Pick<Runtime, 'list'>): Promise<r
 }
 
 async function pagesOf<One>(
-  read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly One[]>,
+  read: (page: AfterQuery) => Promise<readonly One[]>,
   idOf: (one: One) => string,
 ): Promise<readonly One[]> {
   const found: One[] = [];

@@ -2,11 +2,11 @@
  * Compiles the packages into their dist/ and the program into dist/, checks the types of the browser scripts, layout and words, and bundles the program
  * and the pages.
  *
- * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
+ * node scripts/build.mjs [--when-changed | --only-compile]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
  *
  * With --when-changed nothing is done when the last good build was of these very sources, so that `npm start` costs
  * what starting costs. `npm ci` runs this too (script "prepare"); a build that fails there is left to whoever builds
- * next, for an installation has not failed because of it.
+ * next, for an installation has not failed because of it. With --only-compile nothing is checked that dist/ is not made of.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,6 +14,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
+/** Files in dist/ that are not compiled one by one. */
+const BUNDLED = /^(chunks|vendor|web[\\/]assets)[\\/]/;
 const SKIPPED = /^(\.|dist-|data$|docs$)/;
 /** Of JSON files the settings of compilers and packages, and the catalogues of texts. */
 const SOURCES = /(\.(tsx?|mjs|css)|^(tsconfig|package-lock|[a-z]{2})\.json)$/;
@@ -23,6 +25,7 @@ const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const whenChanged = process.argv.includes('--when-changed');
+const onlyCompile = process.argv.includes('--only-compile');
 const installing = process.env.npm_lifecycle_event === 'prepare';
 
 // Loaded after another script that may have failed already (package.json, "prestart").
@@ -41,11 +44,10 @@ async function build() {
   // Descriptions that tests have kept of the earlier build (test/http/answers.ts).
   rmSync(join(root, 'dist', 'described'), { recursive: true, force: true });
   // The application reads the types of the packages; the checks are independent of the compiler.
+  const checks = onlyCompile ? [] : ['check-layout.mjs', 'check-words.mjs', 'check-casts.mjs'];
   const statuses = await Promise.all([
     compile(),
-    run(join(import.meta.dirname, 'check-layout.mjs')),
-    run(join(import.meta.dirname, 'check-words.mjs')),
-    run(join(import.meta.dirname, 'check-casts.mjs')),
+    ...checks.map((name) => run(join(import.meta.dirname, name))),
   ]);
   const failed = statuses.find((status) => status !== 0);
   if (failed !== undefined) return installing ? 0 : failed;
@@ -53,26 +55,30 @@ async function build() {
   if (bundled !== 0) return installing ? 0 : bundled;
   vendorPdf();
   mkdirSync(join(root, 'dist'), { recursive: true });
-  writeFileSync(stamp, wanted);
+  if (!onlyCompile) writeFileSync(stamp, wanted);
   return 0;
 }
 
 /** Compiles the packages (workspaces), then at once the two projects of the application: Node and browsers. */
 async function compile() {
-  for (const folder of workspaces) removeStale(join(root, folder));
+  for (const folder of ['.', ...workspaces]) removeStale(join(root, folder));
   const packages = await run(compiler, '-b', ...workspaces);
   if (packages !== 0) return packages;
-  const statuses = await Promise.all([run(compiler, '-p', '.'), run(compiler, '-p', 'web')]);
+  const projects = onlyCompile ? ['.'] : ['.', 'web'];
+  const statuses = await Promise.all(projects.map((project) => run(compiler, '-p', project)));
   return statuses.find((status) => status !== 0) ?? 0;
 }
 
-/** Removes what sources compiled to that are gone: the dist/ of a package is what others install. */
+/** Removes what sources compiled to that are gone: what is in dist/ is installed by others, and run as tests. */
 function removeStale(folder) {
   const dist = join(folder, 'dist');
   if (!existsSync(dist)) return;
   for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (BUNDLED.test(path)) continue;
     const [, name] = /^(.+?)\.(?:d\.ts|js|js\.map)$/.exec(path) ?? [];
-    if (name !== undefined && !existsSync(join(folder, `${name}.ts`))) rmSync(join(dist, path));
+    if (name === undefined || ['ts', 'tsx'].some((type) => existsSync(join(folder, `${name}.${type}`))))
+      continue;
+    rmSync(join(dist, path));
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Makes pictures of the pages and mails in each state, light and dark, on a desk and on a phone, and compares them with
- * earlier ones.
+ * earlier ones. README.md shows two of them: participant-signing and sender-organization, on a desk, light.
  *
- * node scripts/make-pictures.mjs <folder> [--against <folder or commit>] [--only <part of a name>]
+ * node scripts/make-pictures.mjs <folder> [--against <folder or commit>] [--only <parts of names, separated by commas>]
  *   writes <folder>/<page>-<device>-<theme>.png; with --against it prints the pictures that differ, with the share of
  *   pixels, shows both side by side in <folder>/differences.html, and exits with 1 when one differs. The pictures of a
  *   commit are made in a clone of it. Needs chromium and the compiled tests (npm run build).
@@ -21,6 +21,7 @@ import { startProgram, until } from '../dist/test/actors/portal/service.js';
 import { logIn, openSigning } from '../dist/test/browser/browser.js';
 import { clausePdf, startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
+import { classicPdf, documentObjects, stream } from '../dist/test/crypto/pdf/build.js';
 import { mailedLink, register } from '../dist/test/http/portal/account/users.js';
 import { startCluster } from '../dist/test/postgres/cluster.js';
 import { Service, temporaryRoot } from '../dist/test/service/service.js';
@@ -113,6 +114,7 @@ const MAILS =
     ' ',
   );
 
+const isWanted = (name) => values.only.split(',').some((part) => name.includes(part));
 const pictured = [];
 try {
   const signer = await startPagesServer(session, { action });
@@ -148,7 +150,7 @@ try {
     for (const [device, options] of Object.entries(DEVICES))
       for (const theme of THEMES)
         for (const [name, address] of Object.entries(pages)) {
-          if (!name.includes(values.only)) continue;
+          if (!isWanted(name)) continue;
           const context = await browser.newContext({
             ...options,
             colorScheme: theme,
@@ -193,6 +195,32 @@ async function receiver() {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
+/** A page that looks like an agreement. */
+function agreement() {
+  const lines = [
+    [56, 24, 'Rental agreement'],
+    [96, 12, 'between Ana Lima (tenant) and Blue House Ltd (landlord)'],
+    [150, 14, '1. Property'],
+    [174, 12, 'The landlord rents the flat in 12 Harbour Street, second floor, to the tenant.'],
+    [222, 14, '2. Rent'],
+    [246, 12, 'The rent is 900 a month. It is due on the first working day of the month.'],
+    [294, 14, '3. Term'],
+    [318, 12, 'The agreement starts on 1 January and ends when one party gives notice.'],
+    [366, 14, '4. Signatures'],
+    [390, 12, 'Both parties have read this agreement and sign it below.'],
+  ];
+  const texts = lines.map(([y, size, text]) => `BT /F1 ${size} Tf 60 ${842 - y} Td (${text}) Tj ET`);
+  const objects = documentObjects({ pages: 1 });
+  for (const [number, body] of objects)
+    objects.set(
+      number,
+      body.includes('Tj ET')
+        ? stream('', texts.join('\n'))
+        : body.replace('/MediaBox [0 0 200 200]', '/MediaBox [0 0 595 842]'),
+    );
+  return classicPdf(objects);
+}
+
 /** Documents, drafts, templates, deliveries and keys of an organization; paths of its pages, by name. */
 async function accountPages({ acme, administrator }) {
   const { items } = await administrator.get('/api/admin/organizations?q=Acme');
@@ -226,6 +254,15 @@ async function accountPages({ acme, administrator }) {
     const { items: sent } = await acme.get(`/api/organizations/${items[0].id}/deliveries`);
     return sent.some(({ status }) => status === 'Delivered') ? true : undefined;
   });
+  const { id: read, name, contentType } = await acme.upload({ ...file, content: agreement() });
+  const [lease] = await acme.post('/api/documents', {
+    files: [{ id: read, displayName: 'Rental agreement', name, contentType }],
+    flowActions: people.map((person) => ({ ...person, prePositionedMarks: [at(470, 70)] })),
+  });
+  const { url } = await acme.post(`/api/documents/${lease.documentId}/action-url`, {
+    emailAddress: 'ana@example.org',
+  });
+  const signing = new URL(url);
   const editor = `/account/documents/drafts/${draft.id}`;
   return {
     'administration-settings': '/organization',
@@ -234,6 +271,8 @@ async function accountPages({ acme, administrator }) {
     'administration-branding': '/organization/branding',
     'administration-applications': '/organization/applications',
     'administration-keys': `/organization/applications/${application.id}`,
+    'sender-organization': '/organization',
+    'participant-signing': `${signing.pathname}${signing.search}`,
     'sender-list': '/account/documents',
     'sender-document': `/account/documents/${document}`,
     'sender-new': '/account/documents/new',
@@ -316,7 +355,7 @@ async function picturesOfMails(browser) {
       for (const language of LANGUAGES)
         for (const about of MAILS) {
           const file = `mail-${about}-${language}-${device}-${theme}.png`;
-          if (!file.includes(values.only)) continue;
+          if (!isWanted(file)) continue;
           const organization = { name: 'Acme Lda', language, branding: NO_BRANDING };
           await page.setContent(samplePreview(about, organization).html);
           await page.screenshot({ path: join(folder, file), fullPage: true });

@@ -1,12 +1,13 @@
 /**
  * Makes a release: builds, checks, packs, and describes what it packed. Nothing is published.
  *
- * npm run release -- [--out <folder>] [--tests] [--only-pack] [--key <private key, PEM>] [--image]
+ * npm run release -- [--out <folder>] [--tests] [--only-pack] [--key <private key, PEM>] [--image] [--compose]
  *
- * --tests      runs all tests of a release, which takes an hour
+ * --tests      runs all tests of a release, which takes an hour, and --compose
  * --only-pack  leaves out what judges the sources and asks the registry: lint, licences, publint, npx of the tarball, the audit
  * --key        signs the provenance statement (a DSSE envelope)
  * --image      builds the image with podman, buildah or docker
+ * --compose    starts the compose files (try-compose.mjs), where Podman is installed and this is root; images stay in a folder of the system's temporary one
  *
  * The folder has four tarballs (program, two packages, client), a bill of materials (CycloneDX), a provenance statement (in-toto, SLSA) and SHA256SUMS. The same commit gives the same
  * bytes. exit 0: all is there; 1: a step failed.
@@ -14,6 +15,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packAll } from './release/pack.mjs';
@@ -26,18 +28,20 @@ const { values: options } = parseArgs({
     'only-pack': { type: 'boolean' },
     key: { type: 'string' },
     image: { type: 'boolean' },
+    compose: { type: 'boolean' },
   },
 });
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const out = resolve(options.out);
 
-step('build', process.execPath, 'scripts/build.mjs');
+step('build', process.execPath, 'scripts/build.mjs', ...(options['only-pack'] ? ['--only-compile'] : []));
 if (!options['only-pack']) {
   step('lint, generated pages and licences', 'npm', 'run', '-s', 'lint');
   step('packages in empty projects', process.execPath, 'scripts/check-packages.mjs');
   audit();
 }
 if (options.tests) step('tests', 'npm', 'test', { SEALWRIGHT_TESTS: 'release' });
+if (options.tests || options.compose) compose();
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 packAll(out);
@@ -140,6 +144,18 @@ function signed(statement, file) {
   const keyid = sha256(createPublicKey(key).export({ type: 'spki', format: 'der' }));
   const sig = sign(algorithm, whole, key).toString('base64');
   return { payloadType, payload: payload.toString('base64'), signatures: [{ keyid, sig }] };
+}
+
+/** Starts the compose files. On a machine that cannot, that is said and the release goes on. */
+function compose() {
+  const programs = ['podman', 'podman-compose', 'runc', 'debootstrap'];
+  const missing = programs.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+  if (missing.length > 0 || process.getuid?.() !== 0)
+    return console.error(
+      `release: the compose files were NOT tried: that needs root and the packages ${programs.join(', ')}${missing.length > 0 ? `; missing here: ${missing.join(', ')}` : ''}`,
+    );
+  const folder = join(tmpdir(), 'sealwright-compose');
+  step('compose files under Podman', process.execPath, 'scripts/release/try-compose.mjs', folder);
 }
 
 function image() {

@@ -74,7 +74,7 @@ export function sourceOf(
 export async function developmentSource(
   settings: Settings,
   keys: KeyFolder,
-  { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
+  { clock, ids }: { clock: Clock; ids: Ids },
 ): Promise<CertificateSource> {
   if (!settings.signing.allowSelfSigned) {
     throw new Fatal(

@@ -1,6 +1,6 @@
 /** Maps `Identity:*` to the identity providers of both services. Source: docs/identity.md. */
 import type { Clock, Ids, Log, StoreNodes } from '@sealwright/runtime';
-import type { HealthCheck } from '../actors/index.ts';
+import type { Batch, HealthCheck } from '../actors/index.ts';
 import { SignOn, type SignOnProvider, type UserProviders } from '../http/index.ts';
 import type { ProviderSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
@@ -22,6 +22,7 @@ export async function setUpIdentity(
     readonly log: Log;
     readonly nodes: StoreNodes | undefined;
     readonly publicUrl: () => string;
+    readonly used: Batch['access']['used'];
   },
 ): Promise<IdentitySetup | undefined> {
   if (identity.providers.length === 0) return undefined;

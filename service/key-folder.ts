@@ -7,6 +7,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -18,6 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { ActorStore } from '@sealwright/runtime';
 import { Fatal, type Ids, type StoreNodes } from '@sealwright/runtime/core';
 
 /** A stored or newly generated text. */
@@ -237,7 +239,7 @@ export type KeyMarks = Readonly<Record<string, string>>;
 export async function markKeys(
   keys: KeyFolder,
   ids: Pick<Ids, 'bytes'>,
-  { hasPortal, hasApiKey }: { readonly hasPortal: boolean; readonly hasApiKey: boolean },
+  { hasPortal, hasApiKey }: { hasPortal: boolean; hasApiKey: boolean },
 ): Promise<KeyMarks> {
   const secret = await keepJobSecret(keys, ids);
   const kept = [secret, await storedHistoryKey(keys)];
@@ -275,4 +277,28 @@ export async function refuseOtherKeys(
       `${join(path, name)} is not the ${name} of the node ${node.name}. Give all nodes the same keys: copy the folder of keys of that node, or mount it (Storage:KeysPath).`,
     );
   }
+}
+
+/** Of these, each process that writes organizations has made one before. */
+const KEYS_OF_STORE = [HISTORY_FILE, 'job-secret', SECRET_FILE];
+
+/**
+ * Refuses to make new keys beside a store with organizations: links that were mailed, and stored secrets, need the old ones,
+ * and what is stored meanwhile would need the new ones. Call it before one is made. Nodes make theirs before they open the
+ * store, and compare them.
+ * @throws {Fatal} `keys.missing`
+ */
+export async function refuseLostKeys(
+  store: Pick<ActorStore, 'names' | 'nodes'>,
+  keys: Pick<KeyFolder, 'path'>,
+): Promise<void> {
+  // Not `read`, which also finds what an earlier start without Storage:KeysPath has left below Storage:Root: keys are made where
+  // `loadOrCreate` looks for them.
+  if (store.nodes !== undefined || KEYS_OF_STORE.some((name) => existsSync(join(keys.path, name)))) return;
+  const [first] = await store.names({ after: 'organization:', limit: 1 });
+  if (first?.name.startsWith('organization:') !== true) return;
+  throw new Fatal(
+    'keys.missing',
+    `${keys.path} has no keys, and the store was used with some. Mount the folder, or put it back from a backup (Storage:KeysPath). If it is lost, so is what needs it, such as mailed links and stored secrets; to go on without, write 43 random letters and digits to ${join(keys.path, SECRET_FILE)}, readable for the service alone.`,
+  );
 }

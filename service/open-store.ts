@@ -22,12 +22,7 @@ export async function openStore(
     version = '',
     marks = {},
     onLost,
-  }: {
-    readonly faults?: Faults;
-    readonly version?: string;
-    readonly marks?: KeyMarks;
-    readonly onLost?: (why: string) => void;
-  } = {},
+  }: { faults?: Faults; version?: string; marks?: KeyMarks; onLost?: (why: string) => void } = {},
 ): Promise<ActorStore> {
   const { runtime, storage } = settings;
   if (runtime.store === 'lmdb') {

@@ -20,6 +20,7 @@ import {
   loadOrCreateApiKey,
   markKeys,
   openKeyFolder,
+  refuseLostKeys,
   refuseOtherKeys,
 } from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
@@ -123,6 +124,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   const { version } = options;
   const started = await waitForStart(store.nodes, clock);
   await refuseOtherKeys(store.nodes, base.marks, keys.path);
+  await refuseLostKeys(store, keys);
   const storedKey = base.markedKey ?? (await ownApiKey(settings, keys, log));
   const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';
   const signing = await setUpSigning(settings, keys, { clock, ids });
@@ -139,10 +141,6 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   const objects = await openObjects(settings, { clock, ids });
   const inputBuckets = await openInputBuckets(settings, { clock, log });
   const { sealing, portal } = await openPortalKeys(base, signing, { publicUrl, objects });
-  const identity = await setUpIdentity(settings, keys, {
-    ...{ clock, ids, log, publicUrl },
-    nodes: store.nodes,
-  });
   let tellDraining = () => {};
   const draining = new Promise<void>((resolve) => {
     tellDraining = resolve;
@@ -169,6 +167,9 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   ends.stopServices = (requests) => services.stop(grace, requests);
   const runId = ids.uuid();
   const load = createLoadGuard(clock, log);
+  const identity = await setUpIdentity(settings, keys, {
+    ...{ clock, ids, log, publicUrl, nodes: store.nodes, used: services.batch.access.used },
+  });
   if (identity !== undefined) services.batch.health.add(() => identity.checks());
   const parts = {
     ...{ settings, version, runId, services, store, keys, clock, ids, log, metrics, load, working },

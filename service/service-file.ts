@@ -37,7 +37,7 @@ const RETRY_PAUSE = 10_000;
 export function writeServiceFile(
   settings: Settings,
   facts: Omit<ServiceFile, 'process'>,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log }: { clock: Clock; log: Log },
 ): () => void {
   const path = join(storageLayout(settings.storage.root).db, fileName(settings));
   const temporary = `${path}.${process.pid}`;

@@ -133,6 +133,6 @@ export function placeOfInput({
 }
 
 /** A prefix as a folder: empty, or with a slash at its end. */
-export function prefixOf({ prefix }: { readonly prefix: string }): string {
+export function prefixOf({ prefix }: { prefix: string }): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
 }

@@ -177,7 +177,14 @@ export function collectEntries(
     else byName.push(entry);
   };
 
-  for (const file of configurationFiles(surroundings)) readSettingsFile(surroundings, file, put, faults);
+  const given = configDir(surroundings);
+  for (const folder of new Set([surroundings.cwd, given?.path ?? surroundings.cwd])) {
+    const names = ['appsettings.json', `appsettings.${environmentName(surroundings.env)}.json`];
+    const found = names.filter((name) => readSettingsFile(surroundings, join(folder, name), put, faults));
+    // Without the folder the defaults would be served, unnoticed.
+    if (folder === given?.path && found.length === 0 && !exists(surroundings, folder))
+      faults.push({ key: given.source, rule: `names a folder that does not exist: ${folder}` });
+  }
   for (const [name, text] of Object.entries(surroundings.env)) {
     if (text === undefined || !(name.includes('__') || isSimpleKey(name))) continue;
     const key = name.replaceAll('__', ':');
@@ -201,12 +208,27 @@ export function collectEntries(
   return { entries, faults, unknownVariables };
 }
 
-/** Lists the files in reading order. Those in the configuration folder come after those of the content root. */
-function configurationFiles({ argv, env, cwd }: Environment): string[] {
-  const names = ['appsettings.json', `appsettings.${environmentName(env)}.json`];
-  const given = configDirArgument(argv) ?? env['SEALWRIGHT_CONFIG_DIR'];
-  const folders = given === undefined || given === '' ? [cwd] : [cwd, resolve(cwd, given)];
-  return [...new Set(folders)].flatMap((folder) => names.map((name) => join(folder, name)));
+/** The configuration folder, whose files come after those of the content root. */
+function configDir({
+  argv,
+  env,
+  cwd,
+}: Environment): { readonly source: string; readonly path: string } | undefined {
+  const argument = configDirArgument(argv);
+  const given = argument ?? env['SEALWRIGHT_CONFIG_DIR'];
+  if (given === undefined || given === '') return undefined;
+  return {
+    source: argument === undefined ? 'SEALWRIGHT_CONFIG_DIR' : '--config-dir',
+    path: resolve(cwd, given),
+  };
+}
+
+function exists({ readFile }: Environment, folder: string): boolean {
+  try {
+    return readFile(folder) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 function configDirArgument(argv: readonly string[]): string | undefined {
@@ -217,16 +239,22 @@ function configDirArgument(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** @returns whether the file exists */
 function readSettingsFile(
   { cwd, readFile }: Environment,
   path: string,
   put: EntrySink,
   faults: Fault[],
-): void {
+): boolean {
   const shown = isAbsolute(path) && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
   try {
     const text = readFile(path);
-    if (text === undefined) return;
+    if (text === undefined) return false;
+    // Editors and shells of Windows write UTF-16.
+    if (text.includes('\0')) {
+      faults.push({ key: shown, rule: 'is not in UTF-8; save it in that encoding' });
+      return true;
+    }
     for (const { key, text: value, whole } of readJsonEntries(text)) {
       put({ key, text: value, origin: shown }, whole);
     }
@@ -235,6 +263,7 @@ function readSettingsFile(
     const why = error instanceof JsonFault ? error.message : `cannot be read (${String(code ?? 'unknown')})`;
     faults.push({ key: shown, rule: error instanceof JsonFault ? `is not JSON: ${why}` : why });
   }
+  return true;
 }
 
 /**

@@ -249,7 +249,7 @@ export const KEYS = {
   ),
   ...OBJECTS_KEYS,
   'Storage:OutputCollision': key(choice(['Suffix', 'Fail']), 'Suffix', {
-    says: 'What happens when the output name exists: `Suffix` adds the first eight characters of the job id, `Fail` fails the job. Nothing is ever overwritten.',
+    says: 'What happens when the output name exists: `Suffix` adds the first eight characters of the job id (the whole id where that name exists, too), `Fail` fails the job. Nothing is ever overwritten.',
   }),
   'Batch:Enabled': key(flag(), true, { says: 'Serve the batch API. Folders are watched either way.' }),
   'Batch:Url': computed(

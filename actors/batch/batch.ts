@@ -15,9 +15,11 @@ import { OrderNumbers } from '../shared/order-numbers.ts';
 import { type Profile, Profiles } from '../shared/profiles.ts';
 import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
+import { StepWaits } from '../shared/step-waits.ts';
 import { uploadName } from '../shared/storage-layout.ts';
 import { AccessKeys } from './access/access-keys.ts';
 import { EndedSessions } from './access/ended-sessions.ts';
+import { UsedAnswers } from './access/used-answers.ts';
 import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
 import { FolderService } from './folders/folder-control.ts';
@@ -38,7 +40,6 @@ import { type BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { BulkService } from './jobs/bulk-jobs.ts';
 import { InputSweep } from './jobs/input-sweep.ts';
 import { JobColumns } from './jobs/job-columns.ts';
-import { JobEnds } from './jobs/job-ends.ts';
 import { JobFactory } from './jobs/job-factory.ts';
 import { JobRetention } from './jobs/job-retention.ts';
 import { JobUploads } from './jobs/job-uploads.ts';
@@ -113,16 +114,12 @@ class FileValidations {
 
 /** API views of the signing profiles. Source: docs/batch-values.md §15. */
 class ProfileViews {
-  readonly #profiles: Profiles;
-
-  constructor(profiles: Profiles) {
-    this.#profiles = profiles;
-  }
+  constructor(private readonly profiles: Profiles) {}
 
   /** In the order of the configuration. */
   list(): readonly ProfileView[] {
-    const unnamed = this.#profiles.find(undefined)?.name;
-    return this.#profiles.all.map((profile) => ({
+    const unnamed = this.profiles.find(undefined)?.name;
+    return this.profiles.all.map((profile) => ({
       name: profile.name,
       format: profile.format ?? null,
       method: profile.method,
@@ -142,6 +139,8 @@ function certificateOf(profile: Profile): ProfileView['certificate'] {
   return { source, subject, thumbprint, notAfter };
 }
 
+/** Requests that wait for the ends of jobs; further ones are answered at once. */
+const MAX_WAITING = 1000;
 /** Interval at which a stop checks for jobs in flight, milliseconds. */
 const DRAIN_CHECK_MS = 20;
 
@@ -184,13 +183,13 @@ export async function planBatch(
   const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
   const uploads = new Uploads(layout.input, ids, disk, objects);
   const maker = new JobFactory(runtime, order, webhooks.areConfigured);
-  const ends = new JobEnds(clock);
+  const waits = new StepWaits(clock, MAX_WAITING);
   const keys = new UploadKeys(runtime);
-  const columns = new JobColumns(store, counts);
+  const columns = new JobColumns(store, counts, { root: layout.root, ids, clock });
   const jobs = new JobService(
     runtime,
     columns,
-    ends,
+    waits,
     maker,
     profiles,
     layout,
@@ -200,7 +199,10 @@ export async function planBatch(
   const operations = new OperationService(runtime, jobs);
   const statistics = new StatisticsService(runtime);
   const folders = new Folders(options.folders, runtime, intake);
-  const access = { keys: new AccessKeys(service), ended: new EndedSessions(service) };
+  const access = {
+    ...{ keys: new AccessKeys(service), ended: new EndedSessions(service) },
+    used: new UsedAnswers(service),
+  };
   const observers = [
     (step: Step, _isOwn: boolean) => counts.move(step.counters),
     (step: Step) => access.keys.observe(step),
@@ -271,7 +273,7 @@ export async function planBatch(
           await pipeline.start();
           await singletons.run('remote-poll', () => remotePoll.start());
           await singletons.run('retention', () => retention.start());
-          void columns.prepare();
+          void columns.prepare().then(() => columns.kept?.keepAtIntervals());
           if (sweep) await singletons.run('input-sweep', () => sweep.start());
         },
 
@@ -293,8 +295,7 @@ export async function planBatch(
         /** Stops accepting work; waits up to `grace` milliseconds for jobs in flight. */
         async drain(grace: number): Promise<void> {
           const until = clock.elapsed() + grace;
-          for (const waiting of [ends, inspection.changes]) waiting.stop();
-          columns.close();
+          for (const waiting of [waits, inspection.changes]) waiting.stop();
           await singletons.stop();
           outages?.stop();
           const quiet = Promise.all([
@@ -304,6 +305,7 @@ export async function planBatch(
             retention.stop(),
             sweep?.stop(),
             storage.stop(),
+            columns.kept?.keep(),
           ]);
           // The deadline also ends a call to a slow portal.
           let stopWaiting = () => {};
@@ -312,6 +314,7 @@ export async function planBatch(
           });
           await Promise.race([quiet, deadline]);
           stopWaiting();
+          columns.close();
           await singletons.release();
           webhooks.close();
           // Jobs that wait for disk space are not awaited.

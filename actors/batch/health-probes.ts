@@ -10,7 +10,7 @@ import {
 } from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
-import type { ObjectStore } from '../shared/objects/object-store.ts';
+import type { ObjectStore, StoreTrouble } from '../shared/objects/object-store.ts';
 import type { Profiles } from '../shared/profiles.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
@@ -42,23 +42,26 @@ const OBJECTS_MS = 5_000;
 /** Check `objects`: the object store allows all that the program does there. Tried at once, for the log. */
 export function objectsProbe(objects: ObjectStore, clock: Pick<Clock, 'elapsed'>, log: Log): HealthProbe {
   const name = 'objects';
-  let problem: Promise<string | undefined>;
+  let problem: Promise<StoreTrouble | undefined>;
   let at: number;
   const check = () => {
     at = clock.elapsed();
     problem = objects.check();
     return problem;
   };
-  void check().then((text) => {
-    if (text !== undefined) log.error('The object store cannot be used yet.', { Problem: text });
+  void check().then((trouble) => {
+    if (trouble !== undefined)
+      log.error('The object store cannot be used yet, or not for all.', { Problem: trouble.text });
     else if (!objects.isConditional)
       log.warn('The object store does not know conditional puts; the same file may be sent to it twice.', {
         Location: objects.location,
       });
   });
   return async () => {
-    const text = await (clock.elapsed() - at < OBJECTS_MS ? problem : check());
-    return [text === undefined ? healthy(name, objects.location, 'reachable') : unhealthy(name, text)];
+    const trouble = await (clock.elapsed() - at < OBJECTS_MS ? problem : check());
+    if (trouble === undefined) return [healthy(name, objects.location, 'reachable')];
+    const { text, isBlocking } = trouble;
+    return [isBlocking ? unhealthy(name, text) : degraded(name, `${text}: what is over stays there`)];
   };
 }
 

@@ -134,7 +134,7 @@ function notifyOfJob(observer: BatchObserver, step: Step, context: JobContext): 
 
 function entersState({ actor, counters }: Step): boolean {
   const prefix = `jobs/${actor.state}/`;
-  return Object.entries(counters).some(([name, by]) => by > 0 && name.startsWith(prefix));
+  return Object.keys(counters).some((name) => name.startsWith(prefix) && (counters[name] ?? 0) > 0);
 }
 
 /** Reacts to a committed step: it may free a slot, fill the queue, pause the pipeline or release a path. */

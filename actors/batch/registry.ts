@@ -10,6 +10,7 @@ import { pipelineMachine } from '../../machines/batch/pipeline.ts';
 import { systemEventMachine } from '../../machines/batch/system-event.ts';
 import { accessKeyDefinition } from './access/access-keys.ts';
 import { endedSessionDefinition } from './access/ended-sessions.ts';
+import { usedAnswerDefinition } from './access/used-answers.ts';
 import { eventCounters, eventRows, SYSTEM_EVENT } from './job-records/events.ts';
 import { type JobActor, jobIdOf, jobRowOf, jobRows, ownsPath } from './job-records/job-index.ts';
 import { INPUT_FOLDER, JOB, OPERATION, PIPELINE, uploadKeyName } from './job-records/kinds.ts';
@@ -82,6 +83,7 @@ export const definitions: readonly ActorDefinition[] = [
   jobDeliveryDefinition,
   accessKeyDefinition,
   endedSessionDefinition,
+  usedAnswerDefinition,
   {
     kind: OPERATION,
     machine: operationMachine,

@@ -35,8 +35,9 @@ const BATCH_SIZE = 32;
 const TIMEOUT_MS = 10_000;
 
 export class HistoryPublisher {
-  readonly #options: HistoryPublisherOptions;
   #underWay: Promise<void> | undefined;
+  /** With the sealer and an address that may hold a secret: not among the fields that are printed. */
+  readonly #options: HistoryPublisherOptions;
 
   constructor(options: HistoryPublisherOptions) {
     this.#options = options;

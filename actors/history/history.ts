@@ -99,6 +99,7 @@ export function createHistory(
     compare: () => sealer.compare(),
     async stop() {
       packer.stop();
+      sealer.beginStop();
       await sealer.seal();
       if (publishes) await publisher.publish();
       await sealer.stop();

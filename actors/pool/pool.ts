@@ -156,6 +156,9 @@ const WAITING_AT_ONCE = 32;
 /** Maximum number of waiting tasks per organization and queue. Tasks of the service itself are bounded by their callers. */
 const MAX_WAITING = 1000;
 
+/** Waiting tasks per thread from which a further one is not quick: seconds, for files just below `LARGE_BYTES`. */
+const MAX_QUICK_WAITING = 100;
+
 export class SigningPool {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -216,6 +219,12 @@ export class SigningPool {
       };
       group.add(waiting);
     });
+  }
+
+  /** False for tasks of large files, those that wait for the network, and all while many wait. */
+  isQuick(task: PoolTask, scope: TaskScope): boolean {
+    const group = this.#groupOf(task, scope);
+    return group === this.#small && group.waiting < MAX_QUICK_WAITING * group.threads;
   }
 
   /**

@@ -123,8 +123,11 @@ export interface CertificateRequirements {
   readonly companyIdentifier: string | null;
 }
 
-/** First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. */
-export interface BeginSigningTask extends SignaturePlace {
+/**
+ * First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. The output is the
+ * state for the second step.
+ */
+export interface BeginSigningTask extends SignaturePlace, PlacedOutput {
   readonly task: 'portal.begin';
   /** Profile that supplies level and authorities. */
   readonly profile: string;
@@ -137,8 +140,6 @@ export interface BeginSigningTask extends SignaturePlace {
   readonly texts: SignatureTexts;
   /** As for `ServiceSignatureTask`. */
   readonly content?: SignatureContent;
-  /** Path of the state for the second step. */
-  readonly output: string;
 }
 
 /** Second of two steps. */

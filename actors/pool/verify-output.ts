@@ -105,12 +105,12 @@ function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
   const report = verifyFile({
     format,
     path,
-    ...opening(check.password),
-    ...(isDetached(check) && { contentPath: stagedPath }),
-    ...(profile.signer && { signer: profile.signer.fingerprint }),
     at,
     isPlaced: profile.choices.xades?.place !== undefined,
     isPlain: profile.choices.xades?.form === 'xmldsig',
+    ...opening(check.password),
+    ...(isDetached(check) && { contentPath: stagedPath }),
+    ...(profile.signer && { signer: profile.signer.fingerprint }),
     ...(content && { content }),
     ...(anchors.length > 0 && { anchors }),
   });

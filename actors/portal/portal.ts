@@ -14,6 +14,8 @@ import { OrderNumbers } from '../shared/order-numbers.ts';
 import { type Profile, Profiles } from '../shared/profiles.ts';
 import { portalKeys, SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
+import { StepWaits } from '../shared/step-waits.ts';
+import { RowLists } from '../shared/tables/row-lists.ts';
 import type { TrustOptions } from '../shared/trust.ts';
 import { BrandingService } from './branding/branding.ts';
 import { DocumentColumns } from './document-records/document-columns.ts';
@@ -21,7 +23,6 @@ import { DocumentHistory } from './document-records/document-history.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
 import { documentsIn } from './document-records/document-list.ts';
 import { DocumentDirectory } from './document-records/document-reader.ts';
-import { DocumentWatch } from './document-records/document-watch.ts';
 import { DocumentCreation } from './documents/document-creation.ts';
 import { DocumentEdits } from './documents/document-edits.ts';
 import { DocumentExports } from './documents/document-export.ts';
@@ -60,6 +61,7 @@ import { Tickets } from './shared/tickets.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
 import { Authenticators } from './signing/authenticators.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';
+import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
 import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
@@ -152,7 +154,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const tickets = new Tickets(keys.tickets);
   const codeFor = codesFrom(keys.codes);
   const links = new SigningLinks(tickets, clock, publicUrl);
-  const watch = new DocumentWatch(clock);
+  const waits = new StepWaits(clock);
   const certificates = new CertificateChecks(
     runtime,
     new Profiles(options.profiles),
@@ -177,9 +179,10 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
   const tenants = new TenantDirectory(runtime);
-  const administration = new Administration(runtime);
-  const folders = new Folders(runtime);
-  const reports = new Reports(runtime, blobs, tickets);
+  const lists = new RowLists(store);
+  const administration = new Administration(runtime, lists);
+  const folders = new Folders(runtime, lists, waits);
+  const reports = new Reports(runtime, blobs, tickets, waits);
   const segmented = new SegmentedUploads(
     options.objects ? new SegmentObjects(options.objects) : new SegmentFolder(options.root, disk),
     runtime,
@@ -245,12 +248,13 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   );
   const passkeys = new PasskeyCeremonies(clock, secrets, publicUrl);
   const authenticators = new Authenticators(runtime, secrets, passkeys);
+  const early = new EarlySignatures(runtime, waits, sealing);
   const signing = new Signing(
     runtime,
     blobs,
     pool,
     directory,
-    watch,
+    early,
     links,
     new SigningCodes(runtime, codeFor, authenticators, options.messageGateway?.perDay),
     uploads,
@@ -259,19 +263,20 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       pool,
       blobs,
       directory,
-      watch,
+      waits,
       tickets,
       uploads,
       sealProfile,
       options.allowUnproven ?? false,
       languageOf,
+      early,
     ),
     new FieldUploads(uploads),
   );
   const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
   const drafts = new Drafts(runtime, uploads, creation);
   const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
-  const users = new UserDirectory(runtime);
+  const users = new UserDirectory(runtime, lists);
   const folderRights = new FolderRightsDirectory(runtime);
   const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000, folderRights);
   const { identity = { sessionMinutes: 720, closed: [] } } = options;
@@ -335,13 +340,13 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       sweeping.startTrimming();
       await singletons.run('files', () => sweeping.start());
       await settleGroups(runtime);
-      void columns.prepare().then(() => columns.keepAtIntervals());
+      void columns.prepare().then(() => columns.kept?.keepAtIntervals());
     },
 
     async drain(grace: number): Promise<void> {
       signIn.close();
       senderOverview.close();
-      await columns.keepWithin(grace / KEEP_PART);
+      await columns.kept?.keepWithin(grace / KEEP_PART);
       columns.close();
       await singletons.stop();
       await sweeping.stop();
@@ -349,10 +354,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       outgoing.close();
     },
   };
-  const observers = [
-    ...[watch, columns, senderOverview, tenants, folders, folderRights, reports],
-    outgoing.registry,
-  ];
+  const observers = [...[waits, columns, lists, senderOverview, tenants, folderRights], outgoing.registry];
   return {
     definitions: portalDefinitions,
     handlers: {

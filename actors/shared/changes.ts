@@ -23,7 +23,6 @@ interface Announcement {
 }
 
 export class Changes {
-  readonly #clock: Pick<Clock, 'after' | 'elapsed'>;
   /** Differs in each process, so that a page notices a restart. */
   readonly #process: string;
   /** Ends of the waits for a step. */
@@ -34,8 +33,10 @@ export class Changes {
   #steps = 0;
   #stopped = false;
 
-  constructor(clock: Pick<Clock, 'after' | 'elapsed'>, ids: Pick<Ids, 'uuid'>) {
-    this.#clock = clock;
+  constructor(
+    private readonly clock: Pick<Clock, 'after' | 'elapsed'>,
+    ids: Pick<Ids, 'uuid'>,
+  ) {
     this.#process = ids.uuid();
   }
 
@@ -68,9 +69,9 @@ export class Changes {
    * one second apart. With too many waiting requests the answer comes at once, perhaps with the version `known`.
    */
   async waitShared(known: string, within: Millis, interval: Millis): Promise<string> {
-    const end = this.#clock.elapsed() + within;
+    const end = this.clock.elapsed() + within;
     while (!this.#stopped) {
-      const now = this.#clock.elapsed();
+      const now = this.clock.elapsed();
       if (known !== this.version) {
         const { version } = this.#announce(now, interval);
         if (version !== known) return version;
@@ -120,7 +121,7 @@ export class Changes {
         among.delete(finish);
         resolve();
       };
-      const cancel = this.#clock.after(within, finish);
+      const cancel = this.clock.after(within, finish);
       among.add(finish);
     });
   }

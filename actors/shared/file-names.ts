@@ -97,23 +97,30 @@ function nameComponents(fileName: string, format: JobFormat, form: OutputFormat)
 }
 
 /**
- * Both names of a job's output: the preferred one, and the one used when that is taken (`report-1a2b3c4d.signed.pdf`).
- * In the second, the stem and an overlong extension are cut to the limit.
+ * Names of a job's output: the preferred one, the one used when that is taken (`report-1a2b3c4d.signed.pdf`), and one with
+ * the whole id: jobs that two nodes make in the same millisecond have ids that begin alike. In these, the stem and an
+ * overlong extension are cut to the limit.
  */
 export function outputNames(
   fileName: string,
   jobId: string,
   format: JobFormat = 'Pades',
   form: OutputFormat = PLAIN_FORM,
-): readonly [string, string] {
+): readonly [wanted: string, beside: string, whole: string] {
   const { stem, before, extension, after } = nameComponents(fileName, format, form);
-  const mark = `-${jobId.slice(0, 8)}`;
-  const kept = cutToBytes(extension, NAME_LIMIT - Buffer.byteLength(mark + before + after));
-  const end = `${mark}${before}${kept}${after}`;
-  return [
-    `${stem}${before}${extension}${after}`,
-    `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(end))}${end}`,
-  ];
+  const marked = (id: string): string => {
+    const mark = `-${id}`;
+    const kept = cutToBytes(extension, NAME_LIMIT - Buffer.byteLength(mark + before + after));
+    const end = `${mark}${before}${kept}${after}`;
+    return `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(end))}${end}`;
+  };
+  return [`${stem}${before}${extension}${after}`, marked(jobId.slice(0, 8)), marked(jobId)];
+}
+
+/** Bytes of the longer one of the names that a signed file has: in its working folder, and as the preferred output. */
+export function bytesOfOutputName(fileName: string, format: JobFormat, form: OutputFormat): number {
+  const [wanted] = outputNames(fileName, '', format, form);
+  return Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
 }
 
 const FORMS: readonly OutputFormat[] = [

@@ -86,13 +86,25 @@ export function rowsOf({ columns, rows }: DataTable): readonly DataRow[] {
   }));
 }
 
-/** Decodes UTF-8 or the legacy encoding of spreadsheets; undefined for binary data. */
+/** Decodes UTF-8, UTF-16 with its mark, or the legacy encoding of spreadsheets; undefined for binary data. */
 export function decodedText(bytes: Buffer): string | undefined {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  if (mark === 'fffe' || mark === 'feff') return utf16Text(bytes, mark === 'fffe' ? 'utf-16le' : 'utf-16be');
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return decodeWindows1252(bytes);
+  }
+}
+
+/** Undefined for binary data, and for UTF-32, which has the same mark. */
+function utf16Text(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): string | undefined {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
   }
 }
 

@@ -49,6 +49,10 @@ export interface Template {
   readonly escape: (text: string) => string;
 }
 
+/** The encoding that a markup file declares, other than UTF-8, in which the filled files are written. */
+const DECLARED =
+  /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']|[\s\S]{0,1024}?<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?)(?!utf-?8\b)[\w.:-]+/i;
+
 /** Refusals: `InvalidGenerationFile`. */
 export function readTemplate(
   bytes: Buffer,
@@ -62,7 +66,7 @@ export function readTemplate(
   const isPlain = /^text\/(?:plain|markdown)$/.test(contentType) || /\.(?:txt|md)$/i.test(name);
   const isMarkup = /(?:html|xml)$/.test(contentType) || /\.(?:html?|xml)$/i.test(name);
   return {
-    text,
+    text: isMarkup ? text.replace(DECLARED, '$1utf-8') : text,
     targetContentType: isPlain && !isMarkup ? 'pages' : 'as-is',
     escape: isMarkup ? inMarkup : contentType === 'application/json' ? inJson : (plain) => plain,
   };

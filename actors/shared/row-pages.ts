@@ -1,9 +1,29 @@
-/** Reads one page of a filtered view with the exact total. */
+/** Reads ranges of rows in pieces, and pages of filtered views with the exact total. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, Row } from '@sealwright/runtime';
+import type { ActorStore, Row, RowQuery } from '@sealwright/runtime';
 
 /** Rows per read: one or two milliseconds of the thread. */
 const PAGE_SIZE = 512;
+
+/** The rows of a range in pieces of at least one row; other work of the thread comes in between. @param size most rows of a piece */
+export async function* rowPieces(
+  store: Pick<ActorStore, 'rows'>,
+  range: Omit<RowQuery, 'limit' | 'offset'>,
+  size: number = PAGE_SIZE,
+): AsyncGenerator<readonly Row[], void> {
+  for (let { after } = range; ; ) {
+    const rows: readonly Row[] = await store.rows({ ...range, limit: size, ...(after && { after }) });
+    if (rows.length > 0) yield rows;
+    if (rows.length < size) return;
+    after = rows.at(-1)?.key;
+    await nextTurn();
+  }
+}
+
+/** The value of one counter. */
+export async function countOf(store: Pick<ActorStore, 'counters'>, counter: string): Promise<number> {
+  return (await store.counters(counter))[counter] ?? 0;
+}
 
 export interface PageOfRows {
   readonly view: string;
@@ -25,24 +45,19 @@ export async function pageOfRows(
   const range = { view, prefix, reverse: newestFirst };
   const first = offset * limit;
   if (matches === undefined) {
-    const totalCount = (await store.counters(counter))[counter] ?? 0;
+    const totalCount = await countOf(store, counter);
     if (first >= totalCount) return { rows: [], totalCount };
     return { rows: await store.rows({ ...range, offset: first, limit }), totalCount };
   }
   const rows: Row[] = [];
   let totalCount = 0;
-  let after: Row['key'] | undefined;
-  for (;;) {
-    const piece = await store.rows({ ...range, limit: PAGE_SIZE, ...(after && { after }) });
+  for await (const piece of rowPieces(store, range))
     for (const row of piece) {
       if (!matches(row)) continue;
       if (totalCount >= first && rows.length < limit) rows.push(row);
       totalCount += 1;
     }
-    after = piece.at(-1)?.key;
-    if (piece.length < PAGE_SIZE) return { rows, totalCount };
-    await nextTurn();
-  }
+  return { rows, totalCount };
 }
 
 /** A page that begins behind a position. */
@@ -67,13 +82,9 @@ export async function pageByPosition(
   const totalCount =
     cursor?.totalCount ?? (await pageOfRows(store, { ...range, matches, limit: 0, offset: 0 })).totalCount;
   // Ids of further rows with the same number lie between these two.
-  let after: Row['key'] | undefined = cursor && [...prefix, cursor.after, newestFirst ? '' : '~'];
+  const after = cursor && { after: [...prefix, cursor.after, newestFirst ? '' : '~'] };
   const rows: Row[] = [];
-  for (;;) {
-    const piece: readonly Row[] = await store.rows({
-      ...{ view, prefix, reverse: newestFirst, limit: PAGE_SIZE },
-      ...(after && { after }),
-    });
+  for await (const piece of rowPieces(store, { view, prefix, reverse: newestFirst, ...after }))
     for (const row of piece) {
       if (!matches(row)) continue;
       const last = rows.at(-1);
@@ -81,10 +92,7 @@ export async function pageByPosition(
         return { rows, totalCount, next: { after: Number(last.key[prefix.length]), totalCount } };
       rows.push(row);
     }
-    after = piece.at(-1)?.key;
-    if (piece.length < PAGE_SIZE) return { rows, totalCount };
-    await nextTurn();
-  }
+  return { rows, totalCount };
 }
 
 /** Case-insensitive substring test of rows; undefined without a search text. */

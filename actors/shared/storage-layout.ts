@@ -1,5 +1,5 @@
 /** Paths under `Storage:Root`. Source: docs/batch-values.md §0 (4), §7. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 
 export interface StorageLayout {
@@ -63,5 +63,5 @@ export function pathOfUpload(folder: string, name: string): string | undefined {
 
 /** Fixed-length key of a path. */
 export function pathKey(path: string): string {
-  return createHash('sha256').update(path).digest('base64url');
+  return hash('sha256', path, 'base64url');
 }

@@ -121,9 +121,9 @@ function countSteps(): void {
   };
 }
 
-/** The kind of actor in the text of a step. */
+/** The kind of actor in the text of a step, whose plan begins with kind and id (`stepText`). */
 function kindOf(text: string): string {
-  return /"actor":\["([^"]+)"/.exec(text)?.[1] ?? 'unknown';
+  return /^\[\["([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
 function countTasks(): void {
@@ -155,7 +155,7 @@ if (isMainThread) {
   createHash('sha256').update('').digest();
   threads[numberOfThread()] = 'main';
   const channel = new BroadcastChannel(CHANNEL);
-  channel.onmessage = ({ data }: { readonly data: unknown }) => {
+  channel.onmessage = ({ data }: { data: unknown }) => {
     const { thread, role } = data as { readonly thread: string; readonly role: string };
     threads[thread] = role;
   };

@@ -78,7 +78,13 @@ export function costsByRole(
   return sums;
 }
 
-/** Returns the processor time of the busiest thread between two samples, milliseconds. */
-export function busiest(before: ThreadCosts, after: ThreadCosts): number {
-  return Math.max(...[...after].map(([thread, { cpuMs }]) => cpuMs - (before.get(thread)?.cpuMs ?? 0)));
+/**
+ * Returns the processor time of the busiest thread between two samples, milliseconds.
+ * @param among @default all threads
+ */
+export function busiest(before: ThreadCosts, after: ThreadCosts, among?: readonly string[]): number {
+  const used = [...after].map(([thread, { cpuMs }]) =>
+    among === undefined || among.includes(thread) ? cpuMs - (before.get(thread)?.cpuMs ?? 0) : 0,
+  );
+  return Math.max(0, ...used);
 }

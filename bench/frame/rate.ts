@@ -18,7 +18,7 @@ export function middle<Element>(elements: readonly Element[], value: (element: E
   return found;
 }
 
-export const rateOf = ({ perSecond }: { readonly perSecond: number }): number => perSecond;
+export const rateOf = ({ perSecond }: { perSecond: number }): number => perSecond;
 
 /** Unmeasured processing of the results after that many calls: verification and removal. */
 export interface Slices {

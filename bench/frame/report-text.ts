@@ -29,7 +29,7 @@ export function circumstancesText({ date, commit, version, node, machine }: Benc
 }
 
 export function benchText(report: BenchReport): string {
-  const { name, question, limits, figures, failure, verified, spent, seconds } = report;
+  const { name, question, limits, figures, failure, verified, spent, seconds, load } = report;
   const limitLines = limits.map((limit) => `  limit  ${limit.name}: ${number(limit.value)} ${limit.unit}\n`);
   const rows = figures.map((figure) =>
     row(
@@ -47,6 +47,7 @@ export function benchText(report: BenchReport): string {
     '\n',
     looked.length > 0 ? `  outputs found good: ${looked.join(', ')}\n` : '',
     `  ${number(seconds)} s, processor ${user} s user and ${system} s system, peak memory ${number(spent.peak)} MiB\n`,
+    `  load average before and after: ${number(load.before)} and ${number(load.after)}\n`,
     failure ? `  FAILED: ${failure.message} (${failure.code})\n` : '',
   ].join('');
 }

@@ -21,6 +21,8 @@ export interface BenchReport {
   readonly failure?: Failure;
   /** Wall-clock seconds of the whole run. */
   readonly seconds: number;
+  /** Load average of the machine over the minute before, and over the last minute of the run, which is part of it. */
+  readonly load: { readonly before: number; readonly after: number };
   /** Resource use of all processes of the run, preparation included. */
   readonly spent: Spent;
   readonly limits: readonly Limit[];

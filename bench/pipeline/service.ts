@@ -1,6 +1,6 @@
 /** The batch service in this process, without HTTP, with counters per file. */
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, Faults, systemClock, systemIds } from '@sealwright/runtime';
@@ -16,7 +16,7 @@ import { Services, type StorageLayout, storageLayout } from '../../actors/index.
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';
-import { fill, INPUTS, type InputKind, THREADS } from './bare.ts';
+import { fill, INPUTS, type InputKind, makeSpread, THREADS } from './bare.ts';
 
 /** `Pipeline:MaxConcurrency`, its largest value: what is ready together shares messages, transactions and syncs. */
 export const IN_FLIGHT = 32;
@@ -91,7 +91,7 @@ export class PipelineService {
    */
   static async open(
     root: string,
-    { kind = INPUTS.Pades, signer: given }: { readonly kind?: InputKind; readonly signer?: LocalSigner } = {},
+    { kind = INPUTS.Pades, signer: given }: { kind?: InputKind; signer?: LocalSigner } = {},
   ): Promise<PipelineService> {
     const layout = storageLayout(root);
     const now = systemClock.now();
@@ -101,7 +101,7 @@ export class PipelineService {
       random: (n) => systemIds.bytes(n),
     });
     const keyFile = join(root, 'signer.pem');
-    await mkdir(root, { recursive: true });
+    makeSpread(root);
     await writeFile(keyFile, `${made.certificate}\n${made.caCertificate}\n${made.key}`, { mode: 0o600 });
     const rootFile = join(root, 'root.pem');
     await writeFile(rootFile, made.caCertificate);
@@ -178,7 +178,7 @@ export class PipelineService {
   async verify(
     expected: number,
     context: BenchContext,
-    { by, most }: { readonly by: string; readonly most?: number },
+    { by, most }: { by: string; most?: number },
   ): Promise<void> {
     const { format } = this.#parts.kind;
     const outputs = readdirSync(this.layout.output);

@@ -1,34 +1,16 @@
 /** Actors for the threads of `bench/shards.ts`: a few rows each, with messages that terminate their thread. */
-import { MessagePort } from 'node:worker_threads';
 import type { ActorDefinition } from '@sealwright/runtime';
 import type { ShardModule } from '@sealwright/runtime/shards';
 import { assign, setup } from 'xstate';
-
-interface Context {
-  readonly turns: number;
-  /** Messages this thread had sent at the last query: to the writer, and to the main thread. */
-  readonly posted: number;
-  readonly groups: number;
-}
-
-let posted = 0;
-let groups = 0;
-const post = MessagePort.prototype.postMessage;
-MessagePort.prototype.postMessage = function counting(this: MessagePort, ...message) {
-  posted += 1;
-  if ((message[0] as { readonly type?: unknown } | undefined)?.type === 'group') groups += 1;
-  post.apply(this, message);
-};
 
 export const benched: ActorDefinition = {
   kind: 'benched',
   version: 1,
   machine: setup({
-    types: { context: {} as Context },
+    types: { context: {} as { readonly turns: number } },
     actions: {
       note: (_, _line: { readonly message: string }) => {},
       turn: assign({ turns: ({ context }) => context.turns + 1 }),
-      count: assign(() => ({ posted, groups })),
       exit: assign(() => process.exit(1)),
       spin: assign(() => {
         for (;;);
@@ -40,14 +22,13 @@ export const benched: ActorDefinition = {
     },
   }).createMachine({
     id: 'benched',
-    context: { turns: 0, posted: 0, groups: 0 },
+    context: { turns: 0 },
     initial: 'On',
     states: {
       On: {
         on: {
           TURN: { target: 'Off', actions: ['turn', { type: 'note', params: { message: 'Off.' } }] },
           STAY: { actions: ['turn', { type: 'note', params: { message: 'Stays.' } }] },
-          COUNT: { actions: 'count' },
           EXIT: { actions: 'exit' },
           SPIN: { actions: 'spin' },
           HOARD: { actions: 'hoard' },

@@ -1,7 +1,13 @@
 /** The two compared sides: the runtime, and plain LMDB writing the same rows. */
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { CollectedChanges, write, writeCounters } from '#runtime/store/lmdb/lmdb-changes.js';
-import { openTables, type PlannedStep, planStep, transact } from '#runtime/store/lmdb/lmdb-tables.js';
+import {
+  openTables,
+  type PlannedStep,
+  readStepText,
+  stepText,
+  transact,
+} from '#runtime/store/lmdb/lmdb-tables.js';
 import { Unverified } from '../frame/bench.ts';
 import { quietRuntime } from '../frame/quiet.ts';
 import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';
@@ -17,7 +23,7 @@ export function plainLmdb(folder: string): Side {
   const tables = openTables(folder);
   const planned: (readonly PlannedStep[])[] = Array.from({ length: ACTORS }, (_, n) => {
     const claim = stepOf(newborn(n).actor, 'CLAIM', 2);
-    return [planStep(claim), planStep(stepOf(claim.actor, 'RESTARTED', 3))];
+    return [claim, stepOf(claim.actor, 'RESTARTED', 3)].map((step) => readStepText(stepText(step)));
   });
   let next = 0;
   let waiting: { readonly planned: PlannedStep; readonly answer: () => void }[] = [];
@@ -35,12 +41,18 @@ export function plainLmdb(folder: string): Side {
     step: () =>
       new Promise((answer) => {
         const n = next++;
-        const one = planned[n % ACTORS]?.[Math.floor(n / ACTORS) % 2];
-        if (one !== undefined) waiting.push({ planned: one, answer });
+        const round = Math.floor(n / ACTORS);
+        const one = planned[n % ACTORS]?.[round % 2];
+        if (one !== undefined) waiting.push({ planned: withLine(one, round + 1), answer });
         if (waiting.length === 1) setImmediate(commit);
       }),
     close: () => tables.root.close(),
   };
+}
+
+/** The journal grows as that of the runtime: the same line again would fill fewer pages. */
+function withLine({ plan, values }: PlannedStep, line: number): PlannedStep {
+  return { type: 'step', plan: { ...plan, journal: [line] }, values };
 }
 
 export interface RuntimeSide extends Side {

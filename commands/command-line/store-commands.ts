@@ -76,7 +76,7 @@ export function addStore(line: CommandLine, version: string): void {
 }
 
 export function addKeys(line: CommandLine): void {
-  const run = (words: KeysArguments, { json }: { readonly json: boolean }) =>
+  const run = (words: KeysArguments, { json }: { json: boolean }) =>
     line.configured(async ({ settings }) => {
       const { keys } = await import('../keys.ts');
       return keys(settings, words, { json }, line);

@@ -94,7 +94,9 @@ export function checkTlsCertificate({ hosting }: Settings, now: number): readonl
   if (certificatePath === undefined) return [];
   try {
     const { subject, validTo } = new X509Certificate(readFileSync(certificatePath));
-    return [validity('certificate:https', subject.replaceAll('\n', ', '), Date.parse(validTo), now)];
+    const until = Date.parse(validTo);
+    const takenUp = 'the service takes them up within a minute';
+    return [validity('certificate:https', subject.replaceAll('\n', ', '), until, now, takenUp)];
   } catch (error) {
     return [
       bad('failed', 'certificate:https', {
@@ -106,21 +108,27 @@ export function checkTlsCertificate({ hosting }: Settings, now: number): readonl
   }
 }
 
-function validity(name: string, subject: string, notAfter: number, now: number): Finding {
+function validity(
+  name: string,
+  subject: string,
+  notAfter: number,
+  now: number,
+  takenUp = 'restart the service',
+): Finding {
   const until = new Date(notAfter).toISOString();
   const days = Math.floor((notAfter - now) / DAY);
   if (notAfter <= now) {
     return bad('failed', name, {
       says: `${subject} expired on ${until}.`,
       cause: 'The certificate is valid for a limited time, which has ended.',
-      remedy: 'Put a new certificate and key in its place and restart the service.',
+      remedy: `Put a new certificate and key in its place; ${takenUp}.`,
     });
   }
   if (days >= WARNING_DAYS) return good(name, `${subject} is valid until ${until}.`);
   return bad('warning', name, {
     says: `${subject} expires in ${days} days, on ${until}.`,
     cause: 'The certificate ends soon.',
-    remedy: 'Order a new certificate now; the service takes it up when it is restarted.',
+    remedy: `Order a new certificate now, put it and its key in place; ${takenUp}.`,
   });
 }
 

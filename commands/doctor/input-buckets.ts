@@ -8,7 +8,7 @@ const TIMEOUT_MS = 4_000;
 
 export async function checkInputBuckets(
   { storage }: Settings,
-  { clock }: { readonly clock: Clock },
+  { clock }: { clock: Clock },
 ): Promise<readonly Finding[]> {
   const buckets = new InputBuckets(storage.objects.s3, {
     clock,

@@ -6,7 +6,7 @@ import { ACTOR_KINDS, type HealthCheck, storageLayout } from '../../actors/index
 import { readAnchors } from '../../service/history-anchor.ts';
 import { openReader } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
-import { findService, localApiKey, NoService, requestLocal } from '../local-service.ts';
+import { findService, localHeaders, NoService, requestLocal } from '../local-service.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** Remedies by the part of a check's name before the colon. */
@@ -26,11 +26,10 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 
 /** One finding for each check; one failed finding when the service cannot be asked. */
 export async function checkRunningService(settings: Settings): Promise<readonly Finding[]> {
-  const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings) };
   let checks: readonly HealthCheck[];
   try {
     const url = await findService(settings, 'batch');
-    const { body } = await requestLocal(url, '/api/ready', { headers });
+    const { body } = await requestLocal(url, '/api/ready', { headers: localHeaders(settings) });
     ({ checks } = JSON.parse(body) as { readonly checks: readonly HealthCheck[] });
     return checks.map(toFinding);
   } catch (error) {

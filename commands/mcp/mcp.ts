@@ -8,7 +8,7 @@ import type { PortalOperations } from '../../clients/typescript/portal.d.ts';
 import { APPLICATION_FILE } from '../../service/portal-setup.ts';
 import type { Settings } from '../../settings.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { findService, localApiKey, reachable } from '../local-service.ts';
+import { findService, localApiKey, localFetch, reachable } from '../local-service.ts';
 import type { CommandContext } from '../terminal.ts';
 import { serveTools } from './server.ts';
 import { TOOLS } from './tools.ts';
@@ -16,7 +16,7 @@ import { TOOLS } from './tools.ts';
 /** Answers until standard input ends. */
 export async function mcp(
   settings: Settings,
-  { folder }: { readonly folder: string },
+  { folder }: { folder: string },
   version: string,
   { terminal, env }: CommandContext,
 ): Promise<ExitCode> {
@@ -37,7 +37,7 @@ async function batchOptions(settings: Settings, env: Environment): Promise<Clien
   const { SEALWRIGHT_BATCH_URL: url, SEALWRIGHT_BATCH_KEY: key = '' } = env;
   const keyHeader = settings.auth.apiKeyHeader;
   if (url !== undefined) return { url, key, keyHeader };
-  return { url: reachable(await findService(settings, 'batch')), key: localApiKey(settings), keyHeader };
+  return { ...(await local(settings, 'batch')), key: localApiKey(settings), keyHeader };
 }
 
 async function portalOptions(settings: Settings, env: Environment): Promise<ClientOptions> {
@@ -45,5 +45,9 @@ async function portalOptions(settings: Settings, env: Environment): Promise<Clie
   if (url !== undefined) return { url, key };
   const { application = FIRST_APPLICATION, secret } = settings.portal.bootstrap;
   const kept = secret ?? readFileSync(join(settings.storage.keysPath, APPLICATION_FILE), 'utf8').trim();
-  return { url: reachable(await findService(settings, 'portal')), key: `${application}|${kept}` };
+  return { ...(await local(settings, 'portal')), key: `${application}|${kept}` };
+}
+
+async function local(settings: Settings, api: 'batch' | 'portal'): Promise<ClientOptions> {
+  return { url: reachable(await findService(settings, api)), fetch: localFetch(settings) };
 }

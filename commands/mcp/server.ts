@@ -34,7 +34,7 @@ export async function serveTools(
   tools: readonly Tool[],
   services: Services,
   version: string,
-  { input, write }: { readonly input: NodeJS.ReadableStream; write(line: string): void },
+  { input, write }: { input: NodeJS.ReadableStream; write(line: string): void },
 ): Promise<void> {
   const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const running = new Set<Promise<void>>();

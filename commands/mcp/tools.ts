@@ -228,7 +228,7 @@ export const TOOLS: readonly Tool[] = [
   ),
 ];
 
-/** A form with the file; it is read while it is sent. */
+/** A form with the file; to a service of another machine it is read while it is sent. */
 async function formOf(services: Services, path: unknown): Promise<FormData> {
   const file = inFolder(services, realpathSync(resolve(services.folder, String(path))), path);
   const form = new FormData();

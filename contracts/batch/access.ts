@@ -121,9 +121,9 @@ export function accessOf({
   path,
   group,
 }: {
-  readonly method: string;
-  readonly path: string;
-  readonly group: string;
+  method: string;
+  path: string;
+  group: string;
 }): Access | undefined {
   const isFrame = method === 'GET' && (group === 'Pages' || group === 'Description');
   const name = `${method} ${path}`;

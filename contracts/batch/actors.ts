@@ -1,8 +1,8 @@
 /** The actors of this process, for operators. */
 import { z } from 'zod';
-import { anyObject, shown, time } from '../fields.ts';
+import { anyObject, entity, maybePart, parts, shown, time } from '../fields.ts';
 import { AT, JOB_ID } from './examples.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { queryFlag, reasonBody, sharedQuery, sharedVersion, single, wholeQuery } from './requests.ts';
 
 const MAX_PAGE_SIZE = 500;
@@ -61,151 +61,115 @@ const summary = {
   state: shown(z.string(), 'State of the machine.', 'Completed'),
   revision: shown(z.number(), 'Number of steps of the actor.', 4),
   mailbox: shown(z.number(), 'Messages that wait.', 0),
-  stopped: z
-    .strictObject({
-      at: time.describe('Time of it, UTC.'),
-      error: shown(z.string(), 'Why it failed. Null: it did not.', 'connect ECONNREFUSED'),
-    })
-    .nullable()
-    .describe('Why supervision stopped the actor. Null: it runs.'),
+  stopped: maybePart('Why supervision stopped the actor. Null: it runs.', {
+    at: time.describe('Time of it, UTC.'),
+    error: shown(z.string(), 'Why it failed. Null: it did not.', 'connect ECONNREFUSED'),
+  }),
   trouble: effect.nullable().describe('Effect that failed and is tried again. Null: none.'),
   since: time.nullable().optional().describe('Time of the last line of the history; with `oldest` only.'),
 };
 
-const actorKind = z
-  .strictObject({
-    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
-    version: shown(z.number(), 'Version of the machine.', 1),
-    count: shown(z.number(), 'Number of entries that were measured or found.', 3),
-    states: shown(z.record(z.string(), z.number()), 'Number of actors in each state.', {
-      Completed: 1280,
-      Failed: 4,
-    }),
-    stopped: shown(z.number(), 'Actors that supervision has stopped.', 0),
-    awake: shown(z.number(), 'Actors in memory.', 2),
-    deepestMailbox: shown(z.number(), 'Most messages that wait for one actor.', 1),
-    accepted: shown(z.number(), 'Messages that were accepted since the start.', 412),
-    refused: shown(z.number(), 'Messages that were refused since the start.', 3),
-    restarts: shown(z.number(), 'How often supervision restarted an actor.', 0),
-    perSecond: shown(z.number(), 'Messages per second of the last minute.', 4.2),
-    lastError: z
-      .strictObject({
-        actor: shown(z.string(), 'Id of the actor.', 'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
-        message: shown(
-          z.string(),
-          'What happened, for people. The text may change.',
-          'Verified and published.',
-        ),
-      })
-      .nullable()
-      .describe('Last failure. Null: none.'),
-  })
-  .meta({ id: 'ActorKind' });
+const actorKind = entity('ActorKind', {
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  version: shown(z.number(), 'Version of the machine.', 1),
+  count: shown(z.number(), 'Number of entries that were measured or found.', 3),
+  states: shown(z.record(z.string(), z.number()), 'Number of actors in each state.', {
+    Completed: 1280,
+    Failed: 4,
+  }),
+  stopped: shown(z.number(), 'Actors that supervision has stopped.', 0),
+  awake: shown(z.number(), 'Actors in memory.', 2),
+  deepestMailbox: shown(z.number(), 'Most messages that wait for one actor.', 1),
+  accepted: shown(z.number(), 'Messages that were accepted since the start.', 412),
+  refused: shown(z.number(), 'Messages that were refused since the start.', 3),
+  restarts: shown(z.number(), 'How often supervision restarted an actor.', 0),
+  perSecond: shown(z.number(), 'Messages per second of the last minute.', 4.2),
+  lastError: maybePart('Last failure. Null: none.', {
+    actor: shown(z.string(), 'Id of the actor.', 'job/0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
+    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
+  }),
+});
 
-const actorPage = z
-  .strictObject({
-    kinds: z.array(actorKind).optional().describe('Figures for each kind of actor.'),
-    items: z.array(z.strictObject(summary)).optional().describe('Entries of this page.'),
-    next: shown(
-      z.string().nullable().optional(),
-      '`after` of the next page. Null: no further page.',
-      'job/0d9a7c3e',
+const actorPage = entity('ActorPage', {
+  kinds: z.array(actorKind).optional().describe('Figures for each kind of actor.'),
+  items: z.array(z.strictObject(summary)).optional().describe('Entries of this page.'),
+  next: shown(
+    z.string().nullable().optional(),
+    '`after` of the next page. Null: no further page.',
+    'job/0d9a7c3e',
+  ),
+  complete: shown(
+    z.boolean().optional(),
+    'With `oldest` only: false when more actors match than are sorted.',
+    true,
+  ),
+  examined: shown(z.int().optional(), 'With `text` only: actors that were read for this page.', 42),
+});
+
+const actor = entity('Actor', {
+  ...summary,
+  version: shown(z.number(), 'Version of the machine.', 1),
+  context: shown(anyObject, 'Stored state of the actor. Secrets are left out.', {
+    fileName: 'contract.pdf',
+    attempts: 1,
+  }),
+  accepts: shown(z.array(z.string()), 'Messages that the actor accepts in its state.', ['CLEAR']),
+  timers: parts('Timers that are set.', {
+    name: shown(z.string(), 'Name of the timer.', 'deadline'),
+    due: time.describe('Time of the timer.'),
+  }),
+  effects: parts('Effects that are not done yet.', {
+    ...effect.shape,
+    effect: shown(anyObject, 'Effect as data.', { do: 'sign' }),
+  }),
+  history: parts('One entry for each transition, oldest first.', {
+    id: shown(z.number(), 'Number of the entry, from 1.', 1),
+    at: time.describe('Time of it, UTC.'),
+    state: shown(z.string(), 'State of the machine.', 'Completed'),
+    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
+    cause: shown(z.string(), 'Message that caused the transition.', 'SIGNED'),
+    /** Hash of the line in the chain of its actor; lines of earlier programs have none. */
+    hash: shown(
+      z.string().optional(),
+      'SHA-256 of the entry with the one before, lower-case hex.',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
-    complete: shown(
-      z.boolean().optional(),
-      'With `oldest` only: false when more actors match than are sorted.',
-      true,
-    ),
-    examined: shown(z.int().optional(), 'With `text` only: actors that were read for this page.', 42),
-  })
-  .meta({ id: 'ActorPage' });
+  }),
+  parent: address.nullable().describe('Actor that created this one. Null: none.'),
+  children: z.array(address).describe('Actors that this one created.'),
+  shard: shown(z.number(), 'Number of the shard, from 0.', 0),
+});
 
-const actor = z
-  .strictObject({
-    ...summary,
-    version: shown(z.number(), 'Version of the machine.', 1),
-    context: shown(anyObject, 'Stored state of the actor. Secrets are left out.', {
-      fileName: 'contract.pdf',
-      attempts: 1,
-    }),
-    accepts: shown(z.array(z.string()), 'Messages that the actor accepts in its state.', ['CLEAR']),
-    timers: z
-      .array(
-        z.strictObject({
-          name: shown(z.string(), 'Name of the timer.', 'deadline'),
-          due: time.describe('Time of the timer.'),
-        }),
-      )
-      .describe('Timers that are set.'),
-    effects: z
-      .array(
-        z.strictObject({
-          ...effect.shape,
-          effect: shown(anyObject, 'Effect as data.', { do: 'sign' }),
-        }),
-      )
-      .describe('Effects that are not done yet.'),
-    history: z
-      .array(
-        z.strictObject({
-          id: shown(z.number(), 'Number of the entry, from 1.', 1),
-          at: time.describe('Time of it, UTC.'),
-          state: shown(z.string(), 'State of the machine.', 'Completed'),
-          message: shown(
-            z.string(),
-            'What happened, for people. The text may change.',
-            'Verified and published.',
-          ),
-          cause: shown(z.string(), 'Message that caused the transition.', 'SIGNED'),
-          /** Hash of the line in the chain of its actor; lines of earlier programs have none. */
-          hash: shown(
-            z.string().optional(),
-            'SHA-256 of the entry with the one before, lower-case hex.',
-            '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-          ),
-        }),
-      )
-      .describe('One entry for each transition, oldest first.'),
-    parent: address.nullable().describe('Actor that created this one. Null: none.'),
-    children: z.array(address).describe('Actors that this one created.'),
-    shard: shown(z.number(), 'Number of the shard, from 0.', 0),
-  })
-  .meta({ id: 'Actor' });
+const actorChart = entity('ActorChart', {
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  version: shown(z.number(), 'Version of the machine.', 1),
+  initial: shown(z.string(), 'State of a new actor.', 'Running'),
+  states: z
+    .array(
+      z.strictObject({
+        name: shown(z.string(), 'Name of the state.', 'Running'),
+        final: z.boolean().describe('Whether the actor ends in this state.'),
+      }),
+    )
+    .max(1000)
+    .describe('States of the machine.'),
+  transitions: z
+    .array(
+      z.strictObject({
+        from: shown(z.string(), 'State before the transition.', 'Running'),
+        to: shown(z.string(), 'State after the transition.', 'Paused'),
+        event: shown(z.string(), 'Message that causes the transition.', 'PAUSE'),
+      }),
+    )
+    .max(10_000)
+    .describe('A transition with a condition may be refused. Deadlines are named `after <name>`.'),
+});
 
-const actorChart = z
-  .strictObject({
-    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
-    version: shown(z.number(), 'Version of the machine.', 1),
-    initial: shown(z.string(), 'State of a new actor.', 'Running'),
-    states: z
-      .array(
-        z.strictObject({
-          name: shown(z.string(), 'Name of the state.', 'Running'),
-          final: z.boolean().describe('Whether the actor ends in this state.'),
-        }),
-      )
-      .max(1000)
-      .describe('States of the machine.'),
-    transitions: z
-      .array(
-        z.strictObject({
-          from: shown(z.string(), 'State before the transition.', 'Running'),
-          to: shown(z.string(), 'State after the transition.', 'Paused'),
-          event: shown(z.string(), 'Message that causes the transition.', 'PAUSE'),
-        }),
-      )
-      .max(10_000)
-      .describe('A transition with a condition may be refused. Deadlines are named `after <name>`.'),
-  })
-  .meta({ id: 'ActorChart' });
-
-const restarted = z
-  .strictObject({
-    kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
-    id: shown(z.string(), 'Identifier.', JOB_ID),
-    restarted: z.literal(true).describe('Always true.'),
-  })
-  .meta({ id: 'ActorRestart' });
+const restarted = entity('ActorRestart', {
+  kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
+  id: shown(z.string(), 'Identifier.', JOB_ID),
+  restarted: z.literal(true).describe('Always true.'),
+});
 
 const changesQuery = z.object({
   after: single.max(64).default('').describe('`version` of the answer before.'),
@@ -217,11 +181,9 @@ const changesQuery = z.object({
     ),
 });
 
-const changes = z
-  .strictObject({
-    version: shown(z.string().max(64), 'Changes with each step of any actor.', '4711'),
-  })
-  .meta({ id: 'Changes' });
+const changes = entity('Changes', {
+  version: shown(z.string().max(64), 'Changes with each step of any actor.', '4711'),
+});
 
 export const actorParams = z.object({
   kind: shown(z.string(), 'Kind of the actor, such as `job`.', 'job'),
@@ -238,84 +200,66 @@ const ACTOR = {
   trouble: null,
 };
 
-export const listActors = operation({
-  method: 'GET',
-  unknown: 'actor.not-found',
-  path: '/api/actors',
-  group: 'System',
+const operation = operationsOf({ group: 'System', unknown: 'actor.not-found' });
+
+export const listActors = operation('GET /api/actors', {
   summary: 'Lists the kinds of actors with their counts, or the actors of one kind.',
   description:
     'Without `kind` it counts the actors of each kind; with `kind` it lists them page by page (`after` is the `next` of the previous page).',
   query: actorQuery,
   reply: actorPage,
-  examples: { responses: { 200: { items: [ACTOR], next: null } } },
+  examples: { reply: { items: [ACTOR], next: null } },
   refusals: ['validation.filter-invalid', 'actor.not-found'],
 });
 
-export const readActorKind = operation({
-  method: 'GET',
-  unknown: 'actor.not-found',
-  path: '/api/actor-kinds/{kind}',
-  group: 'System',
+export const readActorKind = operation('GET /api/actor-kinds/{kind}', {
   summary: 'Shows a kind of actors: the states of its machine and the transitions between them.',
   description:
     'Deadlines are named `after <name>`, transitions without an event `always`. A transition with a condition may be refused.',
   params: actorParams.pick({ kind: true }),
   reply: actorChart,
   examples: {
-    responses: {
-      200: {
-        kind: 'pipeline',
-        version: 1,
-        initial: 'Running',
-        states: [
-          { name: 'Running', final: false },
-          { name: 'Paused', final: false },
-        ],
-        transitions: [
-          { from: 'Running', to: 'Paused', event: 'PAUSE' },
-          { from: 'Paused', to: 'Running', event: 'RESUME' },
-        ],
-      },
+    reply: {
+      kind: 'pipeline',
+      version: 1,
+      initial: 'Running',
+      states: [
+        { name: 'Running', final: false },
+        { name: 'Paused', final: false },
+      ],
+      transitions: [
+        { from: 'Running', to: 'Paused', event: 'PAUSE' },
+        { from: 'Paused', to: 'Running', event: 'RESUME' },
+      ],
     },
   },
   refusals: ['actor.not-found'],
 });
 
-export const readActor = operation({
-  method: 'GET',
-  unknown: 'actor.not-found',
-  path: '/api/actors/{kind}/{id}',
-  group: 'System',
+export const readActor = operation('GET /api/actors/{kind}/{id}', {
   summary: 'Shows one actor: state, history, what it waits for and what it would take.',
   description: 'With its pending effects and timers, and the messages that it accepts now.',
   params: actorParams,
   query: sharedQuery,
   reply: actor,
   examples: {
-    responses: {
-      200: {
-        ...ACTOR,
-        version: 1,
-        context: { fileName: 'contract.pdf' },
-        accepts: ['CLEAR'],
-        timers: [],
-        effects: [],
-        history: [{ id: 1, at: AT, state: 'Queued', message: 'Uploaded.', cause: 'create' }],
-        parent: null,
-        children: [],
-        shard: 0,
-      },
+    reply: {
+      ...ACTOR,
+      version: 1,
+      context: { fileName: 'contract.pdf' },
+      accepts: ['CLEAR'],
+      timers: [],
+      effects: [],
+      history: [{ id: 1, at: AT, state: 'Queued', message: 'Uploaded.', cause: 'create' }],
+      parent: null,
+      children: [],
+      shard: 0,
     },
   },
   refusals: ['actor.not-found'],
 });
 
-export const restartActor = operation({
-  method: 'POST',
-  unknown: 'actor.not-found',
-  path: '/api/actors/{kind}/{id}/restart',
-  group: 'System',
+export const restartActor = operation('POST /api/actors/{kind}/{id}/restart', {
   summary:
     'Lets an actor that was given up go on from its last committed state, or runs again what is set aside.',
   description: 'For an actor that supervision has stopped after too many failures.',
@@ -325,7 +269,6 @@ export const restartActor = operation({
   reply: restarted,
   examples: {
     request: { reason: 'The mail server is reachable again.' },
-    responses: { 200: { kind: 'job', id: JOB_ID, restarted: true } },
   },
   refusals: [
     'actor.not-found',
@@ -336,16 +279,12 @@ export const restartActor = operation({
   ],
 });
 
-export const waitForChange = operation({
-  method: 'GET',
-  unknown: 'actor.not-found',
-  path: '/api/changes',
-  group: 'System',
+export const waitForChange = operation('GET /api/changes', {
   summary: 'Answers when something has changed, or after `wait` seconds. Pages refresh by it.',
   description:
     'Send the `version` of the answer before as `after`. The answer comes with the next step of any actor, or after `wait` seconds with the same version. Many readers send the same `every`, and then the version with their requests: each answer is computed once for all of them.',
   query: changesQuery,
   reply: changes,
-  examples: { responses: { 200: { version: '8c1f2a34-5b6d-4e7f-8091-a2b3c4d5e6f7.1042' } } },
+  examples: { reply: { version: '8c1f2a34-5b6d-4e7f-8091-a2b3c4d5e6f7.1042' } },
   refusals: ['validation.filter-invalid'],
 });

@@ -1,9 +1,9 @@
 /** Bulk operations on jobs: retry, cancel, and clearing of finished jobs. Source: docs/batch-values.md §14; §15. */
 import { z } from 'zod';
-import { shown } from '../fields.ts';
+import { entity, parts, shown } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { moment, reason } from './requests.ts';
 import { ACTION_STATES } from './words.ts';
@@ -82,51 +82,36 @@ const code = z
   .nullable()
   .describe('Error in one word, for programs. It is never renamed. Null: no error.');
 
-const bulkRetry = z
-  .strictObject({
-    matched,
-    created: shown(z.int(), 'New jobs.', 1),
-    skipped,
-    items: z
-      .array(
-        z.strictObject({
-          jobId: changedJob,
-          newJobId: shown(jobId.nullable(), 'The new job. Null: none was made.', OTHER_ID),
-          code,
-        }),
-      )
-      .describe('Entries of this page.'),
-  })
-  .meta({ id: 'BulkRetry' });
+const bulkRetry = entity('BulkRetry', {
+  matched,
+  created: shown(z.int(), 'New jobs.', 1),
+  skipped,
+  items: parts('Entries of this page.', {
+    jobId: changedJob,
+    newJobId: shown(jobId.nullable(), 'The new job. Null: none was made.', OTHER_ID),
+    code,
+  }),
+});
 
-const bulkCancel = z
-  .strictObject({
-    matched,
-    canceled: shown(z.int(), 'Jobs that were canceled.', 1),
-    skipped,
-    items: z
-      .array(
-        z.strictObject({
-          jobId: changedJob,
-          code,
-        }),
-      )
-      .describe('Entries of this page.'),
-  })
-  .meta({ id: 'BulkCancellation' });
+const bulkCancel = entity('BulkCancellation', {
+  matched,
+  canceled: shown(z.int(), 'Jobs that were canceled.', 1),
+  skipped,
+  items: parts('Entries of this page.', {
+    jobId: changedJob,
+    code,
+  }),
+});
 
-const clearing = z
-  .strictObject({
-    deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
-    skipped,
-    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
-  })
-  .meta({ id: 'Clearing' });
+const clearing = entity('Clearing', {
+  deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
+  skipped,
+  message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
+});
 
-export const retryJobs = operation({
-  method: 'POST',
-  path: '/api/jobs/retry',
-  group: 'Jobs',
+const operation = operationsOf({ group: 'Jobs' });
+
+export const retryJobs = operation('POST /api/jobs/retry', {
   rate: 'actions',
   summary: 'Retries failed jobs, oldest first, or counts them; a job whose retry exists is left to that.',
   description:
@@ -140,22 +125,17 @@ export const retryJobs = operation({
       since: '2026-05-26T00:00:00Z',
       limit: 100,
     },
-    responses: {
-      200: {
-        matched: 1,
-        created: 1,
-        skipped: 0,
-        items: [{ jobId: JOB_ID, newJobId: OTHER_ID, code: null }],
-      },
+    reply: {
+      matched: 1,
+      created: 1,
+      skipped: 0,
+      items: [{ jobId: JOB_ID, newJobId: OTHER_ID, code: null }],
     },
   },
   refusals: ['validation.body-invalid', 'service.busy'],
 });
 
-export const cancelJobs = operation({
-  method: 'POST',
-  path: '/api/jobs/cancel',
-  group: 'Jobs',
+export const cancelJobs = operation('POST /api/jobs/cancel', {
   rate: 'actions',
   summary: 'Cancels queued and waiting jobs, oldest first, or counts them.',
   description:
@@ -164,26 +144,19 @@ export const cancelJobs = operation({
   reply: bulkCancel,
   examples: {
     request: { status: ['Queued'], profile: 'contracts', reason: 'wrong batch' },
-    responses: {
-      200: { matched: 1, canceled: 0, skipped: 1, items: [{ jobId: JOB_ID, code: 'job.race-lost' }] },
-    },
+    reply: { matched: 1, canceled: 0, skipped: 1, items: [{ jobId: JOB_ID, code: 'job.race-lost' }] },
   },
   refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
 });
 
-export const clearJobs = operation({
-  method: 'DELETE',
-  path: '/api/jobs',
-  group: 'Jobs',
+export const clearJobs = operation('DELETE /api/jobs', {
   rate: 'actions',
   summary: 'Forgets finished jobs with their history; their files stay.',
   description:
     'Deletes jobs that are Completed, Failed or Canceled, in batches. Their files stay, and the watcher does not enqueue a canceled or failed input again. Jobs with files still to be moved, and those with a valid upload key, are skipped.',
   reply: clearing,
   examples: {
-    responses: {
-      200: { deleted: 1280, skipped: 3, message: '1280 finished jobs were forgotten; 3 jobs stay.' },
-    },
+    reply: { deleted: 1280, skipped: 3, message: '1280 finished jobs were forgotten; 3 jobs stay.' },
   },
   refusals: ['service.busy'],
 });

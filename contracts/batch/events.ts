@@ -22,32 +22,28 @@ const event = z.strictObject({
   message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
 });
 
-export const listEvents = operation({
-  method: 'GET',
-  path: '/api/events',
+export const listEvents = operation('GET /api/events', {
   group: 'System',
   summary: 'Lists system events, newest first.',
   description: 'Newest first. `kind` may be repeated or separated by commas.',
   query: z.object({ kind: anyOf(SYSTEM_EVENT_KINDS).default([]), ...paging }),
   reply: pageOf(event).meta({ id: 'EventList' }),
   examples: {
-    responses: {
-      200: {
-        items: [
-          {
-            id: OTHER_ID,
-            timestamp: AT,
-            kind: 'PipelinePaused',
-            actor: 'operator',
-            jobId: null,
-            code: null,
-            message: 'Pipeline paused by operator. Reason: certificate change.',
-          },
-        ],
-        page: 1,
-        pageSize: 50,
-        totalCount: 1,
-      },
+    reply: {
+      items: [
+        {
+          id: OTHER_ID,
+          timestamp: AT,
+          kind: 'PipelinePaused',
+          actor: 'operator',
+          jobId: null,
+          code: null,
+          message: 'Pipeline paused by operator. Reason: certificate change.',
+        },
+      ],
+      page: 1,
+      pageSize: 50,
+      totalCount: 1,
     },
   },
   refusals: ['validation.filter-invalid'],

@@ -1,6 +1,6 @@
 /** Uploads. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
-import { shown } from '../fields.ts';
+import { entity, shown } from '../fields.ts';
 import { JOB_ID } from './examples.ts';
 import { JOB_DETAIL_EXAMPLE, JOB_EXAMPLE, jobDetail, jobId, jobMembers } from './jobs.ts';
 import { operation } from './operation.ts';
@@ -62,19 +62,15 @@ const uploadForm = z.object({
   coSign: parameter('CoSign', 'Whether a signed CMS, XML or ASiC file gets another signature', 'true'),
 });
 
-const accepted = z
-  .strictObject({
-    jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
-    fileName: jobMembers.fileName,
-    originalPath: jobMembers.originalPath,
-    format: jobMembers.format,
-    status: z.literal('Queued').describe('State of it.'),
-  })
-  .meta({ id: 'UploadAccepted' });
+const accepted = entity('UploadAccepted', {
+  jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
+  fileName: jobMembers.fileName,
+  originalPath: jobMembers.originalPath,
+  format: jobMembers.format,
+  status: z.literal('Queued').describe('State of it.'),
+});
 
-export const uploadFile = operation({
-  method: 'POST',
-  path: '/api/files',
+export const uploadFile = operation('POST /api/files', {
   group: 'Files',
   summary: 'Takes one file and queues it for signing.',
   description:

@@ -1,6 +1,6 @@
 /** Input folders, and the actions of operators on them. Source: docs/batch-values.md §0, §3. */
 import { z } from 'zod';
-import { shown, time } from '../fields.ts';
+import { entity, part, parts, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT } from './examples.ts';
 import { folderName, profileName } from './jobs.ts';
@@ -12,27 +12,21 @@ const folderMembers = {
   path: shown(z.string(), 'Path of the folder on the server.', '/srv/in/invoices'),
 };
 
-const folders = z
-  .strictObject({
-    folders: z
-      .array(
-        z.strictObject({
-          ...folderMembers,
-          exists: shown(z.boolean(), 'Whether the folder is on the disk.', true),
-          status: z.enum(['Initializing', 'Running', 'Stopped']).describe('State of it.'),
-          lastEnqueueAt: time
-            .nullable()
-            .describe('Time of the last file that became a job. Null: none since the start.'),
-          lastError: shown(z.string().nullable(), 'Last failure. Null: none.', 'EACCES: permission denied'),
-          processedCount: shown(z.int(), 'Files that became jobs since the start.', 412),
-          fileCount: shown(z.int(), 'Files that wait in the folder, counted up to 50.', 12),
-          fileCountCapped: z.boolean().describe('Whether there are more files than were counted.'),
-          profile: shown(profileName, 'Signature profile. Null: any.', 'contracts'),
-        }),
-      )
-      .describe('Result for each input folder.'),
-  })
-  .meta({ id: 'Folders' });
+const folders = entity('Folders', {
+  folders: parts('Result for each input folder.', {
+    ...folderMembers,
+    exists: shown(z.boolean(), 'Whether the folder is on the disk.', true),
+    status: z.enum(['Initializing', 'Running', 'Stopped']).describe('State of it.'),
+    lastEnqueueAt: time
+      .nullable()
+      .describe('Time of the last file that became a job. Null: none since the start.'),
+    lastError: shown(z.string().nullable(), 'Last failure. Null: none.', 'EACCES: permission denied'),
+    processedCount: shown(z.int(), 'Files that became jobs since the start.', 412),
+    fileCount: shown(z.int(), 'Files that wait in the folder, counted up to 50.', 12),
+    fileCountCapped: z.boolean().describe('Whether there are more files than were counted.'),
+    profile: shown(profileName, 'Signature profile. Null: any.', 'contracts'),
+  }),
+});
 
 const rescanCounts = {
   scanned: shown(z.int(), 'Files that were looked at.', 3),
@@ -42,38 +36,26 @@ const rescanCounts = {
   errors: shown(z.int(), 'Files that could not be read.', 0),
 };
 
-const rescan = z
-  .strictObject({
-    folders: z
-      .array(
-        z.strictObject({
-          ...folderMembers,
-          ...rescanCounts,
-          enqueuedFiles: shown(z.array(z.string()), 'Names of the files that became jobs.', ['order.xml']),
-        }),
-      )
-      .describe('Result for each input folder.'),
-    totals: z
-      .strictObject({
-        folders: shown(z.int(), 'Folders that were scanned.', 1),
-        ...rescanCounts,
-      })
-      .describe('Sums over all folders.'),
-  })
-  .meta({ id: 'Rescan' });
+const rescan = entity('Rescan', {
+  folders: parts('Result for each input folder.', {
+    ...folderMembers,
+    ...rescanCounts,
+    enqueuedFiles: shown(z.array(z.string()), 'Names of the files that became jobs.', ['order.xml']),
+  }),
+  totals: part('Sums over all folders.', {
+    folders: shown(z.int(), 'Folders that were scanned.', 1),
+    ...rescanCounts,
+  }),
+});
 
-const cleanup = z
-  .strictObject({
-    deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
-    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
-  })
-  .meta({ id: 'Cleanup' });
+const cleanup = entity('Cleanup', {
+  deleted: shown(z.int(), 'Jobs that were deleted. Their files stay.', 1280),
+  message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
+});
 
 const COUNTS = { scanned: 3, enqueued: 1, alreadyActive: 1, ignored: 1, errors: 0 };
 
-export const listFolders = operation({
-  method: 'GET',
-  path: '/api/folders',
+export const listFolders = operation('GET /api/folders', {
   group: 'System',
   summary: 'Shows every input folder and its watcher.',
   description:
@@ -81,31 +63,26 @@ export const listFolders = operation({
   query: sharedQuery,
   reply: folders,
   examples: {
-    responses: {
-      200: {
-        folders: [
-          {
-            name: 'invoices',
-            path: '/srv/in/invoices',
-            exists: true,
-            status: 'Running',
-            lastEnqueueAt: AT,
-            lastError: null,
-            processedCount: 412,
-            fileCount: 50,
-            fileCountCapped: true,
-            profile: 'invoices',
-          },
-        ],
-      },
+    reply: {
+      folders: [
+        {
+          name: 'invoices',
+          path: '/srv/in/invoices',
+          exists: true,
+          status: 'Running',
+          lastEnqueueAt: AT,
+          lastError: null,
+          processedCount: 412,
+          fileCount: 50,
+          fileCountCapped: true,
+          profile: 'invoices',
+        },
+      ],
     },
   },
-  refusals: [],
 });
 
-export const rescanFolders = operation({
-  method: 'POST',
-  path: '/api/rescan',
+export const rescanFolders = operation('POST /api/rescan', {
   group: 'Actions',
   summary: 'Queues every file of one or all input folders that no active job has.',
   description:
@@ -116,21 +93,15 @@ export const rescanFolders = operation({
   }),
   reply: rescan,
   examples: {
-    responses: {
-      200: {
-        folders: [
-          { name: 'invoices', path: '/srv/in/invoices', ...COUNTS, enqueuedFiles: ['may/order.xml'] },
-        ],
-        totals: { folders: 1, ...COUNTS },
-      },
+    reply: {
+      folders: [{ name: 'invoices', path: '/srv/in/invoices', ...COUNTS, enqueuedFiles: ['may/order.xml'] }],
+      totals: { folders: 1, ...COUNTS },
     },
   },
   refusals: ['folder.not-found', 'validation.filter-invalid', 'service.busy'],
 });
 
-export const cleanUp = operation({
-  method: 'POST',
-  path: '/api/cleanup',
+export const cleanUp = operation('POST /api/cleanup', {
   group: 'Actions',
   summary: 'Removes finished jobs that are older than the configured age.',
   description:
@@ -138,9 +109,7 @@ export const cleanUp = operation({
   rate: 'actions',
   reply: cleanup,
   examples: {
-    responses: {
-      200: { deleted: 0, message: 'No retention policy is configured; nothing was removed.' },
-    },
+    reply: { deleted: 0, message: 'No retention policy is configured; nothing was removed.' },
   },
   refusals: ['service.busy'],
 });

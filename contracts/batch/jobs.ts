@@ -1,9 +1,9 @@
 /** Jobs. Source: docs/batch-values.md §0, §3 and §4. */
 import { z } from 'zod';
-import { shown, time } from '../fields.ts';
+import { entity, parts, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { anyOf, moment, pageOf, paging, queryFlag, reasonBody, sharedVersion, single } from './requests.ts';
 import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from './words.ts';
 
@@ -13,6 +13,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const jobId = z.guid().brand<'JobId'>();
 /** The id of a job in a request. */
 const givenJobId = single
+  .toLowerCase()
   .refine((text) => UUID.test(text), { error: 'must be the id of a job' })
   .brand<'JobId'>()
   .meta({ openapi: { type: 'string', format: 'uuid' }, exampleValue: JOB_ID });
@@ -44,7 +45,7 @@ export const jobMembers = {
 };
 
 /** One job as lists show it. */
-const job = z.strictObject(jobMembers).meta({ id: 'Job' });
+const job = entity('Job', jobMembers);
 export type JobView = Value<typeof job>;
 
 /** Members that only one job alone has. */
@@ -74,28 +75,20 @@ const detailMembers = {
     'File name of the output. Null: none yet.',
     'contract.signed.pdf',
   ),
-  history: z
-    .array(
-      z.strictObject({
-        id: shown(z.int(), 'Number of the entry, from 1.', 1),
-        timestamp: time.describe('Time of the event, UTC.'),
-        status: z.enum(JOB_STATES).describe('State of it.'),
-        message: shown(
-          z.string(),
-          'What happened, for people. The text may change.',
-          'Verified and published.',
-        ),
-        actor: shown(
-          z.string().optional(),
-          'Operator who did it, where it was not the holder of `Auth:ApiKey`.',
-          'key:billing',
-        ),
-      }),
-    )
-    .describe('One entry for each transition, oldest first.'),
+  history: parts('One entry for each transition, oldest first.', {
+    id: shown(z.int(), 'Number of the entry, from 1.', 1),
+    timestamp: time.describe('Time of the event, UTC.'),
+    status: z.enum(JOB_STATES).describe('State of it.'),
+    message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
+    actor: shown(
+      z.string().optional(),
+      'Operator who did it, where it was not the holder of `Auth:ApiKey`.',
+      'key:billing',
+    ),
+  }),
 };
 
-export const jobDetail = z.strictObject({ ...jobMembers, ...detailMembers }).meta({ id: 'JobWithHistory' });
+export const jobDetail = entity('JobWithHistory', { ...jobMembers, ...detailMembers });
 export type JobDetail = Value<typeof jobDetail>;
 
 const filter = {
@@ -118,24 +111,20 @@ const filter = {
 
 export const jobFilter = z.object(filter);
 
-const retried = z
-  .strictObject({
-    newJobId: shown(jobId, 'The new job. Null: none was made.', OTHER_ID),
-    parentJobId: shown(jobId, 'Job of which this is a retry. Null: none.', JOB_ID),
-    status: z.literal('Queued').describe('State of it.'),
-  })
-  .meta({ id: 'Retry' });
+const retried = entity('Retry', {
+  newJobId: shown(jobId, 'The new job. Null: none was made.', OTHER_ID),
+  parentJobId: shown(jobId, 'Job of which this is a retry. Null: none.', JOB_ID),
+  status: z.literal('Queued').describe('State of it.'),
+});
 
-const canceled = z
-  .strictObject({
-    jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
-    status: z.literal('Canceled').describe('State of it.'),
-  })
-  .meta({ id: 'Cancellation' });
+const canceled = entity('Cancellation', {
+  jobId: shown(jobId, 'Job this is about. Null: none.', JOB_ID),
+  status: z.literal('Canceled').describe('State of it.'),
+});
 
 /** As text, because a malformed id is an unknown job. */
 export const jobParams = z.object({
-  id: shown(z.string(), 'Id of the job.', JOB_ID),
+  id: shown(z.string().toLowerCase(), 'Id of the job.', JOB_ID),
 });
 
 export const JOB_EXAMPLE = {
@@ -171,37 +160,28 @@ export const JOB_DETAIL_EXAMPLE = {
   ],
 };
 
-export const listJobs = operation({
-  method: 'GET',
-  path: '/api/jobs',
-  group: 'Jobs',
+const operation = operationsOf({ group: 'Jobs', unknown: 'job.not-found' });
+
+export const listJobs = operation('GET /api/jobs', {
   summary: 'Lists jobs, newest first.',
   description:
     'Newest first; `totalCount` is exact. `status`, `format` and `source` may be repeated or separated by commas. `folder` is the name of an input folder or `(upload)`. `pageSize` above 200 is lowered to 200.',
-  unknown: 'job.not-found',
   query: z.object({ ...filter, ...paging, version: sharedVersion }),
   reply: pageOf(job).meta({ id: 'JobList' }),
-  examples: { responses: { 200: { items: [JOB_EXAMPLE], page: 1, pageSize: 50, totalCount: 1 } } },
+  examples: { reply: { items: [JOB_EXAMPLE], page: 1, pageSize: 50, totalCount: 1 } },
   refusals: ['validation.filter-invalid'],
 });
 
-export const readJob = operation({
-  method: 'GET',
-  path: '/api/jobs/{id}',
-  group: 'Jobs',
+export const readJob = operation('GET /api/jobs/{id}', {
   summary: 'Shows one job with its history.',
   description: 'The history has one entry for each transition, oldest first.',
   params: jobParams,
-  unknown: 'job.not-found',
   reply: jobDetail,
-  examples: { responses: { 200: JOB_DETAIL_EXAMPLE } },
+  examples: { reply: JOB_DETAIL_EXAMPLE },
   refusals: ['job.not-found'],
 });
 
-export const readOutput = operation({
-  method: 'GET',
-  path: '/api/jobs/{id}/output',
-  group: 'Jobs',
+export const readOutput = operation('GET /api/jobs/{id}/output', {
   summary: 'Sends the signed file, whole or one range of it.',
   description:
     'As an attachment with its name. The `ETag` is the SHA-256 of the file. One range may be asked for; several are answered with the whole file.',
@@ -214,26 +194,20 @@ export const readOutput = operation({
       ),
   }),
   params: jobParams,
-  unknown: 'job.not-found',
   replies: { 200: 'file', 206: 'file', 302: 'empty' },
   refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
 });
 
-export const cancelJob = operation({
-  method: 'POST',
-  path: '/api/jobs/{id}/cancel',
-  group: 'Jobs',
+export const cancelJob = operation('POST /api/jobs/{id}/cancel', {
   summary: 'Cancels a job that is queued or waits for its signer.',
   description:
     'Only a job that is Queued or AwaitingSigner can be canceled. Its input file stays in place, and the watcher does not enqueue it again. For a waiting job the service then notifies the remote portal; the job stays canceled when the portal cannot be reached.',
   rate: 'actions',
   params: jobParams,
-  unknown: 'job.not-found',
   body: reasonBody,
   reply: canceled,
   examples: {
     request: { reason: 'sent twice' },
-    responses: { 200: { jobId: JOB_ID, status: 'Canceled' } },
   },
   refusals: [
     'job.not-found',
@@ -245,18 +219,13 @@ export const cancelJob = operation({
   ],
 });
 
-export const retryJob = operation({
-  method: 'POST',
-  path: '/api/jobs/{id}/retry',
-  group: 'Jobs',
+export const retryJob = operation('POST /api/jobs/{id}/retry', {
   summary: 'Makes a new job of a failed one.',
   description:
     'The failed job stays Failed; the new one names it as its parent. The original input must still be there, and no active job may have it.',
   rate: 'actions',
   params: jobParams,
-  unknown: 'job.not-found',
   reply: retried,
-  examples: { responses: { 200: { newJobId: OTHER_ID, parentJobId: JOB_ID, status: 'Queued' } } },
   refusals: [
     'job.not-found',
     'job.not-failed',

@@ -1,10 +1,10 @@
 /** Named API keys: list, create, rotate, revoke. */
 import { z } from 'zod';
-import { shown, time, wholeFrom } from '../fields.ts';
+import { entity, shown, time, wholeFrom } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { ACCESS_SCOPES } from './access.ts';
 import { AT } from './examples.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { moment } from './requests.ts';
 
 /** Bounds of keys: number of keys, length of a name, entries of a list. */
@@ -42,28 +42,26 @@ const BOUND = {
 const keyName = shown(name, 'Name of the key, also in events as `key:` and the name.', 'billing');
 const expiry = 'Time from which it is refused. Null: none.';
 
-const key = z
-  .strictObject({
-    name: keyName,
-    scopes,
-    profiles: names(BOUND.profiles).nullable(),
-    folders: names(BOUND.folders).nullable(),
-    expiresAt: time.nullable().describe(expiry),
-    rateLimit: rateLimit.nullable(),
-    createdAt: time.describe('Time at which it was made, UTC.'),
-    createdBy: shown(z.string(), 'Who made it.', 'operator'),
-    lastUsedAt: time.nullable().describe('Last use, stored once in ten minutes. Null: not used yet.'),
-    secrets: z
-      .array(
-        z.strictObject({
-          createdAt: time.describe('Time at which it was made, UTC.'),
-          expiresAt: time.nullable().describe(expiry),
-        }),
-      )
-      .max(2)
-      .describe('Its valid secrets, newest first: two while it is rotated.'),
-  })
-  .meta({ id: 'AccessKey' });
+const key = entity('AccessKey', {
+  name: keyName,
+  scopes,
+  profiles: names(BOUND.profiles).nullable(),
+  folders: names(BOUND.folders).nullable(),
+  expiresAt: time.nullable().describe(expiry),
+  rateLimit: rateLimit.nullable(),
+  createdAt: time.describe('Time at which it was made, UTC.'),
+  createdBy: shown(z.string(), 'Who made it.', 'operator'),
+  lastUsedAt: time.nullable().describe('Last use, stored once in ten minutes. Null: not used yet.'),
+  secrets: z
+    .array(
+      z.strictObject({
+        createdAt: time.describe('Time at which it was made, UTC.'),
+        expiresAt: time.nullable().describe(expiry),
+      }),
+    )
+    .max(2)
+    .describe('Its valid secrets, newest first: two while it is rotated.'),
+});
 export type AccessKey = Value<typeof key>;
 
 const EXAMPLE = {
@@ -77,74 +75,58 @@ const EXAMPLE = {
   ...{ lastUsedAt: null, secrets: [{ createdAt: AT, expiresAt: null }] },
 };
 
-const newKey = z
-  .strictObject({
-    name: keyName,
-    scopes,
-    profiles: names(BOUND.profiles).nullish(),
-    folders: names(BOUND.folders).nullish(),
-    expiresAt: shown(moment.nullish(), expiry, AT),
-    rateLimit: rateLimit.nullish(),
-  })
-  .meta({ id: 'NewAccessKey' });
+const newKey = entity('NewAccessKey', {
+  name: keyName,
+  scopes,
+  profiles: names(BOUND.profiles).nullish(),
+  folders: names(BOUND.folders).nullish(),
+  expiresAt: shown(moment.nullish(), expiry, AT),
+  rateLimit: rateLimit.nullish(),
+});
 export type NewAccessKey = Value<typeof newKey>;
 
-const withSecret = z
-  .strictObject({
-    key: key.describe('The key, as lists show it.'),
-    secret: shown(
-      z.string(),
-      'The secret, shown this once. Send it in the header of `Auth:ApiKeyHeader`.',
-      'swk_0f1e2d3c4b5a6978_…',
-    ),
-  })
-  .meta({ id: 'AccessKeyWithSecret' });
+const withSecret = entity('AccessKeyWithSecret', {
+  key: key.describe('The key, as lists show it.'),
+  secret: shown(
+    z.string(),
+    'The secret, shown this once. Send it in the header of `Auth:ApiKeyHeader`.',
+    'swk_0f1e2d3c4b5a6978_…',
+  ),
+});
 const MADE = { key: EXAMPLE, secret: 'swk_0f1e2d3c4b5a6978_…' };
 
 const MAX_OVERLAP_HOURS = 720;
-const rotation = z
-  .strictObject({
-    overlapHours: shown(
-      wholeFrom(0, MAX_OVERLAP_HOURS).default(24),
-      'Hours for which the present secret stays valid; an older one ends at once.',
-      24,
-    ),
-  })
-  .meta({ id: 'KeyRotation' });
+const rotation = entity('KeyRotation', {
+  overlapHours: shown(
+    wholeFrom(0, MAX_OVERLAP_HOURS).default(24),
+    'Hours for which the present secret stays valid; an older one ends at once.',
+    24,
+  ),
+});
 
 const keyParams = z.object({ name: shown(z.string().max(KEY_BOUNDS.name), 'Name of the key.', 'billing') });
 
-export const listKeys = operation({
-  method: 'GET',
-  path: '/api/keys',
-  group: 'Authentication',
+const operation = operationsOf({ group: 'Authentication' });
+
+export const listKeys = operation('GET /api/keys', {
   summary: 'Lists the named API keys by name, without secrets.',
   description: '`Auth:ApiKey` is not among them.',
-  reply: z
-    .strictObject({ items: z.array(key).max(KEY_BOUNDS.keys).describe('Entries of this page.') })
-    .meta({ id: 'AccessKeys' }),
-  examples: { responses: { 200: { items: [EXAMPLE] } } },
-  refusals: [],
+  reply: entity('AccessKeys', { items: z.array(key).max(KEY_BOUNDS.keys).describe('Entries of this page.') }),
+  examples: { reply: { items: [EXAMPLE] } },
 });
 
-export const createKey = operation({
-  method: 'POST',
-  path: '/api/keys',
-  group: 'Authentication',
+export const createKey = operation('POST /api/keys', {
   rate: 'actions',
   summary: 'Creates a named API key and shows its secret once.',
   description:
     'A key can give no scope that its maker lacks, and not outlive a key that makes it. A key that is bound to profiles or folders reads and changes their jobs alone: lists need the filter where there are several. A key that is bound to folders uploads nothing.',
   body: newKey,
   reply: withSecret,
-  examples: { request: { name: 'billing', scopes: ['submit', 'read'] }, responses: { 200: MADE } },
+  examples: { request: { name: 'billing', scopes: ['submit', 'read'] }, reply: MADE },
   refusals: ['validation.body-invalid', 'key.exists', 'key.limit-reached'],
 });
 
-export const rotateKey = operation({
-  method: 'POST',
-  path: '/api/keys/{name}/rotate',
-  group: 'Authentication',
+export const rotateKey = operation('POST /api/keys/{name}/rotate', {
   rate: 'actions',
   summary: 'Gives a key a new secret, and shows it once.',
   description: 'The present secret stays valid for `overlapHours`; with 0 it ends at once.',
@@ -152,22 +134,16 @@ export const rotateKey = operation({
   unknown: 'key.not-found',
   body: rotation,
   reply: withSecret,
-  examples: { request: { overlapHours: 24 }, responses: { 200: MADE } },
+  examples: { request: { overlapHours: 24 }, reply: MADE },
   refusals: ['validation.body-invalid', 'key.not-found'],
 });
 
-export const revokeKey = operation({
-  method: 'POST',
-  path: '/api/keys/{name}/revoke',
-  group: 'Authentication',
+export const revokeKey = operation('POST /api/keys/{name}/revoke', {
   rate: 'actions',
   summary: 'Revokes a key with all its secrets, at once.',
   description: 'What it did stays recorded under its name.',
   params: keyParams,
   unknown: 'key.not-found',
-  reply: z
-    .strictObject({ name: keyName, revoked: z.literal(true).describe('That it is revoked.') })
-    .meta({ id: 'RevokedKey' }),
-  examples: { responses: { 200: { name: 'billing', revoked: true } } },
+  reply: entity('RevokedKey', { name: keyName, revoked: z.literal(true).describe('That it is revoked.') }),
   refusals: ['key.not-found'],
 });

@@ -1,9 +1,9 @@
 /** E-mails of the portal, for operators. */
 import { z } from 'zod';
 import { MAIL_STATUSES } from '../deliveries.ts';
-import { shown, time } from '../fields.ts';
+import { entity, shown, time } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { oneOf, pageOf, paging, sharedVersion, single } from './requests.ts';
 
 const failure = {
@@ -15,36 +15,26 @@ const failure = {
   message: shown(z.string(), 'What happened, for people. The text may change.', 'Verified and published.'),
 };
 
-const mail = z
-  .strictObject({
-    id: shown(z.string(), 'Identifier.', '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
-    organizationId: shown(
-      z.string(),
-      'Organization of the portal that sends the mail.',
-      '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-    ),
-    about: shown(z.string(), 'What the mail says: `pending`, `reminder`, `concluded` and so on.', 'pending'),
-    to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
-    documentId: shown(
-      z.string().nullable(),
-      'Document that the mail is about. Null: none.',
-      '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e',
-    ),
-    status: z.enum(MAIL_STATUSES).describe('State of it.'),
-    tries: shown(z.int(), 'How often sending was tried.', 1),
-    createdAt: time.describe('Time at which it was made, UTC.'),
-    endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
-    nextTryAt: time.nullable().describe('Time of the next try. Null: none is planned.'),
-    reply: shown(
-      z.string().nullable(),
-      'What was said when the mail was taken.',
-      '250 2.0.0 Ok: queued as 4VdL2k3Z',
-    ),
-    lastError: z.strictObject(failure).nullable().describe('Last failure. Null: none.'),
-    hasText: shown(z.boolean(), 'Whether it was written to a folder, where it can be read.', true),
-    textRemoved: z.boolean().describe('Whether it was, and its days in the folder are over.'),
-  })
-  .meta({ id: 'Mail' });
+const mail = entity('Mail', {
+  id: shown(z.string(), 'Identifier.', JOB_ID),
+  organizationId: shown(z.string(), 'Organization of the portal that sends the mail.', JOB_ID),
+  about: shown(z.string(), 'What the mail says: `pending`, `reminder`, `concluded` and so on.', 'pending'),
+  to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
+  documentId: shown(z.string().nullable(), 'Document that the mail is about. Null: none.', JOB_ID),
+  status: z.enum(MAIL_STATUSES).describe('State of it.'),
+  tries: shown(z.int(), 'How often sending was tried.', 1),
+  createdAt: time.describe('Time at which it was made, UTC.'),
+  endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
+  nextTryAt: time.nullable().describe('Time of the next try. Null: none is planned.'),
+  reply: shown(
+    z.string().nullable(),
+    'What was said when the mail was taken.',
+    '250 2.0.0 Ok: queued as 4VdL2k3Z',
+  ),
+  lastError: z.strictObject(failure).nullable().describe('Last failure. Null: none.'),
+  hasText: shown(z.boolean(), 'Whether it was written to a folder, where it can be read.', true),
+  textRemoved: z.boolean().describe('Whether it was, and its days in the folder are over.'),
+});
 
 const mailInMailbox = mail
   .extend({
@@ -60,13 +50,11 @@ const mailWithTries = mail
   })
   .meta({ id: 'MailWithTries' });
 
-export const resent = z
-  .strictObject({
-    id: shown(z.string(), 'Identifier.', '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e'),
-  })
-  .meta({ id: 'Resent' });
+export const resent = entity('Resent', {
+  id: shown(z.string(), 'Identifier.', JOB_ID),
+});
 
-const mailParams = z.object({ id: shown(z.string(), 'Id of the mail.', OTHER_ID) });
+const mailParams = z.object({ id: shown(z.string().toLowerCase(), 'Id of the mail.', OTHER_ID) });
 
 const MAIL = {
   id: OTHER_ID,
@@ -85,11 +73,9 @@ const MAIL = {
   textRemoved: false,
 };
 
-export const listMails = operation({
-  method: 'GET',
-  unknown: 'mail.not-found',
-  path: '/api/mails',
-  group: 'System',
+const operation = operationsOf({ group: 'System', unknown: 'mail.not-found' });
+
+export const listMails = operation('GET /api/mails', {
   summary: 'Lists the e-mails of the portal, newest first.',
   description:
     'Of all organizations, newest first. Kept for 30 days. Absent when the portal is not served. `pageSize` above 200 is lowered to 200.',
@@ -105,36 +91,26 @@ export const listMails = operation({
   }),
   reply: pageOf(mailInMailbox).meta({ id: 'MailList' }),
   examples: {
-    responses: {
-      200: {
-        items: [{ ...MAIL, subject: 'Please sign: Contract' }],
-        page: 1,
-        pageSize: 50,
-        totalCount: 1,
-      },
+    reply: {
+      items: [{ ...MAIL, subject: 'Please sign: Contract' }],
+      page: 1,
+      pageSize: 50,
+      totalCount: 1,
     },
   },
   refusals: ['validation.filter-invalid'],
 });
 
-export const readMail = operation({
-  method: 'GET',
-  unknown: 'mail.not-found',
-  path: '/api/mails/{id}',
-  group: 'System',
+export const readMail = operation('GET /api/mails/{id}', {
   summary: 'Tells what became of an e-mail, with its last tries.',
   description: 'With its last tries, oldest first.',
   params: mailParams,
   reply: mailWithTries,
-  examples: { responses: { 200: { ...MAIL, failures: [{ at: AT, ...MAIL.lastError }] } } },
+  examples: { reply: { ...MAIL, failures: [{ at: AT, ...MAIL.lastError }] } },
   refusals: ['mail.not-found'],
 });
 
-export const readMailText = operation({
-  method: 'GET',
-  unknown: 'mail.not-found',
-  path: '/api/mails/{id}/text',
-  group: 'System',
+export const readMailText = operation('GET /api/mails/{id}/text', {
   summary: 'Shows an e-mail as it was written: its headers and its text.',
   description:
     'Only while mails are written to a folder, that is, without a relay. It contains links and codes that authorize signatures.',
@@ -143,11 +119,7 @@ export const readMailText = operation({
   refusals: ['mail.not-found', 'mail.text-unavailable'],
 });
 
-export const readMailPage = operation({
-  method: 'GET',
-  unknown: 'mail.not-found',
-  path: '/api/mails/{id}/html',
-  group: 'System',
+export const readMailPage = operation('GET /api/mails/{id}/html', {
   summary: 'Shows an e-mail as its recipient sees it.',
   description:
     'The page as written, under a policy that loads nothing and runs nothing. Available for mails that were written to a folder, until `Portal:MailFolderKeepDays` have passed.',
@@ -156,11 +128,7 @@ export const readMailPage = operation({
   refusals: ['mail.not-found', 'mail.text-unavailable'],
 });
 
-export const resendMail = operation({
-  method: 'POST',
-  unknown: 'mail.not-found',
-  path: '/api/mails/{id}/resend',
-  group: 'System',
+export const resendMail = operation('POST /api/mails/{id}/resend', {
   summary: 'Sends an e-mail that waits or failed now.',
   description:
     'Its tries begin anew. `mail.already-sent` for an e-mail that was taken by the relay or written to the folder. The history of the e-mail names the operator.',
@@ -168,6 +136,6 @@ export const resendMail = operation({
   params: mailParams,
   status: 202,
   reply: resent,
-  examples: { responses: { 202: { id: OTHER_ID } } },
+  examples: { reply: { id: OTHER_ID } },
   refusals: ['mail.not-found', 'mail.already-sent'],
 });

@@ -1,6 +1,6 @@
 /** Declarations of the batch service's operations. */
 import type { z } from 'zod';
-import type { Content, Operation } from '../operation.ts';
+import { type Called, type Content, type Declaration, type Place, placeOf, type Rest } from '../operation.ts';
 import type { RefusalCode } from './refusals.ts';
 
 /** Schema or content of a reply, or the alternatives. */
@@ -15,7 +15,7 @@ type Replies =
     }
   | { readonly replies: { readonly [status: number]: Alternatives } };
 
-export type BatchOperation = Omit<Operation<RefusalCode>, 'reply'> &
+type BatchDeclaration = Omit<Declaration<RefusalCode>, 'reply'> &
   Replies & {
     /** `page`: a browser without a session is sent to the login page. @default operator */
     readonly auth?: 'operator' | 'page' | 'anonymous';
@@ -35,6 +35,17 @@ export type BatchOperation = Omit<Operation<RefusalCode>, 'reply'> &
     readonly unknown?: RefusalCode;
   };
 
-export function operation<const Given extends BatchOperation>(given: Given): Given {
-  return given;
+export type BatchOperation = Place<RefusalCode> & BatchDeclaration;
+
+export function operation<const Given extends BatchDeclaration>(called: Called, given: Given) {
+  return { ...placeOf(called), ...given };
+}
+
+/** As `operation`, for operations that have these members in common. */
+export function operationsOf<const Common extends Partial<BatchDeclaration>>(common: Common) {
+  return <const Given extends Rest<BatchDeclaration, Common>>(called: Called, given: Given) => ({
+    ...placeOf(called),
+    ...common,
+    ...given,
+  });
 }

@@ -1,10 +1,10 @@
 /** Retry, cancel or clear of every job that matches a filter, with its progress. Source: docs/decisions/0050-large-operations.md. */
 import { z } from 'zod';
-import { shown, time } from '../fields.ts';
+import { entity, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { jobId } from './jobs.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { moment, pageOf, paging, reason } from './requests.ts';
 import { JOB_FORMATS, JOB_SOURCES, JOB_STATES, OPERATION_ACTIONS, OPERATION_STATES } from './words.ts';
 
@@ -40,79 +40,71 @@ const filterMembers = {
   createdTo: shown(moment.nullish(), 'Only jobs created at this time or earlier. Null: no bound.', AT),
 };
 
-const newOperation = z
-  .strictObject({
-    action: z
-      .enum(OPERATION_ACTIONS, { error: `must be one of ${OPERATION_ACTIONS.join(', ')}` })
-      .describe('Operation that each matching job goes through.'),
-    filter: z
-      .strictObject(filterMembers)
-      .default({})
-      .describe(
-        'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
-      ),
-    reason,
-    dryRun: z
-      .boolean({ error: 'must be true or false' })
-      .default(false)
-      .describe('Whether the jobs are counted and nothing is changed.'),
-  })
-  .meta({ id: 'NewOperation' });
+const newOperation = entity('NewOperation', {
+  action: z
+    .enum(OPERATION_ACTIONS, { error: `must be one of ${OPERATION_ACTIONS.join(', ')}` })
+    .describe('Operation that each matching job goes through.'),
+  filter: z
+    .strictObject(filterMembers)
+    .default({})
+    .describe(
+      'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
+    ),
+  reason,
+  dryRun: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe('Whether the jobs are counted and nothing is changed.'),
+});
 
 const count = z.int().min(0);
 
-const largeOperation = z
-  .strictObject({
-    id: shown(z.guid(), 'Identifier.', JOB_ID),
-    action: z.enum(OPERATION_ACTIONS).describe('Operation that each matching job goes through.'),
-    state: z.enum(OPERATION_STATES).describe('State of the machine.'),
-    filter: z
-      .strictObject({
-        status: z.array(z.enum(JOB_STATES)).describe('State of it.'),
-        profile: shown(z.string().nullable(), 'Signature profile. Null: any.', 'contracts'),
-        format: z.array(z.enum(JOB_FORMATS)).describe('Signature format.'),
-        source: z.array(z.enum(JOB_SOURCES)).describe('How the file came in.'),
-        folder: shown(z.string().nullable(), 'Input folder. Null: an upload.', 'invoices'),
-        fileName: shown(
-          z.string().nullable(),
-          'File name as the client or the folder had it.',
-          'contract.pdf',
-        ),
-        errorCode: shown(
-          z.string().nullable(),
-          'Error that ended the job. Null: none, or any.',
-          'pdf.malformed',
-        ),
-        parentJobId: shown(jobId.nullable(), 'Job of which this is a retry. Null: none.', JOB_ID),
-        createdFrom: time.nullable().describe('Only jobs created at this time or later. Null: no bound.'),
-        createdTo: time.describe('Only jobs created at this time or earlier. Null: no bound.'),
-      })
-      .describe(
-        'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
+const largeOperation = entity('Operation', {
+  id: shown(z.guid(), 'Identifier.', JOB_ID),
+  action: z.enum(OPERATION_ACTIONS).describe('Operation that each matching job goes through.'),
+  state: z.enum(OPERATION_STATES).describe('State of the machine.'),
+  filter: z
+    .strictObject({
+      status: z.array(z.enum(JOB_STATES)).describe('State of it.'),
+      profile: shown(z.string().nullable(), 'Signature profile. Null: any.', 'contracts'),
+      format: z.array(z.enum(JOB_FORMATS)).describe('Signature format.'),
+      source: z.array(z.enum(JOB_SOURCES)).describe('How the file came in.'),
+      folder: shown(z.string().nullable(), 'Input folder. Null: an upload.', 'invoices'),
+      fileName: shown(z.string().nullable(), 'File name as the client or the folder had it.', 'contract.pdf'),
+      errorCode: shown(
+        z.string().nullable(),
+        'Error that ended the job. Null: none, or any.',
+        'pdf.malformed',
       ),
-    reason: shown(
-      z.string().nullable(),
-      'Why, as events and the history show it. Null: none was given.',
-      'certificate change',
+      parentJobId: shown(jobId.nullable(), 'Job of which this is a retry. Null: none.', JOB_ID),
+      createdFrom: time.nullable().describe('Only jobs created at this time or later. Null: no bound.'),
+      createdTo: time.describe('Only jobs created at this time or earlier. Null: no bound.'),
+    })
+    .describe(
+      'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
     ),
-    matched: shown(count, 'Jobs that the filter found.', 12000),
-    done: shown(count, 'Jobs on which the action was carried out so far.', 2560),
-    skipped: shown(count, 'Jobs that could not be changed.', 3),
-    skippedByCode: shown(z.record(z.string(), count), 'Jobs that could not be changed, by error code.', {
-      'job.not-queued': 3,
-    }),
-    createdAt: time.describe('Time at which it was made, UTC.'),
-    updatedAt: time.describe('Time of the last change, UTC.'),
-    endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
-  })
-  .meta({ id: 'Operation' });
+  reason: shown(
+    z.string().nullable(),
+    'Why, as events and the history show it. Null: none was given.',
+    'certificate change',
+  ),
+  matched: shown(count, 'Jobs that the filter found.', 12000),
+  done: shown(count, 'Jobs on which the action was carried out so far.', 2560),
+  skipped: shown(count, 'Jobs that could not be changed.', 3),
+  skippedByCode: shown(z.record(z.string(), count), 'Jobs that could not be changed, by error code.', {
+    'job.not-queued': 3,
+  }),
+  createdAt: time.describe('Time at which it was made, UTC.'),
+  updatedAt: time.describe('Time of the last change, UTC.'),
+  endedAt: time.nullable().describe('Time of the end. Null: not ended.'),
+});
 
-const operationCount = z
-  .strictObject({ matched: shown(count, 'Jobs that the filter found.', 12000) })
-  .meta({ id: 'OperationCount' });
+const operationCount = entity('OperationCount', {
+  matched: shown(count, 'Jobs that the filter found.', 12000),
+});
 
 const operationParams = z.object({
-  id: shown(z.string().max(64), 'Id of the operation.', OTHER_ID),
+  id: shown(z.string().max(64).toLowerCase(), 'Id of the operation.', OTHER_ID),
 });
 
 const OPERATION = {
@@ -141,11 +133,9 @@ const OPERATION = {
   endedAt: null,
 };
 
-export const startOperation = operation({
-  unknown: 'operation.not-found',
-  method: 'POST',
-  path: '/api/operations',
-  group: 'System',
+const operation = operationsOf({ group: 'System', unknown: 'operation.not-found' });
+
+export const startOperation = operation('POST /api/operations', {
   summary: 'Retries, cancels or clears every job that matches a filter, or counts them.',
   description:
     'With `dryRun` the matching jobs are counted and nothing happens. Otherwise the operation acts on the jobs that match and were made before the call, oldest first, in batches; it goes on after a restart. `filter` takes the filters of `GET /api/jobs`, and `errorCode`; `status` is limited to what the action is possible for. Skipped jobs are counted by code. Four operations run at the same time.',
@@ -164,43 +154,31 @@ export const startOperation = operation({
   ],
 });
 
-export const listOperations = operation({
-  unknown: 'operation.not-found',
-  method: 'GET',
-  path: '/api/operations',
-  group: 'System',
+export const listOperations = operation('GET /api/operations', {
   summary: 'Lists large operations, newest first.',
   description: 'Ended operations are kept for 30 days. `pageSize` above 200 is lowered to 200.',
   query: z.object(paging),
   reply: pageOf(largeOperation).meta({ id: 'OperationList' }),
-  examples: { responses: { 200: { items: [OPERATION], page: 1, pageSize: 50, totalCount: 1 } } },
+  examples: { reply: { items: [OPERATION], page: 1, pageSize: 50, totalCount: 1 } },
   refusals: ['validation.filter-invalid'],
 });
 
-export const readOperation = operation({
-  unknown: 'operation.not-found',
-  method: 'GET',
-  path: '/api/operations/{id}',
-  group: 'System',
+export const readOperation = operation('GET /api/operations/{id}', {
   summary: 'Shows one large operation and its progress.',
   description: '`done` and `skipped` grow while the state is Running or Canceling.',
   params: operationParams,
   reply: largeOperation,
-  examples: { responses: { 200: OPERATION } },
+  examples: { reply: OPERATION },
   refusals: ['operation.not-found'],
 });
 
-export const cancelOperation = operation({
-  unknown: 'operation.not-found',
-  method: 'POST',
-  path: '/api/operations/{id}/cancel',
-  group: 'System',
+export const cancelOperation = operation('POST /api/operations/{id}/cancel', {
   summary: 'Ends a large operation after the batch under way.',
   description: 'What was done stays done. The state is Canceling until the batch under way is counted.',
   rate: 'actions',
   params: operationParams,
   reply: largeOperation,
-  examples: { responses: { 200: { ...OPERATION, state: 'Canceling' } } },
+  examples: { reply: { ...OPERATION, state: 'Canceling' } },
   refusals: ['operation.not-found', 'operation.not-running', 'service.busy'],
 });
 

@@ -37,10 +37,8 @@ const loginQuery = z.object({
   ),
 });
 
-export const logIn = operation({
+export const logIn = operation('POST /api/auth/login', {
   auth: 'anonymous',
-  method: 'POST',
-  path: '/api/auth/login',
   group: 'Authentication',
   summary: 'Begins a session for the API key, or for a login link, and goes to a page.',
   description:
@@ -59,10 +57,8 @@ export const logIn = operation({
   ],
 });
 
-export const logOut = operation({
+export const logOut = operation('POST /api/auth/logout', {
   auth: 'anonymous',
-  method: 'POST',
-  path: '/api/auth/logout',
   group: 'Authentication',
   summary: 'Ends the session, makes the browser forget it and goes to the login page.',
   description:
@@ -72,10 +68,8 @@ export const logOut = operation({
   refusals: ['auth.cross-origin'],
 });
 
-export const readLoginPage = operation({
+export const readLoginPage = operation('GET /login', {
   auth: 'anonymous',
-  method: 'GET',
-  path: '/login',
   group: 'Pages',
   summary: 'The page on which people log in.',
   description:
@@ -83,17 +77,14 @@ export const readLoginPage = operation({
   headers: ['if-none-match'],
   query: loginQuery,
   replies: { 200: ['page', 'asset'] },
-  refusals: [],
 });
 
 const providerName = z.object({
   name: shown(z.string().max(40), 'Name of an identity provider (`Identity:Providers`).', 'company'),
 });
 
-export const beginProviderLogin = operation({
+export const beginProviderLogin = operation('GET /login/{name}', {
   auth: 'anonymous',
-  method: 'GET',
-  path: '/login/{name}',
   group: 'Pages',
   summary: 'Leads an operator to an identity provider.',
   description: 'Sets a cookie that the answer of the provider needs, and redirects.',
@@ -103,10 +94,8 @@ export const beginProviderLogin = operation({
   refusals: ['route.not-found'],
 });
 
-export const finishProviderLogin = operation({
+export const finishProviderLogin = operation('GET /login/{name}/callback', {
   auth: 'anonymous',
-  method: 'GET',
-  path: '/login/{name}/callback',
   group: 'Pages',
   summary: 'Takes the answer of the identity provider and begins a session.',
   description:
@@ -121,10 +110,8 @@ export const finishProviderLogin = operation({
   refusals: ['route.not-found', 'rate-limited', 'auth.misconfigured'],
 });
 
-export const receiveProviderAnswer = operation({
+export const receiveProviderAnswer = operation('POST /login/{name}/acs', {
   auth: 'anonymous',
-  method: 'POST',
-  path: '/login/{name}/acs',
   group: 'Pages',
   summary: 'Takes the answer of a SAML provider.',
   description:
@@ -143,10 +130,8 @@ export const receiveProviderAnswer = operation({
   refusals: ['route.not-found', 'rate-limited', 'validation.body-invalid'],
 });
 
-export const describeToProvider = operation({
+export const describeToProvider = operation('GET /login/{name}/metadata', {
   auth: 'anonymous',
-  method: 'GET',
-  path: '/login/{name}/metadata',
   group: 'Pages',
   summary: 'Returns the metadata of this service for a SAML provider.',
   description: 'The addresses are those by which this request was made.',
@@ -155,10 +140,8 @@ export const describeToProvider = operation({
   refusals: ['route.not-found'],
 });
 
-export const endProviderSessions = operation({
+export const endProviderSessions = operation('POST /login/{name}/logout', {
   auth: 'anonymous',
-  method: 'POST',
-  path: '/login/{name}/logout',
   group: 'Authentication',
   summary: 'Ends the sessions that a logout token of the identity provider names.',
   description: 'Back-channel logout: the provider calls it. A token works once, for five minutes.',

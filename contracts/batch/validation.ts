@@ -1,6 +1,6 @@
 /** Validation of signed files: the JSON form of the report of ETSI TS 119 102-2. What is absent is null. */
 import { z } from 'zod';
-import { shown, time as timestamp } from '../fields.ts';
+import { entity, part, parts, shown, time as timestamp } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT } from './examples.ts';
 import { PASSWORD_HEADER } from './files.ts';
@@ -31,27 +31,23 @@ const timeOrNull = (description: string) => timestamp.nullable().meta({ descript
 const flag = (description: string, example: boolean) =>
   z.boolean().meta({ description, examples: [example] });
 
-const itemShape: z.ZodType<ReportedCheck> = z
-  .strictObject({
-    type: word('Identifier of the check; the list is in docs/validation-report.md.', 'digest.content'),
-    message: word('What was found, for people. The text may change.', 'The content is unchanged.'),
-    detail: wordOrNull('Values, names and times that were read. Null: none.', 'SHA-256'),
-    get inner() {
-      return resultsShape
-        .nullable()
-        .describe('Checks that this one depends on, such as those of a certificate of the path. Null: none.');
-    },
-  })
-  .meta({ id: 'ValidationCheck' });
+const itemShape: z.ZodType<ReportedCheck> = entity('ValidationCheck', {
+  type: word('Identifier of the check; the list is in docs/validation-report.md.', 'digest.content'),
+  message: word('What was found, for people. The text may change.', 'The content is unchanged.'),
+  detail: wordOrNull('Values, names and times that were read. Null: none.', 'SHA-256'),
+  get inner() {
+    return resultsShape
+      .nullable()
+      .describe('Checks that this one depends on, such as those of a certificate of the path. Null: none.');
+  },
+});
 
-const resultsShape: z.ZodType<ReportedResults> = z
-  .strictObject({
-    isValid: flag('True when there are no errors.', true),
-    passedChecks: z.array(itemShape).describe('Checks without a finding.'),
-    errors: z.array(itemShape).describe('Findings that decide the verdict.'),
-    warnings: z.array(itemShape).describe('Findings that leave the verdict as it is.'),
-  })
-  .meta({ id: 'ValidationChecks' });
+const resultsShape: z.ZodType<ReportedResults> = entity('ValidationChecks', {
+  isValid: flag('True when there are no errors.', true),
+  passedChecks: z.array(itemShape).describe('Checks without a finding.'),
+  errors: z.array(itemShape).describe('Findings that decide the verdict.'),
+  warnings: z.array(itemShape).describe('Findings that leave the verdict as it is.'),
+});
 
 /** A reference: a described copy of a schema that contains itself would be a second one. */
 const results = z.lazy(() => resultsShape).describe('Checks that were made, and what they found.');
@@ -69,40 +65,36 @@ const reasoned = {
   ),
 };
 
-const certificateShape = z
-  .strictObject({
-    subjectName: word('Common name of the holder, or the whole subject.', 'Ana Lima'),
-    issuerName: word('Common name of the authority that issued it, or its whole name.', 'Example CA'),
-    emailAddress: wordOrNull('Address of the holder for mail. Null: none.', 'ana@example.com'),
-    identifier: wordOrNull('Identifier of the person in the subject. Null: none.', 'PNOBR-12345678909'),
-    companyName: wordOrNull('Organization of the subject. Null: none.', 'Example Ltd'),
-    companyIdentifier: wordOrNull(
-      'Identifier of the organization in the subject. Null: none.',
-      'NTRBR-12345678000195',
-    ),
-    thumbprint: word('SHA-256 of the certificate, Base64.', 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='),
-    validityStart: time('First moment at which it is valid.'),
-    validityEnd: time('Last moment at which it is valid.'),
-  })
-  .meta({ id: 'ReportedCertificate' });
+const certificateShape = entity('ReportedCertificate', {
+  subjectName: word('Common name of the holder, or the whole subject.', 'Ana Lima'),
+  issuerName: word('Common name of the authority that issued it, or its whole name.', 'Example CA'),
+  emailAddress: wordOrNull('Address of the holder for mail. Null: none.', 'ana@example.com'),
+  identifier: wordOrNull('Identifier of the person in the subject. Null: none.', 'PNOBR-12345678909'),
+  companyName: wordOrNull('Organization of the subject. Null: none.', 'Example Ltd'),
+  companyIdentifier: wordOrNull(
+    'Identifier of the organization in the subject. Null: none.',
+    'NTRBR-12345678000195',
+  ),
+  thumbprint: word('SHA-256 of the certificate, Base64.', 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='),
+  validityStart: time('First moment at which it is valid.'),
+  validityEnd: time('Last moment at which it is valid.'),
+});
 
 const signer = certificateShape
   .nullable()
   .describe('Certificate whose key signed. Null: it is not in the file, or cannot be read.');
 
-const timestampShape = z
-  .strictObject({
-    ...reasoned,
-    kind: z.enum(['content', 'signature', 'archive', 'document']).meta({
-      description: 'What the time-stamp covers.',
-      examples: ['signature'],
-    }),
-    displayName: word('Name of the authority that stamped.', 'Example TSA'),
-    genTime: timeOrNull('Moment that it proves. Null: it cannot be read.'),
-    certificate: signer,
-    results,
-  })
-  .meta({ id: 'ReportedTimestamp' });
+const timestampShape = entity('ReportedTimestamp', {
+  ...reasoned,
+  kind: z.enum(['content', 'signature', 'archive', 'document']).meta({
+    description: 'What the time-stamp covers.',
+    examples: ['signature'],
+  }),
+  displayName: word('Name of the authority that stamped.', 'Example TSA'),
+  genTime: timeOrNull('Moment that it proves. Null: it cannot be read.'),
+  certificate: signer,
+  results,
+});
 
 const signatureFormat = z
   .enum(['Pades', 'Cades', 'Xades'])
@@ -125,25 +117,19 @@ const signatureFields = {
   certificate: signer,
   signingTime: timeOrNull('Moment that the signer claims. Null: none.'),
   bestTime: time('Moment at which it existed for certain; without proof, that of the validation.'),
-  scope: z
-    .strictObject({
-      kind: z.enum(['document', 'revision', 'element', 'content', 'container', 'signature']).meta({
-        description: 'What sort of content it covers.',
-        examples: ['document'],
-      }),
-      description: word('Which content it covers, for people.', 'the whole file'),
-    })
-    .describe('Content that the signature covers.'),
+  scope: part('Content that the signature covers.', {
+    kind: z.enum(['document', 'revision', 'element', 'content', 'container', 'signature']).meta({
+      description: 'What sort of content it covers.',
+      examples: ['document'],
+    }),
+    description: word('Which content it covers, for people.', 'the whole file'),
+  }),
   timestamps: z.array(timestampShape).describe('Its time-stamps, oldest first.'),
-  changes: z
-    .array(
-      z.strictObject({
-        revision: z.int().meta({ description: 'Revision of the file, from 1.', examples: [2] }),
-        permitted: flag('True when the signature allows the change.', true),
-        description: word('What was changed, for people.', 'a signature was added'),
-      }),
-    )
-    .describe('Later changes to a PDF.'),
+  changes: parts('Later changes to a PDF.', {
+    revision: z.int().meta({ description: 'Revision of the file, from 1.', examples: [2] }),
+    permitted: flag('True when the signature allows the change.', true),
+    description: word('What was changed, for people.', 'a signature was added'),
+  }),
   policy: wordOrNull('Object identifier of its explicit policy. Null: none.', '2.16.76.1.7.1.11.1.1'),
   reason: wordOrNull('Why the person signed, as the PDF states it. Null: none.', 'I agree'),
   location: wordOrNull('Where the person signed, as the PDF states it. Null: none.', 'Lisbon'),
@@ -156,26 +142,22 @@ export interface ReportedSignature extends SignatureFields {
   readonly counterSignatures: readonly ReportedSignature[];
 }
 
-const signatureShape: z.ZodType<ReportedSignature> = z
-  .strictObject({
-    ...signatureFields,
-    get counterSignatures() {
-      return z.array(signatureShape).describe('Signatures over the value of this one.');
-    },
-  })
-  .meta({ id: 'ReportedSignature' });
+const signatureShape: z.ZodType<ReportedSignature> = entity('ReportedSignature', {
+  ...signatureFields,
+  get counterSignatures() {
+    return z.array(signatureShape).describe('Signatures over the value of this one.');
+  },
+});
 
 export const SIGNED_FORMATS = ['Pades', 'Cades', 'Xades', 'Asic'] as const;
 
-const validation = z
-  .strictObject({
-    fileName: word('Name that the file was sent under.', 'contract.pdf'),
-    ...verdict,
-    format: z.enum(SIGNED_FORMATS).meta({ description: 'Format of the signed file.', examples: ['Pades'] }),
-    signatures: z.array(signatureShape).describe('Signatures of the file, in its order.'),
-    results,
-  })
-  .meta({ id: 'Validation' });
+const validation = entity('Validation', {
+  fileName: word('Name that the file was sent under.', 'contract.pdf'),
+  ...verdict,
+  format: z.enum(SIGNED_FORMATS).meta({ description: 'Format of the signed file.', examples: ['Pades'] }),
+  signatures: z.array(signatureShape).describe('Signatures of the file, in its order.'),
+  results,
+});
 
 export type Validation = Value<typeof validation>;
 
@@ -252,20 +234,15 @@ const validateForm = z.object({
   ),
 });
 
-export const validatePage = operation({
-  method: 'GET',
-  path: '/validate',
+export const validatePage = operation('GET /validate', {
   group: 'Pages',
   summary: 'A page for people: validates the signatures of a file.',
   description: 'Sends the chosen file to `POST /api/validate` and shows its answer.',
   auth: 'page',
   reply: 'page',
-  refusals: [],
 });
 
-export const validateFile = operation({
-  method: 'POST',
-  path: '/api/validate',
+export const validateFile = operation('POST /api/validate', {
   group: 'Files',
   summary: 'Validates the signatures of a file and answers with the report of ETSI TS 119 102-2.',
   description:
@@ -275,7 +252,7 @@ export const validateFile = operation({
   headers: ['content-type', 'content-length', 'accept', PASSWORD_HEADER],
   body: validateForm,
   replies: { 200: [validation, 'xml', 'page'] },
-  examples: { responses: { 200: VALIDATION } },
+  examples: { reply: VALIDATION },
   refusals: [
     'upload.empty',
     'upload.too-large',

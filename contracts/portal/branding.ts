@@ -1,10 +1,10 @@
 /** Branding of the key's organization. Source: docs/decisions/0130-branding.md. */
 
 import { z } from 'zod';
-import { bytes, list, members, shown, textUpTo, word } from '../fields.ts';
+import { bytes, entity, list, maybePart, members, shown, textUpTo, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationParams } from './ids.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { LANGUAGES } from './words.ts';
 
 /** Kinds of mails whose words an organization can change. */
@@ -67,36 +67,31 @@ const mailText = z.strictObject({
   ),
 });
 
-const branding = z
-  .strictObject({
-    primaryColor: shown(
-      z.string().nullable(),
-      '#rrggbb: buttons and links; null: the color of the service.',
-      primaryColor,
-    ),
-    headerColor: shown(z.string().nullable(), '#rrggbb: band above the page; null: none.', headerColor),
-    logo: z
-      .strictObject({
-        contentType: shown(z.string(), 'Media type of the picture.', 'image/png'),
-        width: shown(z.int(), 'Width of the picture, pixels.', 320),
-        height: shown(z.int(), 'Height of the picture, pixels.', 80),
-      })
-      .nullable()
-      .describe('Pixels; null: none.'),
-    mailTexts: z
-      .codec(z.array(mailText), z.custom<MailTexts>(), {
-        decode: textsByKind,
-        encode: (texts) =>
-          BRANDED_MAILS.flatMap((kind) => {
-            const wording = texts[kind];
-            return wording === undefined ? [] : [{ kind, ...wording }];
-          }),
-      })
-      .meta({ ...mailTexts, openapi: z.array(mailText) }),
-    redirectUrl: shown(z.string().nullable(), 'Page that opens after signing; null: none.', redirectUrl),
-    redirectOrigins: shown(z.array(z.string()), 'Origins that redirectUrl may have.', redirectOrigins),
-  })
-  .meta({ id: 'Branding' });
+const branding = entity('Branding', {
+  primaryColor: shown(
+    z.string().nullable(),
+    '#rrggbb: buttons and links; null: the color of the service.',
+    primaryColor,
+  ),
+  headerColor: shown(z.string().nullable(), '#rrggbb: band above the page; null: none.', headerColor),
+  logo: maybePart('Pixels; null: none.', {
+    contentType: shown(z.string(), 'Media type of the picture.', 'image/png'),
+    width: shown(z.int(), 'Width of the picture, pixels.', 320),
+    height: shown(z.int(), 'Height of the picture, pixels.', 80),
+  }),
+  mailTexts: z
+    .codec(z.array(mailText), z.custom<MailTexts>(), {
+      decode: textsByKind,
+      encode: (texts) =>
+        BRANDED_MAILS.flatMap((kind) => {
+          const wording = texts[kind];
+          return wording === undefined ? [] : [{ kind, ...wording }];
+        }),
+    })
+    .meta({ ...mailTexts, openapi: z.array(mailText) }),
+  redirectUrl: shown(z.string().nullable(), 'Page that opens after signing; null: none.', redirectUrl),
+  redirectOrigins: shown(z.array(z.string()), 'Origins that redirectUrl may have.', redirectOrigins),
+});
 
 const newWording = {
   subject: textUpTo(MAX_SUBJECT).nullish().meta(subject),
@@ -163,23 +158,20 @@ const newMailPreview = members({
 }).meta({ id: 'NewMailPreview' });
 export type NewMailPreview = Value<typeof newMailPreview>;
 
-const mailPreview = z
-  .strictObject({
-    subject: shown(z.string(), 'Subject line of the mail.', 'Please sign: Lease'),
-    text: shown(z.string(), 'The mail as plain text.', 'Please sign.'),
-    html: shown(z.string(), 'The mail as HTML.', '<p>Please sign.</p>'),
-  })
-  .meta({ id: 'MailPreview' });
+const mailPreview = entity('MailPreview', {
+  subject: shown(z.string(), 'Subject line of the mail.', 'Please sign: Lease'),
+  text: shown(z.string(), 'The mail as plain text.', 'Please sign.'),
+  html: shown(z.string(), 'The mail as HTML.', '<p>Please sign.</p>'),
+});
 export type MailPreview = Value<typeof mailPreview>;
 
 /** A PNG of one pixel. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-export const getBranding = operation({
-  method: 'GET',
-  path: '/api/organizations/{id}/branding',
-  group: 'Organizations',
+const operation = operationsOf({ group: 'Organizations' });
+
+export const getBranding = operation('GET /api/organizations/{id}/branding', {
   summary: 'Returns the branding of the organization of the key.',
   description:
     '`id` is that of the key’s organization; any other is `OrganizationNotFound`. Members without a value are null, and the service uses its own. The session of a user needs the role administrator.',
@@ -190,10 +182,7 @@ export const getBranding = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const replaceBranding = operation({
-  method: 'PUT',
-  path: '/api/organizations/{id}/branding',
-  group: 'Organizations',
+export const replaceBranding = operation('PUT /api/organizations/{id}/branding', {
   summary: 'Replaces colors, texts of mails and the page after signing; the logo stays.',
   description:
     'Pages and e-mails use it from now on. Members that are left out are removed. `InvalidBranding` names the member: a color with too little contrast, an unknown placeholder, or a URL whose origin is not listed.',
@@ -205,10 +194,7 @@ export const replaceBranding = operation({
   refusals: ['OrganizationNotFound', 'InvalidBranding'],
 });
 
-export const setLogo = operation({
-  method: 'PUT',
-  path: '/api/organizations/{id}/branding/logo',
-  group: 'Organizations',
+export const setLogo = operation('PUT /api/organizations/{id}/branding/logo', {
   summary: 'Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels.',
   description:
     'Replaces the logo of pages and e-mails. The metadata of the file is removed. `InvalidBranding`: the file is neither PNG nor JPEG, is damaged, or is too large.',
@@ -220,10 +206,7 @@ export const setLogo = operation({
   refusals: ['OrganizationNotFound', 'InvalidBranding'],
 });
 
-export const removeLogo = operation({
-  method: 'DELETE',
-  path: '/api/organizations/{id}/branding/logo',
-  group: 'Organizations',
+export const removeLogo = operation('DELETE /api/organizations/{id}/branding/logo', {
   summary: 'Removes the logo.',
   description: 'The reply is also 200 when there is no logo.',
   scope: 'Administer',
@@ -232,10 +215,7 @@ export const removeLogo = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const previewMail = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/branding/preview',
-  group: 'Organizations',
+export const previewMail = operation('POST /api/organizations/{id}/branding/preview', {
   summary: 'Returns an e-mail with sample data; nothing is sent.',
   description:
     'For an editor of texts: the e-mail as its recipient would see it, with the stored branding. Texts that are left out are the stored ones. Nothing is stored. `InvalidBranding`: a placeholder is unknown.',

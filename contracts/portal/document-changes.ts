@@ -18,7 +18,7 @@ import {
   FEW_NOTIFIED_EMAILS,
   FEW_OBSERVERS,
 } from './new-documents.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from './refusals.ts';
 
 const { prePositionedMarks, ruleName, signatureInitialsMode, step, title } = flowActionMembers;
@@ -145,10 +145,9 @@ const rectified = z.strictObject({
     ),
 });
 
-export const replaceFile = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/versions',
-  group: 'Documents',
+const operation = operationsOf({ group: 'Documents' });
+
+export const replaceFile = operation('POST /api/documents/{id}/versions', {
   summary: 'Replaces the file of a document and restarts its flow.',
   description:
     'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are notified in both cases. `InvalidTextTag`: `textTags` is true, and a tag of the file cannot be used.',
@@ -170,10 +169,7 @@ export const replaceFile = operation({
   ],
 });
 
-export const replaceEnvelope = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/envelope/versions',
-  group: 'Documents',
+export const replaceEnvelope = operation('POST /api/documents/{id}/envelope/versions', {
   summary: 'Replaces the files of an envelope and restarts its flow.',
   description:
     'For envelopes that are Pending or Refused (otherwise `InvalidDocumentStatus`). Id and validation key stay, earlier signatures are dropped, and all actions start again. E-mails are sent as for `POST /api/documents/{id}/versions`. `EnvelopeFileSigned`: the organization refuses files that have signatures already; `InvalidTextTag`: `textTags` is true, and a tag of a file cannot be used.',
@@ -196,10 +192,7 @@ export const replaceEnvelope = operation({
   ],
 });
 
-export const editFlow = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/flow',
-  group: 'Documents',
+export const editFlow = operation('POST /api/documents/{id}/flow', {
   summary: 'Changes the flow of a pending document.',
   description:
     'Adds, changes and deletes observers, and actions that are not completed. New actions have the pending step or a later one; participants who are added to the pending step are notified by e-mail at once. Either the whole change is made or none of it. `InvalidFlowAction`: an action is completed or not valid; `FieldsNotEditable`: the file takes no new fields; `InvalidDocumentStatus`: the document is not Pending.',
@@ -226,10 +219,7 @@ export const editFlow = operation({
   ],
 });
 
-export const notifyOfConclusion = operation({
-  method: 'PUT',
-  path: '/api/documents/{id}/notified-emails',
-  group: 'Documents',
+export const notifyOfConclusion = operation('PUT /api/documents/{id}/notified-emails', {
   summary: 'Replaces the addresses that are notified when the document is concluded.',
   description:
     'At most 100 addresses; an empty list removes all. Possible in every status, but the e-mail is sent only at the conclusion. An address that is not valid is refused with `InvalidFlowAction`.',

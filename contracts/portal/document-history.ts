@@ -1,7 +1,7 @@
 /** The history of a document with its proof. Source: docs/decisions/0053-tamper-evident-history.md. */
 
 import { z } from 'zod';
-import { id, members, shown, time } from '../fields.ts';
+import { entity, id, members, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { failureMessage } from './entities.ts';
 import { ANA } from './examples.ts';
@@ -34,34 +34,32 @@ const HISTORY_ENTRY_TYPES = [
   'Other',
 ] as const;
 
-const entry = z
-  .strictObject({
-    id: shown(z.int(), 'Number of the entry, from 1.', 7),
-    type: z.enum(HISTORY_ENTRY_TYPES).describe('What happened.'),
-    date: time.describe('Time of the event, UTC.'),
-    message: failureMessage,
-    by: shown(z.string().nullable(), 'Participant or application; null for the service itself.', ANA.name),
-    userId: id.nullable().describe('Participant who acted. Null: an application or the service.'),
-    ipAddress: shown(z.string().nullable(), 'Address of the client. Null: not known.', '203.0.113.7'),
-    userAgent: shown(
-      z.string().nullable(),
-      '`User-Agent` of the client, shortened. Null: not known.',
-      'Mozilla/5.0',
-    ),
-    state: shown(z.string(), 'State of the document after the event.', 'Pending'),
-    cause: shown(z.string(), 'Message of the state machine that changed the document.', 'SIGN'),
-    data: shown(
-      z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable(),
-      'Details, as they are hashed.',
-      { action: 'downloaded', address: '203.0.113.7' },
-    ),
-    hash: shown(
-      z.string().nullable(),
-      'Lower-case hex SHA-256 of the JSON array [hash of the entry before or "", "document", document id, id, milliseconds of date, state, message, cause, and, with data, its [name, value] pairs by name].',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    ),
-  })
-  .meta({ id: 'HistoryEntry' });
+const entry = entity('HistoryEntry', {
+  id: shown(z.int(), 'Number of the entry, from 1.', 7),
+  type: z.enum(HISTORY_ENTRY_TYPES).describe('What happened.'),
+  date: time.describe('Time of the event, UTC.'),
+  message: failureMessage,
+  by: shown(z.string().nullable(), 'Participant or application; null for the service itself.', ANA.name),
+  userId: id.nullable().describe('Participant who acted. Null: an application or the service.'),
+  ipAddress: shown(z.string().nullable(), 'Address of the client. Null: not known.', '203.0.113.7'),
+  userAgent: shown(
+    z.string().nullable(),
+    '`User-Agent` of the client, shortened. Null: not known.',
+    'Mozilla/5.0',
+  ),
+  state: shown(z.string(), 'State of the document after the event.', 'Pending'),
+  cause: shown(z.string(), 'Message of the state machine that changed the document.', 'SIGN'),
+  data: shown(
+    z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable(),
+    'Details, as they are hashed.',
+    { action: 'downloaded', address: '203.0.113.7' },
+  ),
+  hash: shown(
+    z.string().nullable(),
+    'Lower-case hex SHA-256 of the JSON array [hash of the entry before or "", "document", document id, id, milliseconds of date, state, message, cause, and, with data, its [name, value] pairs by name].',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+});
 export type DocumentHistoryEntry = Value<typeof entry>;
 
 const checkpoint = z
@@ -106,9 +104,7 @@ const proof = z
     description: 'Leads from the newest entry that a checkpoint covers to the root of the signed checkpoint.',
   });
 
-export const getHistory = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/history',
+export const getHistory = operation('GET /api/documents/{id}/history', {
   group: 'Documents',
   summary: 'Lists the history of a document, oldest entry first, with the proof that it was not changed.',
   description:

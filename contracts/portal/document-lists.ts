@@ -12,7 +12,7 @@ import { documentListItem, maybeReason } from './documents.ts';
 import { folderId, identity } from './entities.ts';
 import { idIn } from './ids.ts';
 import { cursor, nameQuery, pageOf, paging, queryFlag, queryText, queryWord } from './lists.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import {
   DOCUMENT_ACTIONS,
   DOCUMENT_OPERATION_STATES,
@@ -84,7 +84,7 @@ const documentFilterBody = members({
     ),
   q: shown(
     maybeText,
-    'Text to find, in the member named by `queryType`. Case and accents do not count.',
+    'Text to find, in the member named by `queryType`. Case does not count, accents do.',
     'lease',
   ),
   queryType: word(QUERY_TYPES)
@@ -159,10 +159,9 @@ export interface DocumentFilter extends Partial<ReturnType<typeof filterOf>> {
   readonly exceptFolders?: readonly string[] | undefined;
 }
 
-export const listDocuments = operation({
-  method: 'GET',
-  path: '/api/documents',
-  group: 'Documents',
+const operation = operationsOf({ group: 'Documents' });
+
+export const listDocuments = operation('GET /api/documents', {
   summary: 'Lists documents of the organization.',
   description:
     'Oldest first by default. `Offset` is a page number from 0; `Limit` is at most 100, and a larger value is lowered. For long lists send `Cursor=` and then each `nextCursor`: these pages neither skip nor repeat documents while others are created. A key that is restricted to folders finds only the documents in them.',
@@ -175,13 +174,9 @@ export const listDocuments = operation({
     }),
   ),
   reply: pageOf(documentListItem),
-  refusals: [],
 });
 
-export const exportDocuments = operation({
-  method: 'GET',
-  path: '/api/documents/export',
-  group: 'Documents',
+export const exportDocuments = operation('GET /api/documents/export', {
   summary: 'Sends the list of documents as a CSV file.',
   description:
     'The filters are those of `GET /api/documents`. The file has at most 100,000 documents (`LimitExceeded`), and an organization has at most two exports at a time (`TooManyRequests`). A cell that begins like a formula starts with an apostrophe.',
@@ -252,10 +247,7 @@ export type NewDocumentOperation = Value<typeof newOperation>;
 
 const operationParams = z.object({ id: idIn('Id of the operation.') });
 
-export const operateDocuments = operation({
-  method: 'POST',
-  path: '/api/documents/operations',
-  group: 'Documents',
+export const operateDocuments = operation('POST /api/documents/operations', {
   summary:
     'Cancels or deletes all documents that match a filter, reminds their participants, or counts them.',
   description:
@@ -265,26 +257,18 @@ export const operateDocuments = operation({
   body: newOperation,
   reply: z.union([documentOperation, operationCount]),
   examples: { request: { action: 'Remind', filter: { status: 'Pending', q: 'lease' }, dryRun: true } },
-  refusals: [],
 });
 
-export const listDocumentOperations = operation({
-  method: 'GET',
-  path: '/api/documents/operations',
-  group: 'Documents',
+export const listDocumentOperations = operation('GET /api/documents/operations', {
   summary: 'Lists operations on documents, newest first.',
   description:
     'Lists those of the whole organization, so keys that are restricted to folders cannot call it.',
   scope: 'Read',
   query: members({ limit: paging.limit, offset: paging.offset }),
   reply: pageOf(documentOperation),
-  refusals: [],
 });
 
-export const getDocumentOperation = operation({
-  method: 'GET',
-  path: '/api/documents/operations/{id}',
-  group: 'Documents',
+export const getDocumentOperation = operation('GET /api/documents/operations/{id}', {
   summary: 'Returns an operation on documents with its progress.',
   description:
     'The counts grow while it runs; documents that could not be changed are counted by error code. An operation of another organization is `DocumentOperationNotFound`.',
@@ -295,10 +279,7 @@ export const getDocumentOperation = operation({
   refusals: ['DocumentOperationNotFound'],
 });
 
-export const cancelDocumentOperation = operation({
-  method: 'POST',
-  path: '/api/documents/operations/{id}/cancellation',
-  group: 'Documents',
+export const cancelDocumentOperation = operation('POST /api/documents/operations/{id}/cancellation', {
   summary: 'Cancels an operation on documents after the batch in progress.',
   description:
     'Documents that were changed already stay changed. `DocumentOperationEnded`: it has ended, or is being canceled.',

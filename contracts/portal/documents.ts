@@ -5,7 +5,20 @@
  */
 
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, maybeTextOf, members, shown, textOf, time } from '../fields.ts';
+import {
+  entity,
+  id,
+  maybeFlag,
+  maybePart,
+  maybeText,
+  maybeTextOf,
+  members,
+  part,
+  parts,
+  shown,
+  textOf,
+  time,
+} from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
 import {
@@ -36,7 +49,7 @@ import { ANA, EXAMPLE_KEY, REASON } from './examples.ts';
 import { flowAction } from './flow.ts';
 import { documentParams } from './ids.ts';
 import { ANNOUNCED_MEMBERS, forKept, KEPT_MEMBERS } from './kept-members.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
 import { reminders } from './reminders.ts';
 import { DOCUMENT_STATUSES } from './words.ts';
@@ -59,153 +72,131 @@ export const announcedMembers = Object.fromEntries(
 
 export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
-const tag = z
-  .strictObject({
-    id: identity,
-    label: shown(z.string().nullable(), 'Name of the kind of tag. Null: none.', 'department'),
-    value: shown(z.string(), 'Text of the tag.', 'lease'),
-  })
-  .meta({ id: 'Tag' });
+const tag = entity('Tag', {
+  id: identity,
+  label: shown(z.string().nullable(), 'Name of the kind of tag. Null: none.', 'department'),
+  value: shown(z.string(), 'Text of the tag.', 'lease'),
+});
 
-const attachment = z
-  .strictObject({
-    id: identity,
-    name: shown(z.string(), 'Title of the attachment.', 'Floor plan'),
-    filename,
-    fileSize,
-    mimeType,
-    creationDate,
-    updateDate,
-    createdBy: creator,
-    isPrivate: z.boolean().describe('Whether participants do not see the file.'),
-    signaturesNotInEnvelope: shown(
-      z.int().nullable(),
-      'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
-      2,
-    ),
-    fieldId: id
-      .optional()
-      .describe('Field that a participant attached the file in; left out for other attachments.'),
-  })
-  .meta({ id: 'Attachment' });
+const attachment = entity('Attachment', {
+  id: identity,
+  name: shown(z.string(), 'Title of the attachment.', 'Floor plan'),
+  filename,
+  fileSize,
+  mimeType,
+  creationDate,
+  updateDate,
+  createdBy: creator,
+  isPrivate: z.boolean().describe('Whether participants do not see the file.'),
+  signaturesNotInEnvelope: shown(
+    z.int().nullable(),
+    'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
+    2,
+  ),
+  fieldId: id
+    .optional()
+    .describe('Field that a participant attached the file in; left out for other attachments.'),
+});
 
 export const organizationReference = z
   .strictObject({
     id: identity,
     name: shown(z.string().nullable(), 'Name of the organization.', 'Example Ltda.'),
     identifier: nationalNumber,
-    owner: z
-      .strictObject({
-        id: identity,
-        name: shown(z.string(), 'Full name of the person.', 'Ana Silva'),
-      })
-      .nullable()
-      .describe('Person of a personal organization. Null for others.'),
+    owner: maybePart('Person of a personal organization. Null for others.', {
+      id: identity,
+      name: shown(z.string(), 'Full name of the person.', 'Ana Silva'),
+    }),
   })
   .meta({ id: 'OrganizationReference', description: 'Only a personal organization has an owner.' });
 
-const document = z
-  .strictObject({
+const document = entity('Document', {
+  id: identity,
+  name: entityName,
+  status: documentStatus.describe('State of the document.'),
+  key: shown(z.string(), 'The validation key: 20 characters A-Z and 0-9.', EXAMPLE_KEY),
+  filename,
+  fileSize,
+  mimeType,
+  checksumMd5: shown(z.string(), 'Of the original; Base64.', 'CY9rzUYh03PK3k6DJie09g=='),
+  hasSignature: z.boolean().describe('Whether a participant has signed.'),
+  isConcluded,
+  isDeleted: z.boolean().describe('Whether the document was deleted.'),
+  isEnvelope,
+  isScanned: z.literal(false).describe('Always false.'),
+  creationDate,
+  updateDate,
+  createdBy: creator,
+  organization: organizationReference.describe('Organization to which it belongs.'),
+  folder: folder.nullable().describe('Folder that contains the document. Null: none.'),
+  statusUpdatedBy: principal.nullable().describe('Who canceled or refused. Null: nobody did.'),
+  statusUpdateReason: shown(
+    z.string().nullable(),
+    'Reason of cancellation or refusal. Null: none was given.',
+    'The price has changed.',
+  ),
+  description: shown(z.string().nullable(), 'Text given at creation. Null: none.', 'Lease of the office'),
+  expirationDate: shown(
+    time.nullable(),
+    'Time at which participants can no longer act. Null: never.',
+    '2027-12-31T23:59:59.999Z',
+  ),
+  expirationDateWithoutTime: expirationDay,
+  observers: parts('People who are notified about the document, and can read it.', {
     id: identity,
-    name: entityName,
-    status: documentStatus.describe('State of the document.'),
-    key: shown(z.string(), 'The validation key: 20 characters A-Z and 0-9.', EXAMPLE_KEY),
-    filename,
-    fileSize,
-    mimeType,
-    checksumMd5: shown(z.string(), 'Of the original; Base64.', 'CY9rzUYh03PK3k6DJie09g=='),
-    hasSignature: z.boolean().describe('Whether a participant has signed.'),
-    isConcluded,
-    isDeleted: z.boolean().describe('Whether the document was deleted.'),
-    isEnvelope,
-    isScanned: z.literal(false).describe('Always false.'),
-    creationDate,
-    updateDate,
-    createdBy: creator,
-    organization: organizationReference.describe('Organization to which it belongs.'),
-    folder: folder.nullable().describe('Folder that contains the document. Null: none.'),
-    statusUpdatedBy: principal.nullable().describe('Who canceled or refused. Null: nobody did.'),
-    statusUpdateReason: shown(
-      z.string().nullable(),
-      'Reason of cancellation or refusal. Null: none was given.',
-      'The price has changed.',
+    user: participant.describe(
+      'The person. Name and e-mail address are required, an identifier where certificates are used.',
     ),
-    description: shown(z.string().nullable(), 'Text given at creation. Null: none.', 'Lease of the office'),
-    expirationDate: shown(
-      time.nullable(),
-      'Time at which participants can no longer act. Null: never.',
-      '2027-12-31T23:59:59.999Z',
+  }),
+  attachments: z.array(attachment).describe('Files that accompany the document.'),
+  notifiedEmails: shown(z.array(z.string()), 'Addresses that get an e-mail when the document is concluded.', [
+    'archive@example.com',
+  ]),
+  permissions: part('What can still be changed.', {
+    move: shown(z.boolean(), 'Whether the document can be moved to another folder.', true),
+    editFlow: shown(z.boolean(), 'Whether the flow can still be edited.', true),
+  }),
+  forceCadesSignature: z
+    .boolean()
+    .describe('Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.'),
+  tags: z.array(tag).describe('Labels by which the document is found.'),
+  type: documentType,
+  signatureType: signatureLevel,
+  ...keptMembers,
+  securityContext: shown(z.null(), 'Always null.', null),
+  hideDownloadOptionForPendingDocuments: z
+    .boolean()
+    .describe('Whether pages offer no download before the document is concluded.'),
+  flowActions: z.array(flowAction).describe('Actions of the participants, in the order of their steps.'),
+  reminders: reminders.nullable().describe('Null: none.'),
+  template: maybePart('The template that the document was made of; null: none.', {
+    id: id.describe('Id of the template; it may have been deleted since.'),
+    version: shown(z.int().min(1), 'The version of the template that was used.', 2),
+  }),
+  processingError: z
+    .strictObject({
+      code: failureCode,
+      message: failureMessage,
+      since: time.describe('Time of the first failure.'),
+      nextTryAt: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+    })
+    .nullable()
+    .describe(
+      'Why an accepted signature or the conclusion is not done yet. It is tried again at nextTryAt, and at once on POST …/retry.',
     ),
-    expirationDateWithoutTime: expirationDay,
-    observers: z
-      .array(
-        z.strictObject({
-          id: identity,
-          user: participant.describe(
-            'The person. Name and e-mail address are required, an identifier where certificates are used.',
-          ),
-        }),
-      )
-      .describe('People who are notified about the document, and can read it.'),
-    attachments: z.array(attachment).describe('Files that accompany the document.'),
-    notifiedEmails: shown(
-      z.array(z.string()),
-      'Addresses that get an e-mail when the document is concluded.',
-      ['archive@example.com'],
-    ),
-    permissions: z
-      .strictObject({
-        move: shown(z.boolean(), 'Whether the document can be moved to another folder.', true),
-        editFlow: shown(z.boolean(), 'Whether the flow can still be edited.', true),
-      })
-      .describe('What can still be changed.'),
-    forceCadesSignature: z
-      .boolean()
-      .describe('Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.'),
-    tags: z.array(tag).describe('Labels by which the document is found.'),
-    type: documentType,
-    signatureType: signatureLevel,
-    ...keptMembers,
-    securityContext: shown(z.null(), 'Always null.', null),
-    hideDownloadOptionForPendingDocuments: z
-      .boolean()
-      .describe('Whether pages offer no download before the document is concluded.'),
-    flowActions: z.array(flowAction).describe('Actions of the participants, in the order of their steps.'),
-    reminders: reminders.nullable().describe('Null: none.'),
-    template: z
-      .strictObject({
-        id: id.describe('Id of the template; it may have been deleted since.'),
-        version: shown(z.int().min(1), 'The version of the template that was used.', 2),
-      })
-      .nullable()
-      .describe('The template that the document was made of; null: none.'),
-    processingError: z
-      .strictObject({
-        code: failureCode,
-        message: failureMessage,
-        since: time.describe('Time of the first failure.'),
-        nextTryAt: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
-      })
-      .nullable()
-      .describe(
-        'Why an accepted signature or the conclusion is not done yet. It is tried again at nextTryAt, and at once on POST …/retry.',
-      ),
-  })
-  .meta({ id: 'Document' });
+});
 
-export const documentListItem = z
-  .strictObject({
-    id: identity,
-    name: entityName,
-    creationDate,
-    updateDate,
-    folder: folder.nullable().describe('Folder that contains it. Null: none.'),
-    type: documentType,
-    tags: z.array(tag).describe('Labels by which the document is found.'),
-    status: documentStatus.describe('State of the document.'),
-    externalId: keptMembers.externalId,
-  })
-  .meta({ id: 'DocumentListItem' });
+export const documentListItem = entity('DocumentListItem', {
+  id: identity,
+  name: entityName,
+  creationDate,
+  updateDate,
+  folder: folder.nullable().describe('Folder that contains it. Null: none.'),
+  type: documentType,
+  tags: z.array(tag).describe('Labels by which the document is found.'),
+  status: documentStatus.describe('State of the document.'),
+  externalId: keptMembers.externalId,
+});
 
 export type DocumentView = Value<typeof document>;
 export type DocumentListItem = Value<typeof documentListItem>;
@@ -240,10 +231,9 @@ export const maybeReason = maybeTextOf(plainText, MAX_REASON, REASON_FAULT);
 
 const documentReason = members({ reason }).meta({ id: 'DocumentReason' });
 
-export const getDocument = operation({
-  method: 'GET',
-  path: '/api/documents/{id}',
-  group: 'Documents',
+const operation = operationsOf({ group: 'Documents' });
+
+export const getDocument = operation('GET /api/documents/{id}', {
   summary: 'Returns a document with its flow.',
   description:
     'Contains the status, the flow actions with their participants, the files, attachments, fields and the validation key. All members are present; those without a value are null. A document of another organization is `DocumentNotFound`.',
@@ -254,10 +244,7 @@ export const getDocument = operation({
   refusals: UNKNOWN_DOCUMENT,
 });
 
-export const deleteDocument = operation({
-  method: 'DELETE',
-  path: '/api/documents/{id}',
-  group: 'Documents',
+export const deleteDocument = operation('DELETE /api/documents/{id}', {
   summary: 'Deletes a document.',
   description:
     'Possible in every status. The document disappears from lists, its links stop working, and further requests are refused with `DocumentIsDeleted`; webhooks receive `DocumentDeleted`. A deletion cannot be undone. A document of another organization is `DocumentNotFound`.',
@@ -268,10 +255,7 @@ export const deleteDocument = operation({
   refusals: UNKNOWN_DOCUMENT,
 });
 
-export const getActionUrl = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/action-url',
-  group: 'Documents',
+export const getActionUrl = operation('POST /api/documents/{id}/action-url', {
   summary: 'Returns the URLs of the signing page for one participant.',
   description:
     'For applications that send participants to the page themselves. `emailAddress`, `identifier` or both name the participant; the URLs are for the first pending action unless `flowActionId` names one. `url` is a page of its own, `embedUrl` is for a frame. Anybody who has a URL can act as the participant for 24 hours. `NoPendingActionFoundForEmailAndIdentifier`: the participant has no pending action.',
@@ -289,10 +273,7 @@ export const getActionUrl = operation({
   ],
 });
 
-export const cancelDocument = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/cancellation',
-  group: 'Documents',
+export const cancelDocument = operation('POST /api/documents/{id}/cancellation', {
   summary: 'Cancels a document for good.',
   description:
     'Possible while the document is Pending or Refused. Nobody can act any more; observers and the participants whose turn had come receive the `reason` by e-mail, and webhooks receive `DocumentCanceled`. A cancellation cannot be undone. Refused in other statuses: `DocumentAlreadyCanceled`, `CannotCancelExpiredDocument`, and `InvalidDocumentStatus` for a concluded document.',
@@ -310,10 +291,7 @@ export const cancelDocument = operation({
   ],
 });
 
-export const refuseDocument = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/refusal',
-  group: 'Documents',
+export const refuseDocument = operation('POST /api/documents/{id}/refusal', {
   summary: 'Refuses a document on behalf of the organization.',
   description:
     'Possible while the document is Pending (otherwise `InvalidDocumentStatus`). The flow stops; observers and the participants whose turn had come receive the `reason` by e-mail, and webhooks receive `DocumentRefused`. A new version restarts the flow (`versions`, for an envelope `envelope/versions`).',
@@ -326,10 +304,7 @@ export const refuseDocument = operation({
   refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus'],
 });
 
-export const retryDocument = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/retry',
-  group: 'Documents',
+export const retryDocument = operation('POST /api/documents/{id}/retry', {
   summary: 'Retries the failed processing of a document now.',
   description:
     'For a document with a `processingError`, for example because a time-stamp authority did not answer. The service also retries by itself, with growing pauses. Without a failure the request changes nothing.',

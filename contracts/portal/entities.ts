@@ -5,7 +5,18 @@
  */
 
 import { z } from 'zod';
-import { anyObject, id, maybeFlag, maybeText, maybeUuid, shown, text, time, uuid } from '../fields.ts';
+import {
+  anyObject,
+  entity,
+  id,
+  maybeFlag,
+  maybeText,
+  maybeUuid,
+  shown,
+  text,
+  time,
+  uuid,
+} from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { CREATION, EXAMPLE_IDS } from './examples.ts';
 
@@ -40,19 +51,17 @@ export const principal = z
   })
   .meta({ id: 'Principal', description: 'A participant or user, or an application by its key.' });
 
-export const participant = z
-  .strictObject({
-    id: identity,
-    name: shown(z.string().nullable(), 'Full name of the person.', 'Ana Silva'),
-    identifier: nationalNumber,
-    email: shown(z.string().nullable(), 'E-mail address. Links and codes are sent to it.', 'ana@example.com'),
-    phone: shown(
-      z.string().nullable(),
-      'Telephone number with country code. Kept; nothing is sent to it.',
-      '+351 912 345 678',
-    ),
-  })
-  .meta({ id: 'Participant' });
+export const participant = entity('Participant', {
+  id: identity,
+  name: shown(z.string().nullable(), 'Full name of the person.', 'Ana Silva'),
+  identifier: nationalNumber,
+  email: shown(z.string().nullable(), 'E-mail address. Links and codes are sent to it.', 'ana@example.com'),
+  phone: shown(
+    z.string().nullable(),
+    'Telephone number with country code. Kept; nothing is sent to it.',
+    '+351 912 345 678',
+  ),
+});
 
 /** Characters of a name that clients give to folders, saved flows, drafts and templates. */
 export const MAX_NAME_LENGTH = 255;
@@ -63,13 +72,11 @@ export const recordName = text.meta({
   openapi: { type: 'string', maxLength: MAX_NAME_LENGTH },
 });
 
-export const folder = z
-  .strictObject({
-    id: identity,
-    name: shown(z.string(), 'Title of the folder.', 'Contracts 2026'),
-    parentId: id.nullable().describe('Folder that contains this one. Null: it is at the top.'),
-  })
-  .meta({ id: 'Folder' });
+export const folder = entity('Folder', {
+  id: identity,
+  name: shown(z.string(), 'Title of the folder.', 'Contracts 2026'),
+  parentId: id.nullable().describe('Folder that contains this one. Null: it is at the top.'),
+});
 
 /** An application with its key, or a participant or user. */
 export type Principal = Value<typeof principal>;
@@ -124,12 +131,12 @@ export const keptRequest = shown(anyObject, 'The body of POST /api/documents, as
 export const actionId = shown(
   uuid,
   'Action of the participant. Absent: the first pending action of this person.',
-  '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  EXAMPLE_IDS.flowAction,
 );
 export const maybeActionId = shown(
   maybeUuid,
   'Action of the participant. Absent: the first pending action of this person.',
-  '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  EXAMPLE_IDS.flowAction,
 );
 export const folderId = maybeUuid.describe(
   'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',

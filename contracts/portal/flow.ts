@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import {
   anyText,
+  entity,
   flag,
   list,
   map,
@@ -315,120 +316,112 @@ const ruleUser = participant
   })
   .meta({ id: 'RuleUser' });
 
-const field = z
-  .strictObject({
-    id: identity,
-    name: shown(z.string(), 'Identifies the field in values and webhooks.', 'city'),
-    type: z.enum(FIELD_TYPES).describe('Kind of value.'),
-    label: shown(z.string(), 'Text that people read.', 'City'),
-    required: z.boolean().describe('Whether the participant cannot sign without a value. Default false.'),
-    topLeftX: shown(z.number().nullable(), 'Distance of the box from the left edge of the page, points.', 72),
-    topLeftY: shown(z.number().nullable(), 'Distance of the box from the top edge of the page, points.', 600),
-    width: shown(z.number().nullable(), 'Width of the box, points (1/72 inch).', 180),
-    height: shown(z.number().nullable(), 'Height of the box, points (1/72 inch).', 60),
-    pageNumber: shownPage,
-    formField: shown(
-      z.string().nullable(),
-      'Name of the field in the PDF’s own form (AcroForm) that gives place and type. Absent: the coordinates do.',
-      'City',
-    ),
-    maxLength: shown(z.int(), 'Most characters of the value, up to 2,000. Default 500.', 100),
-    format: z.enum(FIELD_FORMATS).nullable().describe('Rule that the text must follow. Null: any text.'),
-    minimum: shown(z.number().nullable(), 'Least number that is accepted. Absent: any.', 0),
-    maximum: shown(z.number().nullable(), 'Greatest number that is accepted. Absent: any.', 1000),
-    options: shown(z.array(z.string()), 'Values of a choice; empty for other types.', ['Lisbon', 'Porto']),
-    value: shown(z.string().nullable(), 'Filled in by the participant; null until then.', 'Lisbon'),
-    presetValue: shown(z.string().nullable(), 'Filled in by the sender; null: nothing.', 'Lisbon'),
-    readOnly: z.boolean().describe('True: the participant cannot change the value of the sender.'),
-  })
-  .meta({ id: 'DocumentField' });
+const field = entity('DocumentField', {
+  id: identity,
+  name: shown(z.string(), 'Identifies the field in values and webhooks.', 'city'),
+  type: z.enum(FIELD_TYPES).describe('Kind of value.'),
+  label: shown(z.string(), 'Text that people read.', 'City'),
+  required: z.boolean().describe('Whether the participant cannot sign without a value. Default false.'),
+  topLeftX: shown(z.number().nullable(), 'Distance of the box from the left edge of the page, points.', 72),
+  topLeftY: shown(z.number().nullable(), 'Distance of the box from the top edge of the page, points.', 600),
+  width: shown(z.number().nullable(), 'Width of the box, points (1/72 inch).', 180),
+  height: shown(z.number().nullable(), 'Height of the box, points (1/72 inch).', 60),
+  pageNumber: shownPage,
+  formField: shown(
+    z.string().nullable(),
+    'Name of the field in the PDF’s own form (AcroForm) that gives place and type. Absent: the coordinates do.',
+    'City',
+  ),
+  maxLength: shown(z.int(), 'Most characters of the value, up to 2,000. Default 500.', 100),
+  format: z.enum(FIELD_FORMATS).nullable().describe('Rule that the text must follow. Null: any text.'),
+  minimum: shown(z.number().nullable(), 'Least number that is accepted. Absent: any.', 0),
+  maximum: shown(z.number().nullable(), 'Greatest number that is accepted. Absent: any.', 1000),
+  options: shown(z.array(z.string()), 'Values of a choice; empty for other types.', ['Lisbon', 'Porto']),
+  value: shown(z.string().nullable(), 'Filled in by the participant; null until then.', 'Lisbon'),
+  presetValue: shown(z.string().nullable(), 'Filled in by the sender; null: nothing.', 'Lisbon'),
+  readOnly: z.boolean().describe('True: the participant cannot change the value of the sender.'),
+});
 
-export const flowAction = z
-  .strictObject({
-    id: identity,
-    type: z.enum(ACTION_TYPES).describe('Kind of action: of one person, or of several by a rule.'),
-    status: z
-      .enum(ACTION_STATUSES)
-      .describe('`Created`: an earlier step is not completed; `Pending`: the participant can act.'),
-    step: shown(
-      z.int(),
-      'Place in the order, from 0; actions of the same step act in parallel. Default 0.',
-      1,
+export const flowAction = entity('FlowAction', {
+  id: identity,
+  type: z.enum(ACTION_TYPES).describe('Kind of action: of one person, or of several by a rule.'),
+  status: z
+    .enum(ACTION_STATUSES)
+    .describe('`Created`: an earlier step is not completed; `Pending`: the participant can act.'),
+  step: shown(z.int(), 'Place in the order, from 0; actions of the same step act in parallel. Default 0.', 1),
+  user: participant.nullable().describe('Participant. Null for rules.'),
+  title: shown(
+    z.string().nullable(),
+    'Role of the participant, shown on pages and used by saved flows.',
+    'Tenant',
+  ),
+  allowElectronicSignature: shown(
+    z.boolean(),
+    'Whether the participant may sign without a certificate.',
+    true,
+  ),
+  creationDate,
+  updateDate,
+  pendingDate: time.nullable().describe('Time from which the participant could act. Null: not yet.'),
+  refusalReason: shown(
+    z.string().nullable(),
+    'Why the participant refused. Null: not refused.',
+    'The price has changed.',
+  ),
+  isElectronic: z
+    .boolean()
+    .nullable()
+    .describe('Whether the action was done without a certificate. Null: not done, or an approval.'),
+  marks: z.array(mark).describe('Places of signature and initials.'),
+  ruleName: shown(
+    z.string().nullable(),
+    'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
+    'Board of directors',
+  ),
+  numberRequiredSignatures: shown(
+    z.int(),
+    'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
+    2,
+  ),
+  allowRuleFlowToContinueIfRefused: z
+    .boolean()
+    .describe(
+      'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
     ),
-    user: participant.nullable().describe('Participant. Null for rules.'),
-    title: shown(
-      z.string().nullable(),
-      'Role of the participant, shown on pages and used by saved flows.',
-      'Tenant',
+  signRuleUsers: z
+    .array(ruleUser)
+    .describe('People of a rule with their signatures and refusals. Empty for single participants.'),
+  ...confirmationFlags(z.boolean().meta(CONFIRMATION)),
+  requireEmailAuthenticationToSignElectronically: z
+    .boolean()
+    .describe('Whether an electronic signature needs a code of six digits by e-mail.'),
+  disableEmailAuthenticationToSignElectronically: z
+    .boolean()
+    .describe('Whether an electronic signature needs no code by e-mail.'),
+  requiredCertificateTypeToSign: z
+    .enum(CERTIFICATE_TYPES)
+    .nullable()
+    .describe('Type of the certificate. Null: any. Ignored for electronic signatures.'),
+  requiredCertificateHolderTypeToSign: z
+    .enum(HOLDER_TYPES)
+    .nullable()
+    .describe('Holder that the certificate must have. Null: any. Ignored for electronic signatures.'),
+  requireCompanyCertificate: z
+    .boolean()
+    .nullable()
+    .describe('Whether only a certificate that names a company is accepted. Default false.'),
+  requiredCompanyIdentifier: shown(
+    z.string().nullable(),
+    'Number of the company that the certificate must have. Null: any.',
+    '11222333000181',
+  ),
+  signatureInitialsMode: z
+    .enum(INITIALS_MODES)
+    .nullable()
+    .describe(
+      'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
     ),
-    allowElectronicSignature: shown(
-      z.boolean(),
-      'Whether the participant may sign without a certificate.',
-      true,
-    ),
-    creationDate,
-    updateDate,
-    pendingDate: time.nullable().describe('Time from which the participant could act. Null: not yet.'),
-    refusalReason: shown(
-      z.string().nullable(),
-      'Why the participant refused. Null: not refused.',
-      'The price has changed.',
-    ),
-    isElectronic: z
-      .boolean()
-      .nullable()
-      .describe('Whether the action was done without a certificate. Null: not done, or an approval.'),
-    marks: z.array(mark).describe('Places of signature and initials.'),
-    ruleName: shown(
-      z.string().nullable(),
-      'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
-      'Board of directors',
-    ),
-    numberRequiredSignatures: shown(
-      z.int(),
-      'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
-      2,
-    ),
-    allowRuleFlowToContinueIfRefused: z
-      .boolean()
-      .describe(
-        'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
-      ),
-    signRuleUsers: z
-      .array(ruleUser)
-      .describe('People of a rule with their signatures and refusals. Empty for single participants.'),
-    ...confirmationFlags(z.boolean().meta(CONFIRMATION)),
-    requireEmailAuthenticationToSignElectronically: z
-      .boolean()
-      .describe('Whether an electronic signature needs a code of six digits by e-mail.'),
-    disableEmailAuthenticationToSignElectronically: z
-      .boolean()
-      .describe('Whether an electronic signature needs no code by e-mail.'),
-    requiredCertificateTypeToSign: z
-      .enum(CERTIFICATE_TYPES)
-      .nullable()
-      .describe('Type of the certificate. Null: any. Ignored for electronic signatures.'),
-    requiredCertificateHolderTypeToSign: z
-      .enum(HOLDER_TYPES)
-      .nullable()
-      .describe('Holder that the certificate must have. Null: any. Ignored for electronic signatures.'),
-    requireCompanyCertificate: z
-      .boolean()
-      .nullable()
-      .describe('Whether only a certificate that names a company is accepted. Default false.'),
-    requiredCompanyIdentifier: shown(
-      z.string().nullable(),
-      'Number of the company that the certificate must have. Null: any.',
-      '11222333000181',
-    ),
-    signatureInitialsMode: z
-      .enum(INITIALS_MODES)
-      .nullable()
-      .describe(
-        'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
-      ),
-    fields: z.array(field).optional().describe('Left out where the participant has none.'),
-  })
-  .meta({ id: 'FlowAction' });
+  fields: z.array(field).optional().describe('Left out where the participant has none.'),
+});
 
 export type FlowActionView = Value<typeof flowAction>;

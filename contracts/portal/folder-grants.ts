@@ -1,12 +1,12 @@
 /** Rights of users and groups on folders. Source: docs/decisions/0288-rights-on-folders.md. */
 import { z } from 'zod';
-import { list, maybeText, members, shown, uuid, word } from '../fields.ts';
+import { entity, list, maybeText, members, shown, uuid, word } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { entityName, identity } from './entities.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { folderParams } from './ids.ts';
 import { nameQuery } from './lists.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 
 /** Grants of one folder. */
 const MAX_GRANTS = 100;
@@ -25,24 +25,19 @@ const grantee = {
   email: shown(z.string().nullable(), 'E-mail address of the user. Null: a group.', ANA.email),
 };
 
-const folderGrants = z
-  .strictObject({
-    grants: z
-      .array(
-        z.strictObject({ ...grantee, right: z.enum(RIGHTS).describe(RIGHT) }).meta({ id: 'FolderGrant' }),
-      )
-      .describe('Those of the folder itself. Empty: it has none.'),
-    inheritedFrom: identity
-      .nullable()
-      .describe('Folder around it whose grants count here. Null: its own ones do, or none.'),
-    version: shown(z.string(), 'Changes with the grants of the folder.', '4f53cda18c2b'),
-  })
-  .meta({ id: 'FolderGrants' });
+const folderGrants = entity('FolderGrants', {
+  grants: z
+    .array(entity('FolderGrant', { ...grantee, right: z.enum(RIGHTS).describe(RIGHT) }))
+    .describe('Those of the folder itself. Empty: it has none.'),
+  inheritedFrom: identity
+    .nullable()
+    .describe('Folder around it whose grants count here. Null: its own ones do, or none.'),
+  version: shown(z.string(), 'Changes with the grants of the folder.', '4f53cda18c2b'),
+});
 
-export const getFolderGrants = operation({
-  method: 'GET',
-  path: '/api/folders/{id}/grants',
-  group: 'Folders',
+const operation = operationsOf({ group: 'Folders' });
+
+export const getFolderGrants = operation('GET /api/folders/{id}/grants', {
   summary: 'Returns who has which right on a folder.',
   description:
     'Without grants, those of the nearest folder around it count; without any, every sender may do everything. Administrators manage and auditors read all folders. Needs `Manage`.',
@@ -52,10 +47,7 @@ export const getFolderGrants = operation({
   refusals: ['FolderNotFound'],
 });
 
-export const setFolderGrants = operation({
-  method: 'PUT',
-  path: '/api/folders/{id}/grants',
-  group: 'Folders',
+export const setFolderGrants = operation('PUT /api/folders/{id}/grants', {
   summary: 'Replaces the grants of a folder.',
   description:
     'Counts from the next request on, also in folders inside that have no grants. An empty list ends the restriction. For administrators, and for senders whom a grant lets manage the folder. Keys of applications are not affected by grants.',
@@ -87,17 +79,14 @@ export const setFolderGrants = operation({
   refusals: ['FolderNotFound', 'GrantsChanged', 'LimitExceeded', 'UserNotFound'],
 });
 
-export const listGrantees = operation({
-  method: 'GET',
-  path: '/api/folders/{id}/grantees',
-  group: 'Folders',
+export const listGrantees = operation('GET /api/folders/{id}/grantees', {
   summary: 'Finds users and groups to whom a right can be given.',
   description: 'At most 20 of each. For those who may replace the grants of the folder.',
   scope: 'Read',
   params: folderParams,
   query: members({ q: nameQuery }),
   reply: z.strictObject({
-    items: z.array(z.strictObject(grantee).meta({ id: 'Grantee' })).describe('Users, then groups.'),
+    items: z.array(entity('Grantee', grantee)).describe('Users, then groups.'),
   }),
   refusals: ['FolderNotFound'],
 });

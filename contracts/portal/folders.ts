@@ -34,9 +34,7 @@ const folderAccess = z.strictObject({
   userIdentifier: shown(z.string().nullable(), 'National number of the person. Null: none.', '52998224725'),
 });
 
-export const createFolder = operation({
-  method: 'POST',
-  path: '/api/folders',
+export const createFolder = operation('POST /api/folders', {
   group: 'Folders',
   summary: 'Creates a folder.',
   description:
@@ -48,9 +46,7 @@ export const createFolder = operation({
   refusals: ['FolderNotFound', 'LimitExceeded'],
 });
 
-export const listFolders = operation({
-  method: 'GET',
-  path: '/api/folders',
+export const listFolders = operation('GET /api/folders', {
   group: 'Folders',
   summary: 'Lists folders of the organization.',
   description:
@@ -68,12 +64,9 @@ export const listFolders = operation({
     ...paging,
   }),
   reply: pageOf(folder),
-  refusals: [],
 });
 
-export const getFolder = operation({
-  method: 'GET',
-  path: '/api/folders/{id}',
+export const getFolder = operation('GET /api/folders/{id}', {
   group: 'Folders',
   summary: 'Returns a folder with its organization.',
   description: 'A folder of another organization is `FolderNotFound`.',
@@ -88,9 +81,7 @@ export const getFolder = operation({
   refusals: ['FolderNotFound'],
 });
 
-export const getFolderAccess = operation({
-  method: 'GET',
-  path: '/api/folders/{id}/details',
+export const getFolderAccess = operation('GET /api/folders/{id}/details', {
   group: 'Folders',
   summary: 'Returns a folder with its access rules, of which there are none.',
   description:
@@ -106,9 +97,7 @@ export const getFolderAccess = operation({
   refusals: ['FolderNotFound'],
 });
 
-export const deleteFolder = operation({
-  method: 'POST',
-  path: '/api/folders/{id}/delete',
+export const deleteFolder = operation('POST /api/folders/{id}/delete', {
   group: 'Folders',
   summary: 'Deletes a folder, and moves or deletes its content.',
   description:
@@ -128,9 +117,7 @@ export const deleteFolder = operation({
   refusals: ['FolderNotFound'],
 });
 
-export const moveDocument = operation({
-  method: 'POST',
-  path: '/api/documents/{id}/folder',
+export const moveDocument = operation('POST /api/documents/{id}/folder', {
   group: 'Documents',
   summary: 'Moves a document into a folder, or out of its folder.',
   description:
@@ -144,9 +131,7 @@ export const moveDocument = operation({
   refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound'],
 });
 
-export const moveDocuments = operation({
-  method: 'POST',
-  path: '/api/documents/batch/folder',
+export const moveDocuments = operation('POST /api/documents/batch/folder', {
   group: 'Documents',
   summary: 'Moves several documents, and returns the result for each.',
   description:

@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import { MAIL_STATUSES } from '../deliveries.ts';
-import { id, members, shown, time } from '../fields.ts';
+import { entity, id, members, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { creationDate, failureCode, failureMessage } from './entities.ts';
 import { documentParams, idIn } from './ids.ts';
@@ -20,32 +20,30 @@ const failure = z.strictObject({
   message: failureMessage,
 });
 
-const mail = z
-  .strictObject({
-    id: shown(z.string(), 'Identifier, unique within the instance.', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'),
-    organizationId: id.describe('Organization whose document this is about.'),
-    about: shown(
-      z.string(),
-      'Kind of the e-mail: `pending`, `reminder`, `concluded`, `code` and so on.',
-      'pending',
-    ),
-    to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
-    documentId: id.nullable().describe('The document this is about.'),
-    status: z.enum(MAIL_STATUSES).describe('Current state.'),
-    tries: shown(z.int(), 'Number of attempts to send the e-mail.', 1),
-    creationDate,
-    endDate: time.nullable().describe('Time at which the e-mail was sent or failed. Null: it is waiting.'),
-    nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
-    reply: shown(
-      z.string().nullable(),
-      'What the relay said when it took the mail.',
-      '250 2.0.0 Ok: queued as 4VdL2k3Z',
-    ),
-    lastError: failure
-      .nullable()
-      .describe('Error of the last attempt. Null: there was none, or the e-mail was sent.'),
-  })
-  .meta({ id: 'Mail' });
+const mail = entity('Mail', {
+  id: shown(z.string(), 'Identifier, unique within the instance.', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'),
+  organizationId: id.describe('Organization whose document this is about.'),
+  about: shown(
+    z.string(),
+    'Kind of the e-mail: `pending`, `reminder`, `concluded`, `code` and so on.',
+    'pending',
+  ),
+  to: shown(z.string(), 'Address of the recipient.', 'ana@example.com'),
+  documentId: id.nullable().describe('The document this is about.'),
+  status: z.enum(MAIL_STATUSES).describe('Current state.'),
+  tries: shown(z.int(), 'Number of attempts to send the e-mail.', 1),
+  creationDate,
+  endDate: time.nullable().describe('Time at which the e-mail was sent or failed. Null: it is waiting.'),
+  nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+  reply: shown(
+    z.string().nullable(),
+    'What the relay said when it took the mail.',
+    '250 2.0.0 Ok: queued as 4VdL2k3Z',
+  ),
+  lastError: failure
+    .nullable()
+    .describe('Error of the last attempt. Null: there was none, or the e-mail was sent.'),
+});
 /** Outcome of one e-mail to one person. Known for 30 days. */
 export type Mail = Value<typeof mail>;
 
@@ -60,9 +58,7 @@ export type MailDetail = Value<typeof mailDetail>;
 
 const mailParams = z.object({ id: idIn('Id of the mail.') });
 
-export const documentMails = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/mails',
+export const documentMails = operation('GET /api/documents/{id}/mails', {
   group: 'Documents',
   summary: 'Lists the e-mails about a document with their delivery status, oldest first.',
   description:
@@ -74,9 +70,7 @@ export const documentMails = operation({
   refusals: UNKNOWN_DOCUMENT,
 });
 
-export const listMails = operation({
-  method: 'GET',
-  path: '/api/admin/mails',
+export const listMails = operation('GET /api/admin/mails', {
   group: 'Administration',
   summary: 'Lists the e-mails of all organizations, newest first.',
   description: 'For keys of the role Administrator. Texts, links and codes are not returned.',
@@ -88,12 +82,9 @@ export const listMails = operation({
     offset: paging.offset,
   }),
   reply: pageOf(mail).meta({ id: 'MailPage' }),
-  refusals: [],
 });
 
-export const getMail = operation({
-  method: 'GET',
-  path: '/api/admin/mails/{id}',
+export const getMail = operation('GET /api/admin/mails/{id}', {
   group: 'Administration',
   summary: 'Returns an e-mail with its delivery status and its last failed attempts.',
   description:
@@ -105,9 +96,7 @@ export const getMail = operation({
   refusals: ['MailNotFound'],
 });
 
-export const retryMail = operation({
-  method: 'POST',
-  path: '/api/admin/mails/{id}/retry',
+export const retryMail = operation('POST /api/admin/mails/{id}/retry', {
   group: 'Administration',
   summary: 'Sends an e-mail now that waits for its next attempt, or failed.',
   description:

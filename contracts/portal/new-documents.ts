@@ -8,6 +8,7 @@ import { z } from 'zod';
 import {
   anyText,
   day,
+  entity,
   id,
   list,
   map,
@@ -16,6 +17,7 @@ import {
   maybeText,
   maybeUuid,
   members,
+  parts,
   shown,
   text,
   uuid,
@@ -233,30 +235,24 @@ const creationQuery = members({
   ),
 });
 
-export const createdDocument = z
-  .strictObject({
+export const createdDocument = entity('CreatedDocument', {
+  uploadId: shown(
+    z.string(),
+    'Upload from which the document was created.',
+    '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+  ),
+  documentId: id.describe('The document this is about.'),
+  attachments: parts('Attachments of the document, each with its upload.', {
     uploadId: shown(
       z.string(),
-      'Upload from which the document was created.',
-      '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+      'File to which this belongs, where the request has several.',
+      '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
     ),
-    documentId: id.describe('The document this is about.'),
-    attachments: z
-      .array(
-        z.strictObject({
-          uploadId: shown(
-            z.string(),
-            'File to which this belongs, where the request has several.',
-            '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
-          ),
-          attachmentId: id.describe(
-            'Id of the attachment, for `GET /api/documents/{id}/attachments/{attachmentId}/content`.',
-          ),
-        }),
-      )
-      .describe('Attachments of the document, each with its upload.'),
-  })
-  .meta({ id: 'CreatedDocument' });
+    attachmentId: id.describe(
+      'Id of the attachment, for `GET /api/documents/{id}/attachments/{attachmentId}/content`.',
+    ),
+  }),
+});
 
 export type CreatedDocument = Value<typeof createdDocument>;
 
@@ -272,9 +268,7 @@ export const CREATION_REFUSALS = [
   'TimestampNotAvailable',
 ] as const;
 
-export const createDocuments = operation({
-  method: 'POST',
-  path: '/api/documents',
+export const createDocuments = operation('POST /api/documents', {
   group: 'Documents',
   summary: 'Creates documents from uploads, with a flow of participants who sign or approve them.',
   description:

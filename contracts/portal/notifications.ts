@@ -2,16 +2,15 @@
 import { list, members, shown, text, uuid } from '../fields.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { documentParams } from './ids.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
 import { newReminders } from './reminders.ts';
 
 const MAX_ADDRESSES = 500;
 
-export const remindParticipant = operation({
-  method: 'POST',
-  path: '/api/notifications/flow-action-reminder',
-  group: 'Notifications',
+const operation = operationsOf({ group: 'Notifications' });
+
+export const remindParticipant = operation('POST /api/notifications/flow-action-reminder', {
   summary: 'Reminds a participant whose action is pending.',
   description:
     'Sends the e-mail of the pending action again. For an action that is not pending the reply is 200 and no e-mail is sent, so that a caller need not ask for the status first. `FlowActionNotFound`: the document has no such action.',
@@ -30,10 +29,7 @@ export const remindParticipant = operation({
   refusals: [...UNKNOWN_DOCUMENT, 'FlowActionNotFound'],
 });
 
-export const scheduleReminders = operation({
-  method: 'PUT',
-  path: '/api/documents/{id}/reminders',
-  group: 'Notifications',
+export const scheduleReminders = operation('PUT /api/documents/{id}/reminders', {
   summary: 'Replaces the schedule of reminders and of warnings before expiry.',
   description:
     'Replaces the schedule of the creation request or of the organization. The next reminder is counted from now. A document with `disableNotifications` sends none. `InvalidDocumentStatus`: the document is neither Pending nor Refused.',
@@ -46,10 +42,7 @@ export const scheduleReminders = operation({
   refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus'],
 });
 
-export const notifyPending = operation({
-  method: 'POST',
-  path: '/api/users/notify-pending',
-  group: 'Notifications',
+export const notifyPending = operation('POST /api/users/notify-pending', {
   summary: 'Sends each address an e-mail that lists its pending documents.',
   description:
     'An address gets one e-mail with the documents of the organization that are pending for it, or none if there are none. At most 500 addresses (`LimitExceeded`). An address that is not valid is refused with `InvalidFlowAction`.',

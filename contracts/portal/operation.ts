@@ -1,5 +1,5 @@
 /** Declarations of the portal's operations. */
-import type { Operation } from '../operation.ts';
+import { type Called, type Declaration, type Place, placeOf, type Rest } from '../operation.ts';
 
 /** Groups of requests that a key may make. */
 export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer', 'Provision'] as const;
@@ -22,7 +22,7 @@ export interface KeyAccess {
   readonly folderKeys?: boolean;
 }
 
-export type PortalOperation<Code extends string = string> = Operation<Code> &
+type PortalDeclaration<Code extends string = string> = Declaration<Code> &
   (
     | (KeyAccess & {
         /** Role of the key, or `known-or-ticket`: requests without a key have a ticket. @default application */
@@ -42,11 +42,22 @@ export type PortalOperation<Code extends string = string> = Operation<Code> &
     readonly bodyPolicy?: 'stream' | 'json-stream';
   };
 
+export type PortalOperation<Code extends string = string> = Place<Code> & PortalDeclaration<Code>;
+
 /** Request headers that select the range of a file. */
 export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];
 
-export function operation<const Given extends PortalOperation>(given: Given): Given {
-  return given;
+export function operation<const Given extends PortalDeclaration>(called: Called, given: Given) {
+  return { ...placeOf(called), ...given };
+}
+
+/** As `operation`, for operations that have these members in common. */
+export function operationsOf<const Common extends Partial<PortalDeclaration>>(common: Common) {
+  return <const Given extends Rest<PortalDeclaration, Common>>(called: Called, given: Given) => ({
+    ...placeOf(called),
+    ...common,
+    ...given,
+  });
 }
 
 /** Names an operation, for idempotency keys and for the thread that parses large bodies. */

@@ -5,7 +5,21 @@
  */
 
 import { z } from 'zod';
-import { id, list, maybeFlag, maybeText, members, moment, shown, text, time, uuid, word } from '../fields.ts';
+import {
+  entity,
+  id,
+  list,
+  maybeFlag,
+  maybeText,
+  members,
+  moment,
+  parts,
+  shown,
+  text,
+  time,
+  uuid,
+  word,
+} from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { organizationReference } from './documents.ts';
 import { createdBy, creationDate } from './entities.ts';
@@ -36,66 +50,52 @@ const role = {
     'Access of the application: documents of its organization, monitoring, or also administration.',
 };
 
-const application = z
-  .strictObject({
-    id: id.meta(anId),
-    name: z.string().meta(applicationName),
-    role: z.enum(APPLICATION_ROLES).meta(role),
-    keys: z
-      .array(
-        z.strictObject({
-          id: z.string().meta(anId),
-          prefix: shown(
-            z.string(),
-            'First characters of the key, by which people recognise it.',
-            'Billing|4f1d',
-          ),
-          creationDate,
-          lastUseDate: time.nullable().describe('Rounded to the hour; null: never used.'),
-          scopes: z
-            .array(z.enum(KEY_SCOPES))
-            .nullable()
-            .describe('What the key may do; null: all that its application may do.'),
-          expirationDate: time.nullable().describe('From then on it is not accepted; null: never.'),
-          createdBy: createdBy
-            .nullable()
-            .describe('Who created it; null: the command line, the settings, or an earlier version.'),
-          folderIds: shown(
-            z.array(z.string()).nullable(),
-            'Folders whose documents it reaches; null: all documents.',
-            [EXAMPLE_IDS.document],
-          ),
-        }),
-      )
-      .describe('Keys of the application, at most two, without their secrets.'),
-  })
-  .meta({ id: 'Application' });
-
-const organization = z
-  .strictObject({
-    id: id.meta(anId),
-    name: z.string().meta(organizationName),
-    identifier: z.string().nullable().meta(identifier),
+const application = entity('Application', {
+  id: id.meta(anId),
+  name: z.string().meta(applicationName),
+  role: z.enum(APPLICATION_ROLES).meta(role),
+  keys: parts('Keys of the application, at most two, without their secrets.', {
+    id: z.string().meta(anId),
+    prefix: shown(z.string(), 'First characters of the key, by which people recognise it.', 'Billing|4f1d'),
     creationDate,
-    embedOrigins: shown(z.array(z.string()), 'Origins of sites that may show signing pages in a frame.', [
-      'https://app.example.com',
-    ]),
-    refuseSignedEnvelopeFiles: z
-      .boolean()
-      .describe(
-        'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
-      ),
-    requireSecondFactor: z
-      .boolean()
-      .describe('Whether users need a second factor after a mailed link. Keys are not affected.'),
-    reminders: reminders
+    lastUseDate: time.nullable().describe('Rounded to the hour; null: never used.'),
+    scopes: z
+      .array(z.enum(KEY_SCOPES))
       .nullable()
-      .describe('Of documents that are created without reminders of their own; null = none.'),
-    applications: z
-      .array(application)
-      .describe('Programs that act for the organization, each with its keys.'),
-  })
-  .meta({ id: 'Organization' });
+      .describe('What the key may do; null: all that its application may do.'),
+    expirationDate: time.nullable().describe('From then on it is not accepted; null: never.'),
+    createdBy: createdBy
+      .nullable()
+      .describe('Who created it; null: the command line, the settings, or an earlier version.'),
+    folderIds: shown(
+      z.array(z.string()).nullable(),
+      'Folders whose documents it reaches; null: all documents.',
+      [EXAMPLE_IDS.document],
+    ),
+  }),
+});
+
+const organization = entity('Organization', {
+  id: id.meta(anId),
+  name: z.string().meta(organizationName),
+  identifier: z.string().nullable().meta(identifier),
+  creationDate,
+  embedOrigins: shown(z.array(z.string()), 'Origins of sites that may show signing pages in a frame.', [
+    'https://app.example.com',
+  ]),
+  refuseSignedEnvelopeFiles: z
+    .boolean()
+    .describe(
+      'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
+    ),
+  requireSecondFactor: z
+    .boolean()
+    .describe('Whether users need a second factor after a mailed link. Keys are not affected.'),
+  reminders: reminders
+    .nullable()
+    .describe('Of documents that are created without reminders of their own; null = none.'),
+  applications: z.array(application).describe('Programs that act for the organization, each with its keys.'),
+});
 
 const tenantName = text.meta({ openapi: { type: 'string', maxLength: MAX_TENANT_NAME } });
 
@@ -160,9 +160,7 @@ const applicationParams = organizationParams.extend({
   ),
 });
 
-export const getOwnOrganization = operation({
-  method: 'GET',
-  path: '/api/organizations/{id}',
+export const getOwnOrganization = operation('GET /api/organizations/{id}', {
   group: 'Organizations',
   summary: 'Returns the organization of the key, with its webhooks.',
   description:
@@ -176,9 +174,7 @@ export const getOwnOrganization = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const listOrganizations = operation({
-  method: 'GET',
-  path: '/api/admin/organizations',
+export const listOrganizations = operation('GET /api/admin/organizations', {
   group: 'Administration',
   summary: 'Lists the organizations of the instance.',
   description: 'For keys of the role Administrator. `q` searches in names.',
@@ -190,12 +186,9 @@ export const listOrganizations = operation({
     offset: paging.offset,
   }),
   reply: pageOf(organization).meta({ id: 'OrganizationPage' }),
-  refusals: [],
 });
 
-export const createOrganization = operation({
-  method: 'POST',
-  path: '/api/admin/organizations',
+export const createOrganization = operation('POST /api/admin/organizations', {
   group: 'Administration',
   summary: 'Creates an organization.',
   description:
@@ -208,9 +201,7 @@ export const createOrganization = operation({
   refusals: ['NameTaken', 'LimitExceeded'],
 });
 
-export const getOrganization = operation({
-  method: 'GET',
-  path: '/api/admin/organizations/{id}',
+export const getOrganization = operation('GET /api/admin/organizations/{id}', {
   group: 'Administration',
   summary: 'Returns an organization with its applications and their keys.',
   description:
@@ -222,9 +213,7 @@ export const getOrganization = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const changeOrganization = operation({
-  method: 'PATCH',
-  path: '/api/admin/organizations/{id}',
+export const changeOrganization = operation('PATCH /api/admin/organizations/{id}', {
   group: 'Administration',
   summary: 'Changes settings of an organization; members that are left out do not change.',
   description:
@@ -238,9 +227,7 @@ export const changeOrganization = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const createApplication = operation({
-  method: 'POST',
-  path: '/api/admin/organizations/{id}/applications',
+export const createApplication = operation('POST /api/admin/organizations/{id}/applications', {
   group: 'Administration',
   summary: 'Creates an application, which has no key yet.',
   description:
@@ -254,9 +241,7 @@ export const createApplication = operation({
   refusals: ['OrganizationNotFound', 'NameTaken', 'LimitExceeded'],
 });
 
-export const createKey = operation({
-  method: 'POST',
-  path: '/api/admin/organizations/{id}/applications/{applicationId}/keys',
+export const createKey = operation('POST /api/admin/organizations/{id}/applications/{applicationId}/keys', {
   group: 'Administration',
   summary: 'Creates a key, which is returned only once; an application has at most two.',
   description:
@@ -265,36 +250,35 @@ export const createKey = operation({
   auth: 'administrator',
   params: applicationParams,
   body: newKey,
-  reply: z
-    .strictObject({
-      id: z.string().meta(anId),
-      key: shown(
-        z.string(),
-        'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
-        'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
-      ),
-    })
-    .meta({ id: 'CreatedKey' }),
+  reply: entity('CreatedKey', {
+    id: z.string().meta(anId),
+    key: shown(
+      z.string(),
+      'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
+      'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
+    ),
+  }),
   examples: { request: { scopes: ['Read'] } },
   refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
 });
 
-export const revokeKey = operation({
-  method: 'DELETE',
-  path: '/api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
-  group: 'Administration',
-  summary: 'Revokes a key.',
-  description:
-    'For keys of the role Administrator. Requests with the key are answered with 401 from now on; documents that it created stay. `ApplicationNotFound`: the organization has no such application, or the application no such key.',
-  scope: 'Administer',
-  auth: 'administrator',
-  params: applicationParams.extend({
-    keyId: shown(
-      z.string(),
-      'Id of the key, from `GET /api/admin/organizations/{id}`.',
-      EXAMPLE_IDS.document,
-    ),
-  }),
-  reply: 'empty',
-  refusals: ['OrganizationNotFound', 'ApplicationNotFound'],
-});
+export const revokeKey = operation(
+  'DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
+  {
+    group: 'Administration',
+    summary: 'Revokes a key.',
+    description:
+      'For keys of the role Administrator. Requests with the key are answered with 401 from now on; documents that it created stay. `ApplicationNotFound`: the organization has no such application, or the application no such key.',
+    scope: 'Administer',
+    auth: 'administrator',
+    params: applicationParams.extend({
+      keyId: shown(
+        z.string(),
+        'Id of the key, from `GET /api/admin/organizations/{id}`.',
+        EXAMPLE_IDS.document,
+      ),
+    }),
+    reply: 'empty',
+    refusals: ['OrganizationNotFound', 'ApplicationNotFound'],
+  },
+);

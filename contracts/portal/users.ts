@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { maybeFlag, maybeText, members, shown, text, time } from '../fields.ts';
+import { entity, maybeFlag, maybeText, members, shown, text, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { identity } from './entities.ts';
 import { ANA, EXAMPLE_IDS } from './examples.ts';
@@ -66,23 +66,19 @@ const accessProfile = z.strictObject({
 });
 export type AccessProfile = Value<typeof accessProfile>;
 
-const member = z
-  .strictObject({
-    ...profile,
-    accessProfile: accessProfile.meta(access),
-    active: z
-      .boolean()
-      .describe('False: deactivated by the identity service, and without rights until it activates them.'),
-  })
-  .meta({ id: 'OrganizationUser' });
+const member = entity('OrganizationUser', {
+  ...profile,
+  accessProfile: accessProfile.meta(access),
+  active: z
+    .boolean()
+    .describe('False: deactivated by the identity service, and without rights until it activates them.'),
+});
 export type MemberView = Value<typeof member>;
 
-const user = z
-  .strictObject({
-    ...profile,
-    subject: shown(z.string().nullable(), 'Name of the person in the other system. Null: none.', 'hr-1042'),
-  })
-  .meta({ id: 'User' });
+const user = entity('User', {
+  ...profile,
+  subject: shown(z.string().nullable(), 'Name of the person in the other system. Null: none.', 'hr-1042'),
+});
 export type UserView = Value<typeof user>;
 export type UserProfile = Omit<UserView, 'id' | 'subject'>;
 
@@ -141,9 +137,7 @@ const memberPage = pageOf(member).meta({ id: 'OrganizationUserPage' });
 const PERSON = { ...ANA, phone: '+351 912 345 678' };
 const MEMBER = { ...PERSON, accessProfile: { administrator: false, manager: true, operator: true } };
 
-export const listOwnUsers = operation({
-  method: 'GET',
-  path: '/api/organizations/users',
+export const listOwnUsers = operation('GET /api/organizations/users', {
   group: 'Organizations',
   summary: 'Lists the people of the organization.',
   description: 'Contains the access profile of each. The session of a user needs the role administrator.',
@@ -151,12 +145,9 @@ export const listOwnUsers = operation({
   sessionScope: 'Administer',
   query: listQuery,
   reply: memberPage,
-  refusals: [],
 });
 
-export const addOwnUser = operation({
-  method: 'POST',
-  path: '/api/organizations/users',
+export const addOwnUser = operation('POST /api/organizations/users', {
   group: 'Organizations',
   summary: 'Adds a person to the organization, or changes the access profile of a member.',
   description:
@@ -168,9 +159,7 @@ export const addOwnUser = operation({
   refusals: ['LimitExceeded', 'NameTaken'],
 });
 
-export const removeOwnUser = operation({
-  method: 'DELETE',
-  path: '/api/organizations/users/{userId}',
+export const removeOwnUser = operation('DELETE /api/organizations/users/{userId}', {
   group: 'Organizations',
   summary: 'Removes a person from the organization.',
   description:
@@ -181,41 +170,35 @@ export const removeOwnUser = operation({
   refusals: ['UserNotFound'],
 });
 
-const signIn = z
-  .strictObject({
-    id: shown(z.int(), 'Number of the entry in the history of the organization.', 12),
-    date: time.describe('Time of the event, UTC.'),
-    action: z
-      .enum([
-        'SignedIn',
-        'SignedOut',
-        'SessionsEnded',
-        'FactorAdded',
-        'FactorRemoved',
-        'PasskeyAdded',
-        'PasskeyRemoved',
-        'FactorReset',
-        'FactorFailed',
-        'RecoveryCodesRenewed',
-        'RecoveryCodeUsed',
-      ])
-      .describe('What happened.'),
-    userId: shown(z.string(), 'Id of the person who signed in or out.', EXAMPLE_IDS.flowAction),
-    sessionId: shown(
-      z.string().nullable(),
-      'Id of the session. Null: all sessions of the user.',
-      '9f86d081884c7d65',
-    ),
-    ipAddress: shown(z.string().nullable(), 'Address of the browser. Null: not known.', '203.0.113.7'),
-    userAgent: shown(z.string().nullable(), '`User-Agent`, shortened. Null: not known.', 'Mozilla/5.0'),
-    message: shown(
-      z.string(),
-      'The entry as it is hashed, with who ended sessions.',
-      'Signed in. User 5d2c.',
-    ),
-    hash: shown(z.string().nullable(), 'Hash that chains the entries.', '9f86d081884c7d659a2f'),
-  })
-  .meta({ id: 'SignIn' });
+const signIn = entity('SignIn', {
+  id: shown(z.int(), 'Number of the entry in the history of the organization.', 12),
+  date: time.describe('Time of the event, UTC.'),
+  action: z
+    .enum([
+      'SignedIn',
+      'SignedOut',
+      'SessionsEnded',
+      'FactorAdded',
+      'FactorRemoved',
+      'PasskeyAdded',
+      'PasskeyRemoved',
+      'FactorReset',
+      'FactorFailed',
+      'RecoveryCodesRenewed',
+      'RecoveryCodeUsed',
+    ])
+    .describe('What happened.'),
+  userId: shown(z.string(), 'Id of the person who signed in or out.', EXAMPLE_IDS.flowAction),
+  sessionId: shown(
+    z.string().nullable(),
+    'Id of the session. Null: all sessions of the user.',
+    '9f86d081884c7d65',
+  ),
+  ipAddress: shown(z.string().nullable(), 'Address of the browser. Null: not known.', '203.0.113.7'),
+  userAgent: shown(z.string().nullable(), '`User-Agent`, shortened. Null: not known.', 'Mozilla/5.0'),
+  message: shown(z.string(), 'The entry as it is hashed, with who ended sessions.', 'Signed in. User 5d2c.'),
+  hash: shown(z.string().nullable(), 'Hash that chains the entries.', '9f86d081884c7d659a2f'),
+});
 export type SignInEntry = Value<typeof signIn>;
 
 const afterEntry = shown(
@@ -228,9 +211,7 @@ const afterEntry = shown(
   '12',
 );
 
-export const listSignIns = operation({
-  method: 'GET',
-  path: '/api/organizations/sign-ins',
+export const listSignIns = operation('GET /api/organizations/sign-ins', {
   group: 'Organizations',
   summary: 'Exports sign-ins and ends of sessions of users, oldest first.',
   description:
@@ -241,18 +222,13 @@ export const listSignIns = operation({
     after: afterEntry,
     limit: paging.limit,
   }),
-  reply: z
-    .strictObject({
-      items: z.array(signIn).describe('Entries, oldest first.'),
-      next: shown(z.int().nullable(), 'The `after` of the following page. Null: none yet.', 12),
-    })
-    .meta({ id: 'SignInPage' }),
-  refusals: [],
+  reply: entity('SignInPage', {
+    items: z.array(signIn).describe('Entries, oldest first.'),
+    next: shown(z.int().nullable(), 'The `after` of the following page. Null: none yet.', 12),
+  }),
 });
 
-export const exportSignIns = operation({
-  method: 'GET',
-  path: '/api/organizations/sign-ins/export',
+export const exportSignIns = operation('GET /api/organizations/sign-ins/export', {
   group: 'Organizations',
   summary: 'Sends the entries of sign-ins as a CSV file, oldest first.',
   description:
@@ -261,20 +237,17 @@ export const exportSignIns = operation({
   sessionScope: 'Administer',
   query: members({ after: afterEntry }),
   reply: 'csv',
-  refusals: [],
 });
 
-const session = z
-  .strictObject({
-    id: shown(z.string(), 'Id of the session, as in the log of sign-ins.', '9f86d081884c7d65'),
-    current: z.boolean().describe('Whether this request belongs to the session.'),
-    begunAt: time.nullable().describe('Time of the sign-in. Null: not known.'),
-    lastUsedAt: time.nullable().describe('Last use, exact to ten minutes. Null: not known.'),
-    expiresAt: time.describe('End of the session.'),
-    ipAddress: signIn.shape.ipAddress,
-    userAgent: signIn.shape.userAgent,
-  })
-  .meta({ id: 'Session' });
+const session = entity('Session', {
+  id: shown(z.string(), 'Id of the session, as in the log of sign-ins.', '9f86d081884c7d65'),
+  current: z.boolean().describe('Whether this request belongs to the session.'),
+  begunAt: time.nullable().describe('Time of the sign-in. Null: not known.'),
+  lastUsedAt: time.nullable().describe('Last use, exact to ten minutes. Null: not known.'),
+  expiresAt: time.describe('End of the session.'),
+  ipAddress: signIn.shape.ipAddress,
+  userAgent: signIn.shape.userAgent,
+});
 
 const ofUser = shown(
   z.string().optional(),
@@ -282,22 +255,18 @@ const ofUser = shown(
   EXAMPLE_IDS.flowAction,
 );
 
-export const listSessions = operation({
-  method: 'GET',
-  path: '/api/sessions',
+export const listSessions = operation('GET /api/sessions', {
   group: 'Organizations',
   summary: 'Lists the open sessions of a user in the organization, newest first.',
   description:
     'A session lists those of its user; administrators and auditors also those of others. A key with `Read` names any person.',
   scope: 'Read',
   query: members({ userId: ofUser }),
-  reply: z.strictObject({ items: z.array(session).describe('Open sessions.') }).meta({ id: 'Sessions' }),
+  reply: entity('Sessions', { items: z.array(session).describe('Open sessions.') }),
   refusals: ['UserNotFound'],
 });
 
-export const endSessions = operation({
-  method: 'DELETE',
-  path: '/api/sessions',
+export const endSessions = operation('DELETE /api/sessions', {
   group: 'Organizations',
   summary: 'Ends one session of a user, or all.',
   description:
@@ -311,9 +280,7 @@ export const endSessions = operation({
   refusals: ['UserNotFound'],
 });
 
-export const listUsers = operation({
-  method: 'GET',
-  path: '/api/users',
+export const listUsers = operation('GET /api/users', {
   group: 'Administration',
   summary: 'Lists the people of all organizations.',
   description: 'For keys of the role Administrator. `q` searches in names, addresses and identifiers.',
@@ -321,12 +288,9 @@ export const listUsers = operation({
   auth: 'administrator',
   query: listQuery,
   reply: pageOf(user).meta({ id: 'UserPage' }),
-  refusals: [],
 });
 
-export const putUser = operation({
-  method: 'PUT',
-  path: '/api/users/{subject}',
+export const putUser = operation('PUT /api/users/{subject}', {
   group: 'Administration',
   summary: 'Creates or changes the person with this id in another system.',
   description:
@@ -342,9 +306,7 @@ export const putUser = operation({
   refusals: ['NameTaken', 'UserNotFound'],
 });
 
-export const listUsersOf = operation({
-  method: 'GET',
-  path: '/api/organizations/{id}/users',
+export const listUsersOf = operation('GET /api/organizations/{id}/users', {
   group: 'Organizations',
   summary: 'Lists the people of an organization.',
   description: 'For keys of the role Administrator. Contains the access profile of each.',
@@ -356,9 +318,7 @@ export const listUsersOf = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const addUserTo = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/users',
+export const addUserTo = operation('POST /api/organizations/{id}/users', {
   group: 'Organizations',
   summary: 'Adds a person to an organization, or changes the access profile of a member.',
   description:
@@ -372,9 +332,7 @@ export const addUserTo = operation({
   refusals: ['OrganizationNotFound', 'LimitExceeded', 'NameTaken'],
 });
 
-export const removeUserFrom = operation({
-  method: 'DELETE',
-  path: '/api/admin/organizations/{id}/users/{userId}',
+export const removeUserFrom = operation('DELETE /api/admin/organizations/{id}/users/{userId}', {
   group: 'Administration',
   summary: 'Removes a person from an organization.',
   description:

@@ -1,7 +1,7 @@
 /** Payloads of the webhooks of the portal. Source: docs/webhooks.md; docs/portal-values.md §19. */
 
 import { z } from 'zod';
-import { id, shown, time } from '../fields.ts';
+import { entity, id, part, shown, time } from '../fields.ts';
 import { announcedMembers } from './documents.ts';
 import {
   creationDate,
@@ -28,29 +28,25 @@ const common = {
   name: shown(z.string(), 'Title of the document.', 'Lease agreement'),
   creationDate,
   updateDate,
-  folder: z
-    .strictObject({
-      ...recordNames,
-      parentId: folder.shape.parentId,
-      organizationName: shown(z.string().nullable(), 'Organization of the folder.', 'Example Ltda.'),
-    })
-    .meta({ id: 'EventFolder' })
+  folder: entity('EventFolder', {
+    ...recordNames,
+    parentId: folder.shape.parentId,
+    organizationName: shown(z.string().nullable(), 'Organization of the folder.', 'Example Ltda.'),
+  })
     .nullable()
     .describe('Folder that contains it. Null: none.'),
-  organization: z
-    .strictObject({
-      ...recordNames,
-      identifier,
-      owner: z.null().describe('Always null.'),
-    })
-    .meta({ id: 'EventOrganization' })
+  organization: entity('EventOrganization', {
+    ...recordNames,
+    identifier,
+    owner: z.null().describe('Always null.'),
+  })
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
   createdBy: creator,
   ...announcedMembers,
 };
 
-const documentShape = z.strictObject(common).meta({ id: 'EventDocument' });
+const documentShape = entity('EventDocument', common);
 const documents = z.array(documentShape).max(100).describe('The documents, at most 100.');
 
 const turn = {
@@ -64,8 +60,8 @@ const turn = {
 
 const reason = shown(z.string().nullable(), 'Why. Null: no reason was given.', REASON.reason);
 
-const participant = z.strictObject(turn).meta({ id: 'EventParticipant' });
-const participantWithReason = z.strictObject({ ...turn, reason }).meta({ id: 'EventParticipantReason' });
+const participant = entity('EventParticipant', turn);
+const participantWithReason = entity('EventParticipantReason', { ...turn, reason });
 
 const expiry = {
   expirationDate: time.nullable().describe('Time at which participants can no longer act.'),
@@ -99,16 +95,14 @@ export const PORTAL_WEBHOOKS = {
     z.strictObject({ documents }),
   ),
   DocumentSigned: documentEvent('DocumentSigned', 'A participant signed.', {
-    signature: z
-      .strictObject({
-        ...turn,
-        fieldValues: shown(
-          z.record(z.string(), z.string()).optional(),
-          'Values of the fields by name. Left out where the participant had none.',
-          { city: 'Lisbon' },
-        ),
-      })
-      .describe('Who signed, and when.'),
+    signature: part('Who signed, and when.', {
+      ...turn,
+      fieldValues: shown(
+        z.record(z.string(), z.string()).optional(),
+        'Values of the fields by name. Left out where the participant had none.',
+        { city: 'Lisbon' },
+      ),
+    }),
   }),
   DocumentApproved: documentEvent('DocumentApproved', 'A participant approved.', {
     approval: participant.describe('Who approved, and when.'),
@@ -152,12 +146,10 @@ export const PORTAL_WEBHOOKS = {
     'DocumentReminded',
     'A pending participant was reminded.',
     {
-      reminder: z
-        .strictObject({
-          flowActionId: actionId.describe('Action that is pending.'),
-          date: turn.date,
-        })
-        .describe('Which action, and when.'),
+      reminder: part('Which action, and when.', {
+        flowActionId: actionId.describe('Action that is pending.'),
+        date: turn.date,
+      }),
     },
     NAMED_ONLY,
   ),

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../deliveries.ts';
 import {
   end,
+  entity,
   id,
   list,
   maybeFlag,
@@ -25,7 +26,7 @@ import { creationDate } from './entities.ts';
 import { EXAMPLE_IDS } from './examples.ts';
 import { organizationParams, webhookParams } from './ids.ts';
 import { pageOf, paging, queryWord } from './lists.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 
 /** Events that only webhooks that name them receive. */
 export const OPTIONAL_EVENT_TYPES = [
@@ -60,25 +61,23 @@ const url = {
 };
 const authType = 'How calls authenticate themselves to the receiver. Default `NoAuth`.';
 
-export const webhook = z
-  .strictObject({
-    id: anId,
-    url: z.string().meta(url),
-    authType: z.enum(WEBHOOK_AUTH_TYPES).describe(authType),
-    isSigned: shown(z.boolean(), 'Calls carry Standard Webhooks headers.', true),
-    isDisabled: z.boolean().describe('Nothing is sent to it any more. Replacing it (PUT) enables it again.'),
-    disabledReason: shown(
-      z.string().nullable(),
-      'Why nothing is sent to the webhook. Null: it is enabled.',
-      'The receiver answered with HTTP status 410.',
-    ),
-    events: shown(
-      z.array(z.enum(EVENT_TYPES)).nullable(),
-      'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
-      ['DocumentConcluded'],
-    ),
-  })
-  .meta({ id: 'Webhook' });
+export const webhook = entity('Webhook', {
+  id: anId,
+  url: z.string().meta(url),
+  authType: z.enum(WEBHOOK_AUTH_TYPES).describe(authType),
+  isSigned: shown(z.boolean(), 'Calls carry Standard Webhooks headers.', true),
+  isDisabled: z.boolean().describe('Nothing is sent to it any more. Replacing it (PUT) enables it again.'),
+  disabledReason: shown(
+    z.string().nullable(),
+    'Why nothing is sent to the webhook. Null: it is enabled.',
+    'The receiver answered with HTTP status 410.',
+  ),
+  events: shown(
+    z.array(z.enum(EVENT_TYPES)).nullable(),
+    'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
+    ['DocumentConcluded'],
+  ),
+});
 export type WebhookView = Value<typeof webhook>;
 
 const attempt = z.strictObject({
@@ -90,20 +89,18 @@ const attempt = z.strictObject({
   response: shown(z.string().nullable(), 'First 1,000 characters of the answer. Null: none.', 'ok'),
 });
 
-const delivery = z
-  .strictObject({
-    id: shown(z.string(), 'Identifier, unique within the instance.', EXAMPLE_IDS.document),
-    webhookId: id.describe('Webhook that is called.'),
-    documentId: id.nullable().describe('The document this is about.'),
-    type: shown(z.string(), 'Type of the event.', 'DocumentSigned'),
-    sequence: shown(z.int(), 'Number of the event among those of its document, from 1.', 3),
-    status: z.enum(DELIVERY_STATUSES).describe('Current state.'),
-    creationDate,
-    nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
-    body: shown(z.string(), 'What is sent, byte for byte.', '{"type":"DocumentConcluded","data":{}}'),
-    attempts: z.array(attempt).describe('Calls that were made, oldest first; at most ten.'),
-  })
-  .meta({ id: 'Delivery' });
+const delivery = entity('Delivery', {
+  id: shown(z.string(), 'Identifier, unique within the instance.', EXAMPLE_IDS.document),
+  webhookId: id.describe('Webhook that is called.'),
+  documentId: id.nullable().describe('The document this is about.'),
+  type: shown(z.string(), 'Type of the event.', 'DocumentSigned'),
+  sequence: shown(z.int(), 'Number of the event among those of its document, from 1.', 3),
+  status: z.enum(DELIVERY_STATUSES).describe('Current state.'),
+  creationDate,
+  nextTryDate: time.nullable().describe('Time of the next attempt. Null: none is planned.'),
+  body: shown(z.string(), 'What is sent, byte for byte.', '{"type":"DocumentConcluded","data":{}}'),
+  attempts: z.array(attempt).describe('Calls that were made, oldest first; at most ten.'),
+});
 export type DeliveryView = Value<typeof delivery>;
 
 /** A webhook in a request, and in the settings. */
@@ -154,10 +151,9 @@ const WEBHOOK = {
   events: ['DocumentConcluded'],
 };
 
-export const listWebhooks = operation({
-  method: 'GET',
-  path: '/api/organizations/{id}/webhooks',
-  group: 'Organizations',
+const operation = operationsOf({ group: 'Organizations' });
+
+export const listWebhooks = operation('GET /api/organizations/{id}/webhooks', {
   summary: 'Lists the webhooks of the organization.',
   description:
     'A disabled webhook has the reason. Secrets and tokens are not returned. The session of a user needs the role administrator.',
@@ -168,10 +164,7 @@ export const listWebhooks = operation({
   refusals: ['OrganizationNotFound'],
 });
 
-export const createWebhook = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/webhooks',
-  group: 'Organizations',
+export const createWebhook = operation('POST /api/organizations/{id}/webhooks', {
   summary: 'Registers a webhook.',
   description:
     'The service calls it for each event of the types in `events`; without `events`, of all types but the optional ones (see `events` of the reply). Calls are signed when `secret` is given. An organization has at most five webhooks (`MaxWebhooksLimitReached`). `WebhookUrlNotAllowed`: the service may not call this URL, for example because its address is private.',
@@ -188,10 +181,7 @@ export const createWebhook = operation({
   ],
 });
 
-export const replaceWebhook = operation({
-  method: 'PUT',
-  path: '/api/organizations/{id}/webhooks/{webhookId}',
-  group: 'Organizations',
+export const replaceWebhook = operation('PUT /api/organizations/{id}/webhooks/{webhookId}', {
   summary: 'Changes a webhook, and enables it again.',
   description:
     'Replaces the whole registration. A webhook that was disabled because its receiver answered 410 is called again. `WebhookUrlNotAllowed`: the service may not call this URL, for example because its address is private.',
@@ -203,10 +193,7 @@ export const replaceWebhook = operation({
   refusals: ['OrganizationNotFound', 'WebhookNotFound', 'WebhookUrlNotAllowed'],
 });
 
-export const removeWebhook = operation({
-  method: 'DELETE',
-  path: '/api/organizations/{id}/webhooks/{webhookId}',
-  group: 'Organizations',
+export const removeWebhook = operation('DELETE /api/organizations/{id}/webhooks/{webhookId}', {
   summary: 'Removes a webhook.',
   description: 'It is not called any more. `WebhookNotFound`: the organization has no such webhook.',
   scope: 'Administer',
@@ -215,10 +202,7 @@ export const removeWebhook = operation({
   refusals: ['OrganizationNotFound', 'WebhookNotFound'],
 });
 
-export const testWebhook = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/webhooks/{webhookId}/test',
-  group: 'Organizations',
+export const testWebhook = operation('POST /api/organizations/{id}/webhooks/{webhookId}/test', {
   summary: 'Sends a test event to a webhook and returns the response.',
   description:
     'Waits at most 10 seconds for the receiver, and returns the attempt with its status and response. A failed attempt is not repeated.',
@@ -228,10 +212,7 @@ export const testWebhook = operation({
   refusals: ['OrganizationNotFound', 'WebhookNotFound', 'WebhookUrlNotAllowed'],
 });
 
-export const listDeliveries = operation({
-  method: 'GET',
-  path: '/api/organizations/{id}/deliveries',
-  group: 'Organizations',
+export const listDeliveries = operation('GET /api/organizations/{id}/deliveries', {
   summary: 'Lists deliveries of webhooks, newest first.',
   description:
     'Contains the attempts of each delivery: time, URL, status and the first 1,000 characters of the response. Ended deliveries are kept for 30 days. The session of a user needs the role administrator.',
@@ -248,10 +229,7 @@ export const listDeliveries = operation({
   refusals: ['OrganizationNotFound', 'WebhookNotFound'],
 });
 
-export const resendDelivery = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/deliveries/{deliveryId}/resend',
-  group: 'Organizations',
+export const resendDelivery = operation('POST /api/organizations/{id}/deliveries/{deliveryId}/resend', {
   summary: 'Sends a delivery again.',
   description:
     'The id and the body are the same, so that the receiver can recognize it. A delivery that waits for its next attempt is sent now.',
@@ -267,10 +245,7 @@ export const resendDelivery = operation({
   refusals: ['OrganizationNotFound', 'DeliveryNotFound'],
 });
 
-export const replayDeliveries = operation({
-  method: 'POST',
-  path: '/api/organizations/{id}/deliveries/replay',
-  group: 'Organizations',
+export const replayDeliveries = operation('POST /api/organizations/{id}/deliveries/replay', {
   summary: 'Sends the deliveries of a period again.',
   description:
     'Sends the ended deliveries of events from `from` to `to`, with `failedOnly` only those that failed. `count` is their number. Id and body are the same as before.',
@@ -285,11 +260,9 @@ export const replayDeliveries = operation({
     to: shown(end, 'Time of the last event, included, ISO 8601; a day means its end.', '2026-05-27'),
     failedOnly: shown(maybeFlag, 'Whether only failed deliveries are sent again. Default false.', true),
   }).meta({ id: 'DeliveryReplay' }),
-  reply: z
-    .strictObject({
-      count: shown(z.int(), 'How many deliveries are sent again.', 12),
-    })
-    .meta({ id: 'ReplayedDeliveries' }),
+  reply: entity('ReplayedDeliveries', {
+    count: shown(z.int(), 'How many deliveries are sent again.', 12),
+  }),
   examples: { request: { from: '2026-05-26T00:00:00Z', to: '2026-05-27T00:00:00Z', failedOnly: true } },
   refusals: ['OrganizationNotFound', 'LimitExceeded'],
 });

@@ -10,7 +10,7 @@ export function markup(node: VNode): Html {
 }
 
 /** Inserts a template into components. */
-export function Template({ of }: { readonly of: Html | undefined }): VNode | null {
+export function Template({ of }: { of: Html | undefined }): VNode | null {
   return of === undefined ? null : jsxTemplate([of.text]);
 }
 
@@ -22,12 +22,12 @@ export function documentText(root: VNode): string {
 /** Content of a page: components, or a template of a page that is not moved to components yet. */
 export type Content = ComponentChildren | Html;
 
-export function Inserted({ content }: { readonly content: Content }): VNode {
+export function Inserted({ content }: { content: Content }): VNode {
   return <>{content instanceof Html ? <Template of={content} /> : content}</>;
 }
 
 /** Data for the scripts of a page, as a block of JSON that browsers do not execute. */
-export function PageData({ data }: { readonly data: unknown }): VNode {
+export function PageData({ data }: { data: unknown }): VNode {
   return (
     <script type="application/json" id="page-data" dangerouslySetInnerHTML={{ __html: jsonInHtml(data) }} />
   );

@@ -1,7 +1,7 @@
 /** Containers whose files have time-stamp tokens instead of signatures (EN 319 162-1 §4.3.3.2 and §4.4.4.2). */
 
 import { algorithmsOf } from '../cms/attribute-checks.ts';
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed, warned } from '../core/validation-report.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { type ImprintSource, imprintOf } from '../evidence/timestamp-reader.ts';
@@ -75,8 +75,7 @@ export function timestampsOverManifests(
 
 function tooMany({ length }: readonly unknown[]): Finding[] {
   if (length <= MAX_TOKENS) return [];
-  const message = `More than ${MAX_TOKENS} time-stamps are not looked at.`;
-  return [{ status: 'failed', type: 'timestamp.count', message, subIndication: 'FORMAT_FAILURE' }];
+  return [failed('timestamp.count', `More than ${MAX_TOKENS} time-stamps are not looked at.`)];
 }
 
 /** Reports a token like a signature of its authority. */
@@ -128,20 +127,17 @@ export function archiveProofsOf(container: Container, digests: MemberDigests): C
   const proofs: ArchiveProof[] = [];
   if (names.length > MAX_ARCHIVES) {
     const message = `More than ${MAX_ARCHIVES} archive time-stamps are not looked at.`;
-    findings.push({ status: 'warning', type: 'timestamp.count', message });
+    findings.push(warned('timestamp.count', message));
   }
   for (const name of names.slice(0, MAX_ARCHIVES)) {
     const listed = listedMembers(container, name, digests);
     const { proof, bytes } = listed;
-    const failed = listed.findings.filter(({ status }) => status === 'failed');
+    const faults = listed.findings.filter(({ status }) => status === 'failed');
     if (proof === undefined || !container.has(proof)) {
-      findings.push(...failed, {
-        status: 'failed',
-        type: 'container.archive',
-        message: 'An archive manifest has no time-stamp.',
-        detail: name,
-        subIndication: 'FORMAT_FAILURE',
-      });
+      findings.push(
+        ...faults,
+        failed('container.archive', 'An archive manifest has no time-stamp.', 'FORMAT_FAILURE', name),
+      );
       continue;
     }
     const stamp = timestampInfo('archive', container.bytes(proof), imprintOf(bytes));
@@ -184,11 +180,10 @@ function coveredBefore(later: readonly TimestampInfo[]): NonNullable<TimestampIn
 }
 
 function partial(missing: readonly string[]): Finding {
-  return {
-    status: 'failed',
-    type: 'timestamp.partial',
-    message: 'The archive manifest leaves out a part of the signature.',
-    detail: missing.slice(0, 5).join(', '),
-    subIndication: 'SIG_CONSTRAINTS_FAILURE',
-  };
+  return failed(
+    'timestamp.partial',
+    'The archive manifest leaves out a part of the signature.',
+    'SIG_CONSTRAINTS_FAILURE',
+    missing.slice(0, 5).join(', '),
+  );
 }

@@ -1,6 +1,6 @@
 /** Members that a signature covers, and members that no signature covers. */
 
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import { DS } from '../xades/elements/identifiers.ts';
 import { childrenNamed, FormFault, type SignatureNode } from '../xades/validation/signature-node.ts';
@@ -42,20 +42,14 @@ export function forContainer(
   const left = objects.filter((name) => !covered.has(name));
   const findings: Finding[] = [...facts.findings];
   if (own.length > 0 && left.length > 0) {
-    findings.push({
-      status: 'warning',
-      type: 'scope.partial',
-      message: 'The signature is not over every file of the container.',
-      detail: listOf(left),
-    });
+    findings.push(
+      warned('scope.partial', 'The signature is not over every file of the container.', listOf(left)),
+    );
   }
   if (own.length === 0) {
-    findings.push({
-      status: 'failed',
-      type: 'structure.scope',
-      message: 'The signature is over no file of the container.',
-      subIndication: 'SIG_CONSTRAINTS_FAILURE',
-    });
+    findings.push(
+      failed('structure.scope', 'The signature is over no file of the container.', 'SIG_CONSTRAINTS_FAILURE'),
+    );
   }
   const description = own.length === 0 ? 'no file of the container' : listOf(own);
   const name = `${printableName(file)}: ${facts.name}`;
@@ -106,28 +100,26 @@ export function coverageFindings(
     .filter((name) => !accounted.has(name) && !covered.has(name));
   const findings: Finding[] = [];
   if (left.length > 0) {
-    findings.push({
-      status: 'failed',
-      type: 'container.uncovered',
-      message: 'No signature is over some of the files.',
-      detail: listOf(left),
-      subIndication: 'SIG_CONSTRAINTS_FAILURE',
-    });
+    findings.push(
+      failed(
+        'container.uncovered',
+        'No signature is over some of the files.',
+        'SIG_CONSTRAINTS_FAILURE',
+        listOf(left),
+      ),
+    );
   } else {
-    findings.push({
-      status: 'passed',
-      type: 'container.covered',
-      message: 'Every file is under a signature.',
-    });
+    findings.push(passed('container.covered', 'Every file is under a signature.'));
   }
   if (strays.length > 0) {
-    findings.push({
-      status: 'failed',
-      type: 'container.stray',
-      message: 'The container has files beside its signatures that belong to none of them.',
-      detail: listOf(strays),
-      subIndication: 'SIG_CONSTRAINTS_FAILURE',
-    });
+    findings.push(
+      failed(
+        'container.stray',
+        'The container has files beside its signatures that belong to none of them.',
+        'SIG_CONSTRAINTS_FAILURE',
+        listOf(strays),
+      ),
+    );
   }
   return findings;
 }

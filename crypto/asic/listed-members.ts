@@ -1,6 +1,6 @@
 /** Comparison of a manifest's entries with the members. */
 import { createHash } from 'node:crypto';
-import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed } from '../core/validation-report.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
@@ -56,12 +56,7 @@ export function listedMembers(
   const named = printableName(manifestName);
   if ('reason' in manifest) {
     const message = `The manifest ${named} is not of the accepted form: ${manifest.reason}.`;
-    const finding = {
-      status: 'failed',
-      type: 'structure.manifest',
-      message,
-      subIndication: 'FORMAT_FAILURE',
-    } as const;
+    const finding = failed('structure.manifest', message);
     return {
       manifestName,
       bytes,
@@ -80,12 +75,13 @@ export function listedMembers(
     return finding ?? [];
   });
   if (findings.length === 0) {
-    findings.push({
-      status: 'passed',
-      type: 'digest.member',
-      message: 'Every file that the manifest lists is the one that was listed.',
-      detail: `${good.size}`,
-    });
+    findings.push(
+      passed(
+        'digest.member',
+        'Every file that the manifest lists is the one that was listed.',
+        `${good.size}`,
+      ),
+    );
   }
   const hashes = new Set(manifest.references.map(({ hash, algorithm }) => hash ?? algorithm));
   const names = new Set(manifest.references.flatMap(({ uri }) => nameOfUri(uri) ?? []));
@@ -100,27 +96,14 @@ function fault(
   const detail = printableName(uri);
   if (hash === undefined) {
     const message = `The digest algorithm ${printableName(algorithm)} is not known.`;
-    return {
-      status: 'failed',
-      type: 'algorithm.digest',
-      message,
-      detail,
-      subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
-    };
+    return failed('algorithm.digest', message, 'CRYPTO_CONSTRAINTS_FAILURE', detail);
   }
   const name = nameOfUri(uri);
   const actual = name === undefined ? undefined : digests.of(name, hash);
   if (actual === undefined) {
     const message = 'A file that the manifest lists is not in the container.';
-    return {
-      status: 'failed',
-      type: 'digest.member',
-      message,
-      detail,
-      subIndication: 'SIGNED_DATA_NOT_FOUND',
-    };
+    return failed('digest.member', message, 'SIGNED_DATA_NOT_FOUND', detail);
   }
   if (actual.equals(digest)) return undefined;
-  const message = 'A file is not the one that the manifest lists.';
-  return { status: 'failed', type: 'digest.member', message, detail, subIndication: 'HASH_FAILURE' };
+  return failed('digest.member', 'A file is not the one that the manifest lists.', 'HASH_FAILURE', detail);
 }

@@ -5,7 +5,7 @@
  */
 import { inspectCades } from '../cades/validate.ts';
 import { memorySource, type Source } from '../core/files.ts';
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
 import { signatureReport } from '../xades/report.ts';
@@ -50,8 +50,7 @@ function mimeType(container: Container): Finding {
   const type = 'container.mimetype';
   const given = container.mimeType;
   if (given === undefined) {
-    const message = 'The container does not say at its beginning what it is.';
-    return { status: 'warning', type, message };
+    return warned(type, 'The container does not say at its beginning what it is.');
   }
   const [first] = container.directory.entries;
   const inPlace =
@@ -60,55 +59,48 @@ function mimeType(container: Container): Finding {
     first.header.method === METHOD.stored &&
     (first.header.flags & FLAG.descriptor) === 0;
   if (!inPlace) {
-    const message = 'The media type is not the first member, stored as it is and without extra fields.';
-    return { status: 'warning', type, message };
+    return warned(type, 'The media type is not the first member, stored as it is and without extra fields.');
   }
   const detail = printableName(given);
   if (kindOf(given) === undefined) {
-    return { status: 'warning', type, message: 'The media type is not one of signature containers.', detail };
+    return warned(type, 'The media type is not one of signature containers.', detail);
   }
-  return { status: 'passed', type, message: 'The container says at its beginning what it is.', detail };
+  return passed(type, 'The container says at its beginning what it is.', detail);
 }
 
 function lookalikes({ directory }: Container): Finding[] {
   return directory.entries
     .filter(({ name }) => isLookalike(name))
-    .map(({ name }) => ({
-      status: 'failed',
-      type: 'container.lookalike',
-      message: 'The name of a member differs from one with a meaning only in its case.',
-      detail: printableName(name),
-      subIndication: 'FORMAT_FAILURE',
-    }));
+    .map(({ name }) =>
+      failed(
+        'container.lookalike',
+        'The name of a member differs from one with a meaning only in its case.',
+        'FORMAT_FAILURE',
+        printableName(name),
+      ),
+    );
 }
 
 function dataObjects(container: Container, kind: AsicKind): Finding[] {
   const objects = container.named('data');
   const type = 'container.data-objects';
   if (objects.length === 0) {
-    const message = 'The container holds no file that could be signed.';
-    return [{ status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' }];
+    return [failed(type, 'The container holds no file that could be signed.')];
   }
   if (kind === 'E') {
-    return [{ status: 'passed', type, message: 'The container holds files.', detail: `${objects.length}` }];
+    return [passed(type, 'The container holds files.', `${objects.length}`)];
   }
   const findings: Finding[] = [];
   const alone = objects.length === 1 && !objects[0]?.includes('/');
   findings.push(
     alone
-      ? {
-          status: 'passed',
+      ? passed(type, 'The container holds one file.', printableName(objects[0] ?? ''))
+      : failed(
           type,
-          message: 'The container holds one file.',
-          detail: printableName(objects[0] ?? ''),
-        }
-      : {
-          status: 'failed',
-          type,
-          message: 'A container of its kind holds one file, which stands in no folder.',
-          detail: objects.slice(0, 10).map(printableName).join(', '),
-          subIndication: 'FORMAT_FAILURE',
-        },
+          'A container of its kind holds one file, which stands in no folder.',
+          'FORMAT_FAILURE',
+          objects.slice(0, 10).map(printableName).join(', '),
+        ),
   );
   // Time-stamps over the same file may stand beside each other; each is judged.
   const files = container.named('xades', 'cades');
@@ -118,13 +110,14 @@ function dataObjects(container: Container, kind: AsicKind): Finding[] {
       container.named('timestamp').length > 0 &&
       container.named('archive-manifest').length === 0)
   ) {
-    findings.push({
-      status: 'failed',
-      type: 'container.signatures',
-      message: 'A container of its kind has one file of signatures.',
-      detail: files.slice(0, 10).map(printableName).join(', '),
-      subIndication: 'FORMAT_FAILURE',
-    });
+    findings.push(
+      failed(
+        'container.signatures',
+        'A container of its kind has one file of signatures.',
+        'FORMAT_FAILURE',
+        files.slice(0, 10).map(printableName).join(', '),
+      ),
+    );
   }
   return findings;
 }
@@ -135,7 +128,7 @@ function evidenceRecords(container: Container): Finding[] {
   if (records.length === 0) return [];
   const message = 'The container has evidence records, which are not evaluated.';
   const detail = records.slice(0, 10).map(printableName).join(', ');
-  return [{ status: 'warning', type: 'evidence-record', message, detail }];
+  return [warned('evidence-record', message, detail)];
 }
 
 /** Reports a ZIP comment that contradicts the media type, since some readers take it from there, however it is written. */
@@ -152,10 +145,10 @@ function comment(container: Container): Finding[] {
   // Some programs name the type of the signed file there.
   if (container.kind === 'S' && given !== undefined && types.length === 0) {
     const message = 'The comment of the container names the media type of its file, not its own.';
-    return [{ status: 'warning', type: 'container.comment', message, detail: printableName(named ?? '') }];
+    return [warned('container.comment', message, printableName(named ?? ''))];
   }
   const message = 'The comment of the container names another media type than the container.';
-  return [{ status: 'failed', type: 'container.comment', message, subIndication: 'FORMAT_FAILURE' }];
+  return [failed('container.comment', message)];
 }
 
 /** Limit of signature files; each can hold several signatures. */
@@ -389,8 +382,4 @@ function unsigned(
         `The signature of the manifest ${printableName(manifestName)} is not there.`,
       ),
     );
-}
-
-function failed(type: string, message: string): Finding {
-  return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
 }

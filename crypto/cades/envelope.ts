@@ -75,7 +75,7 @@ export function envelopeOf(der: Buffer, contentLength: number): Envelope {
 
 function envelopeTail(request: EnvelopeRequest, messageDigest: Uint8Array, signatureLength?: number): Buffer {
   const wanted = signatureLength === undefined ? {} : { signatureLength };
-  const signers = buildSignerInfos({ ...request, messageDigest, signingTime: request.at, ...wanted });
+  const signers = buildSignerInfos({ messageDigest, signingTime: request.at, ...request, ...wanted });
   return Buffer.concat([signerInfoTemplate(request).certificates, signers]);
 }
 

@@ -73,7 +73,7 @@ export async function signedDigests(
 ): Promise<Buffer> {
   const { signer, at, level: to = 'B' } = request;
   const { digest } = algorithmOf(signer, request);
-  const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
+  const signedData = { messageDigest: digests.of(digest), signingTime: at, ...request };
   const { toBeSigned, algorithm } = prepareSignedData(signedData);
   const value = await signatureValue(signer, toBeSigned, algorithm);
   const baseline = completeSignedData(signedData, toBeSigned, value);
@@ -89,7 +89,7 @@ export async function signedDigests(
  */
 export function signCades(given: SignFileRequest<InputFile, OutputFile>): SignedFile {
   const { level = 'B', cades = {} } = given;
-  const request = { ...given, contentIdentifier: cades.contentIdentifier };
+  const request = { contentIdentifier: cades.contentIdentifier, ...given };
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, cades.armor ?? 'der', (source, output) => {
     if (cades.detached === true) return writeDetached(source, output, request);
@@ -101,7 +101,7 @@ export function signCades(given: SignFileRequest<InputFile, OutputFile>): Signed
 function writeDetached(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {
   const { digest } = algorithmOf(request.signer, request);
   const digests = hashSource(source, [digest]);
-  const der = buildSignedData({ ...request, messageDigest: digests.of(digest), signingTime: request.at });
+  const der = buildSignedData({ messageDigest: digests.of(digest), signingTime: request.at, ...request });
   output.write(der);
   return { sha256: digests.sha256 };
 }
@@ -122,7 +122,7 @@ export function envelopBytes(
 ): Envelope & { readonly messageDigest: Buffer } {
   const { digest } = algorithmOf(request.signer, request);
   const messageDigest = createHash(digest).update(content).digest();
-  return { ...envelope(request, content.length, messageDigest), messageDigest };
+  return { messageDigest, ...envelope(request, content.length, messageDigest) };
 }
 
 function writeLarge(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {

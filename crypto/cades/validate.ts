@@ -4,7 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
 import { HEADER_BYTES, isCmsHeader, unsupportedForm } from '../core/header-format.ts';
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
@@ -63,11 +63,7 @@ function signaturesInside(content: ContentDigests, depth: number): FileSignature
   return {
     signatures: signatures.map((one) => ({ ...one, name: `content: ${one.name}`, isInContent: true })),
     findings: [
-      {
-        status: 'passed',
-        type: 'content.signed',
-        message: 'The content is itself a signature, which is judged too.',
-      },
+      passed('content.signed', 'The content is itself a signature, which is judged too.'),
       ...outside(read),
       ...further.findings,
     ],
@@ -89,34 +85,27 @@ const NOTHING: FileSignatures = { signatures: [], findings: [] };
 
 function notExamined(reason: string): FileSignatures {
   const message = `The content seems to be a signature, which was not examined: ${reason}.`;
-  return { signatures: [], findings: [{ status: 'warning', type: 'content.signed', message }] };
+  return { signatures: [], findings: [warned('content.signed', message)] };
 }
 
 /** Reports what stands before and after the signature in its file. */
 function outside({ bytesAfter, hasTextBefore }: SignatureFile): Finding[] {
   const findings: Finding[] = [];
   if (hasTextBefore) {
-    const message = 'Text stands before the signature, which nothing covers.';
-    findings.push({ status: 'warning', type: 'structure.leading', message });
+    findings.push(warned('structure.leading', 'Text stands before the signature, which nothing covers.'));
   }
   if (bytesAfter > 0) {
     const message = 'Bytes follow the end of the signature, which nothing covers.';
-    findings.push({ status: 'warning', type: 'structure.trailing', message, detail: `${bytesAfter}` });
+    findings.push(warned('structure.trailing', message, `${bytesAfter}`));
   }
   return findings;
 }
 
 /** Leaves the file INDETERMINATE: nothing is known against it. */
 function unsupported(form: string): Finding {
-  const message = `This is ${form}, a form that is not supported.`;
-  return { status: 'failed', type: 'file.unsupported', message, subIndication: 'GENERIC' };
+  return failed('file.unsupported', `This is ${form}, a form that is not supported.`, 'GENERIC');
 }
 
 function unreadable(reason: string): Finding {
-  return {
-    status: 'failed',
-    type: 'structure.cms',
-    message: `This is no CMS signature: ${reason}`,
-    subIndication: 'FORMAT_FAILURE',
-  };
+  return failed('structure.cms', `This is no CMS signature: ${reason}`);
 }

@@ -3,7 +3,7 @@ import { OID } from '../asn1/oids.ts';
 import { Asn1Error, type Element, enter, octets, oidText, parseAlgorithm, TAG } from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
-import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import {
   disagreementOf,
@@ -43,21 +43,16 @@ export function checkUniqueness(attributes: Attributes): Finding {
     if (seen.has(type) || several) return ambiguous(type);
     seen.add(type);
   }
-  return {
-    status: 'passed',
-    type: 'attributes.signed',
-    message: 'The signed attributes are there, each once.',
-  };
+  return passed('attributes.signed', 'The signed attributes are there, each once.');
 }
 
 function ambiguous(type: string): Finding {
-  return {
-    status: 'failed',
-    type: 'attributes.signed',
-    message: 'A signed attribute appears twice or with several values.',
-    detail: type,
-    subIndication: 'FORMAT_FAILURE',
-  };
+  return failed(
+    'attributes.signed',
+    'A signed attribute appears twice or with several values.',
+    'FORMAT_FAILURE',
+    type,
+  );
 }
 
 /**
@@ -94,20 +89,10 @@ export function checkMessageDigest(
 ): Finding {
   const value = singleValue(attributes, OID.messageDigest);
   if (value === undefined) {
-    return {
-      status: 'failed',
-      type: 'digest.content',
-      message: 'The signed digest of the content is missing.',
-      subIndication: 'FORMAT_FAILURE',
-    };
+    return failed('digest.content', 'The signed digest of the content is missing.');
   }
   if (actual === undefined) {
-    return {
-      status: 'failed',
-      type: 'digest.content',
-      message: 'The signed content is not at hand.',
-      subIndication: 'SIGNED_DATA_NOT_FOUND',
-    };
+    return failed('digest.content', 'The signed content is not at hand.', 'SIGNED_DATA_NOT_FOUND');
   }
   const good = octets(value).equals(actual);
   return {
@@ -159,7 +144,7 @@ function sameMethod(one: string, other: string): boolean {
 export function checkOrder(attributes: Attributes): Finding | undefined {
   if (setOf(attributes.encodings).equals(tlv(TAG.set, ...attributes.encodings))) return undefined;
   const message = 'The signed attributes are not in the order of DER, which they have to be.';
-  return { status: 'warning', type: 'attributes.order', message };
+  return warned('attributes.order', message);
 }
 
 /** Checks the CMSAlgorithmProtection attribute (RFC 6211 §2); undefined when it is absent. */
@@ -171,11 +156,10 @@ export function checkProtection(attributes: Attributes, signer: SignerInfo): Fin
   const sameDigest = found.digest === undefined || found.digest === signer.digestAlgorithm;
   const sameScheme = found.signature === undefined || sameMethod(found.signature, id);
   if (sameDigest && sameScheme && (found.digest === undefined || found.signature !== id)) {
-    return {
-      status: 'warning',
-      type: 'algorithm.protection',
-      message: 'The signed names of the algorithms are written in an unusual way, so that they protect less.',
-    };
+    return warned(
+      'algorithm.protection',
+      'The signed names of the algorithms are written in an unusual way, so that they protect less.',
+    );
   }
   const good = sameDigest && sameScheme;
   return {
@@ -231,35 +215,28 @@ export function checkValue(
   const { signatureAlgorithm: algorithm } = signer;
   const disagreement = disagreementOf({ algorithm, digest, key: certificate.publicKey });
   if (disagreement !== undefined) {
-    return [failed('algorithm.agreement', `The algorithms contradict each other: ${disagreement}.`)];
+    return [
+      failed(
+        'algorithm.agreement',
+        `The algorithms contradict each other: ${disagreement}.`,
+        'SIG_CRYPTO_FAILURE',
+      ),
+    ];
   }
   const fault = attributesFault(signer, attributes, digest, certificate);
   return [
     ...(algorithm.id === OID.ecPublicKey ? [NAMED_BY_KEY] : []),
-    {
-      status: 'passed',
-      type: 'algorithm.agreement',
-      message: 'The algorithms agree with each other and the key.',
-    },
+    passed('algorithm.agreement', 'The algorithms agree with each other and the key.'),
     fault === undefined
-      ? {
-          status: 'passed',
-          type: 'signature.value',
-          message: 'The key of the certificate made the signature.',
-        }
-      : failed('signature.value', `The signature value is wrong: ${fault}.`),
+      ? passed('signature.value', 'The key of the certificate made the signature.')
+      : failed('signature.value', `The signature value is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
   ];
 }
 
-const NAMED_BY_KEY: Finding = {
-  status: 'warning',
-  type: 'algorithm.identifier',
-  message: 'The signature algorithm is named by the key alone, which leaves its digest open.',
-};
-
-function failed(type: string, message: string): Finding {
-  return { status: 'failed', type, message, subIndication: 'SIG_CRYPTO_FAILURE' };
-}
+const NAMED_BY_KEY: Finding = warned(
+  'algorithm.identifier',
+  'The signature algorithm is named by the key alone, which leaves its digest open.',
+);
 
 /** Lists the algorithms of the content digest and of the signature value. */
 export function algorithmsOf(signer: SignerInfo, certificate: Certificate | undefined): AlgorithmUse[] {

@@ -340,7 +340,7 @@ export function maxSignedDataLength(
   options: { readonly signingTime?: boolean; readonly unsignedLength?: number } = {},
 ): number {
   const time: TimeFormat = options.signingTime === true ? 'generalized' : 'none';
-  const form = { ...parameters, signer };
+  const form = { signer, ...parameters };
   const { start, detachedContent, certificates } = signerInfoTemplate(form);
   const signers = signerInfosLength(form, time, maxSignatureLength(signer), options.unsignedLength);
   const signedData = encodedLength(start.length + detachedContent.length + certificates.length + signers);

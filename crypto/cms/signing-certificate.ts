@@ -12,7 +12,7 @@ import {
   parseAlgorithm,
   TAG,
 } from '../asn1/read.ts';
-import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
@@ -186,19 +186,13 @@ export function bindCertificate(
 
 function certificateFinding(certificate: Certificate | undefined): Finding {
   if (certificate === undefined) {
-    return {
-      status: 'failed',
-      type: 'certificate.signer',
-      message: "The signer's certificate is not at hand.",
-      subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
-    };
+    return failed(
+      'certificate.signer',
+      "The signer's certificate is not at hand.",
+      'NO_SIGNING_CERTIFICATE_FOUND',
+    );
   }
-  return {
-    status: 'passed',
-    type: 'certificate.signer',
-    message: "The signer's certificate was found.",
-    detail: certificate.fingerprint,
-  };
+  return passed('certificate.signer', "The signer's certificate was found.", certificate.fingerprint);
 }
 
 function missingReference(needed: boolean): Finding {
@@ -213,18 +207,9 @@ function missingReference(needed: boolean): Finding {
 
 function bindingFinding(mismatch: string | undefined): Finding {
   if (mismatch === undefined) {
-    return {
-      status: 'passed',
-      type: 'certificate.binding',
-      message: 'A signed attribute names the certificate.',
-    };
+    return passed('certificate.binding', 'A signed attribute names the certificate.');
   }
-  return {
-    status: 'failed',
-    type: 'certificate.binding',
-    message: mismatch,
-    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
-  };
+  return failed('certificate.binding', mismatch, 'NO_SIGNING_CERTIFICATE_FOUND');
 }
 
 function mismatchOf({ value, fixed }: CertificateReference, certificate: Certificate): string | undefined {

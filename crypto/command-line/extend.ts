@@ -85,7 +85,7 @@ function extendedName(file: string): string {
 async function extend(
   file: string,
   output: string,
-  { format: wanted, level: to, content, password }: ExtendOptions & { readonly password: string | undefined },
+  { format: wanted, level: to, content, password }: ExtendOptions & { password: string | undefined },
   services: SigningServices,
   at: number,
 ): Promise<void> {

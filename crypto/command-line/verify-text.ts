@@ -64,7 +64,7 @@ function revocationText({ chain, online, revocation }: VerifyOptions): string {
 }
 
 function indicationText(
-  { indication, subIndication }: { readonly indication: Indication; readonly subIndication?: string },
+  { indication, subIndication }: { indication: Indication; subIndication?: string },
   paint: Paint,
 ): string {
   const text = subIndication === undefined ? indication : `${indication}: ${subIndication}`;

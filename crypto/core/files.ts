@@ -201,7 +201,7 @@ class MemoryTarget implements Target {
 
 function unwritable(path: string, error: unknown): CryptoError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-  return new CryptoError('output.unwritable', `${path} can't be written: ${code}.`);
+  return new CryptoError('output.unwritable', `${path} can't be written: ${code}.`, { cause: error });
 }
 
 /** Files up to this size, in bytes, are read once as a whole; larger ones in chunks of this size. */
@@ -354,7 +354,7 @@ function guarded<T>(path: string, work: () => T): T {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     // The content of a file in the place of its path must not get into logs.
     const name = path.length > MAX_PATH_SHOWN ? `A path of ${path.length} characters` : path;
-    throw new CryptoError('input.unreadable', `${name} can't be read: ${code}.`);
+    throw new CryptoError('input.unreadable', `${name} can't be read: ${code}.`, { cause: error });
   }
 }
 

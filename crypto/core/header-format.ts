@@ -7,16 +7,19 @@ import type { ValidationReport } from './validation-report.ts';
 /** Bytes of a file that `formatOfHeader` needs. Source: PDF reference, Annex H: the header is in the first 1024 bytes. */
 export const HEADER_BYTES = 1024;
 
+const PDF_HEADER = Buffer.from('%PDF-', 'latin1');
+
 /**
  * Undefined for a file without a signature format. Forms that are recognised at the first byte come before the header
  * of a PDF, which may stand anywhere in the first kilobyte, and so in the content of a signature.
  * @param head first bytes of the file
  */
 export function formatOfHeader(head: Buffer): ValidationReport['format'] | undefined {
+  if (head.subarray(0, PDF_HEADER.length).equals(PDF_HEADER)) return 'Pades';
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))) return 'Asic';
   if (isCmsHeader(head)) return 'Cades';
   if (isXmlHeader(head)) return 'Xades';
-  if (head.includes('%PDF-')) return 'Pades';
+  if (head.includes(PDF_HEADER)) return 'Pades';
   return head[0] === 0x30 || head.includes('-----BEGIN') ? 'Cades' : undefined;
 }
 

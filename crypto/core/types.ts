@@ -355,6 +355,11 @@ export interface VerifyFileRequest<Input extends InputFile = string> {
   readonly signer?: string;
   /** Expected content: its digest and length when it was staged. */
   readonly content?: { readonly sha256: string; readonly length: number };
+  /**
+   * PDF: field of the signature that must be the only one, in a file that is intact and holds no validation material:
+   * `validateFile` then finds no further fault but of trust.
+   */
+  readonly only?: string;
   /** True: signed with `XadesFormat.place`, so the signature may fill an element that was empty. @default false */
   readonly isPlaced?: boolean;
   /** True: the signature is a plain XML signature, which has no properties. @default false */
@@ -386,8 +391,9 @@ export interface VerificationReport {
  */
 export class CryptoError extends Error {
   readonly code: CryptoErrorCode;
-  constructor(code: CryptoErrorCode, message: string) {
-    super(message);
+  /** @param options.cause error of the system where a file could not be read or written */
+  constructor(code: CryptoErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'CryptoError';
     this.code = code;
   }

@@ -159,6 +159,29 @@ export interface Finding {
   readonly subIndication?: SubIndication;
 }
 
+export function passed(type: string, message: string, detail?: string): Finding {
+  return detail === undefined
+    ? { status: 'passed', type, message }
+    : { status: 'passed', type, message, detail };
+}
+
+/** A check that does not decide, and that people should know of. */
+export function warned(type: string, message: string, detail?: string): Finding {
+  return detail === undefined
+    ? { status: 'warning', type, message }
+    : { status: 'warning', type, message, detail };
+}
+
+export function failed(
+  type: string,
+  message: string,
+  subIndication: SubIndication = 'FORMAT_FAILURE',
+  detail?: string,
+): Finding {
+  const finding = { status: 'failed', type, message, subIndication } as const;
+  return detail === undefined ? finding : { ...finding, detail };
+}
+
 /** An algorithm in use, for the policy that ends algorithms by date. */
 export interface AlgorithmUse {
   /** Lower-case: `sha1`, `sha256`, `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, or the dotted or URI name of an unknown one. */

@@ -3,7 +3,7 @@
  * together; a step is about a microsecond of processor time, so the limit is a few seconds for any file. Readers count
  * bytes, and charge the steps of a validation too.
  */
-import type { Finding } from './validation-report.ts';
+import { type Finding, failed } from './validation-report.ts';
 
 /** Steps for a file of any size. */
 const BASE = 4_000_000;
@@ -69,12 +69,7 @@ export class WorkBudget {
 }
 
 /** Leaves the unexamined parts INDETERMINATE. */
-export const WORK_BUDGET_EXCEEDED: Finding = {
-  status: 'failed',
-  type: 'file.work',
-  message: new WorkBudgetExceeded().message,
-  subIndication: 'GENERIC',
-};
+export const WORK_BUDGET_EXCEEDED: Finding = failed('file.work', new WorkBudgetExceeded().message, 'GENERIC');
 
 /** Returns the result of `look`, or of `otherwise` when the budget is exceeded. @throws other errors of `look` */
 export function withinWorkBudget<T>(look: () => T, otherwise: () => T): T {

@@ -77,7 +77,7 @@ function rename(part: string, output: string): void {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'EEXIST') throw new CryptoError('output.exists', `${output} exists already.`);
     if (!LINK_REFUSALS.has(code))
-      throw new CryptoError('output.unwritable', `${output} can't be written: ${code}.`);
+      throw new CryptoError('output.unwritable', `${output} can't be written: ${code}.`, { cause: error });
     claimAndRename(part, output);
   }
 }

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
  */
 export function memoizeParsed<T extends object>(
   parse: (der: Buffer) => T,
-  { most, mostBytes }: { readonly most: number; readonly mostBytes: number },
+  { most, mostBytes }: { most: number; mostBytes: number },
 ): (der: Buffer) => T {
   const cache = new LRUCache<string, { readonly value: T; readonly length: number }>({
     max: most,

@@ -5,7 +5,7 @@ import { Asn1Error, octets, oidText } from '../asn1/read.ts';
 import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
 import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed, passed } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { HASH_BY_OID, type HashName, hashNamed } from '../x509/signature-algorithms.ts';
 import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
@@ -39,17 +39,17 @@ export function checkToken(
   findings.push(
     certificate === undefined
       ? failed(
-          'certificate',
+          'timestamp.certificate',
           "The certificate of the time-stamp's signer is not at hand.",
           'NO_SIGNING_CERTIFICATE_FOUND',
         )
-      : passed('certificate', "The certificate of the time-stamp's signer was found."),
+      : passed('timestamp.certificate', "The certificate of the time-stamp's signer was found."),
   );
   try {
     checkSignature(token, certificate, findings);
   } catch (error) {
     if (!(error instanceof Asn1Error)) throw error;
-    findings.push(failed('value', `The time-stamp can't be read: ${error.message}.`, 'FORMAT_FAILURE'));
+    findings.push(failed('timestamp.value', `The time-stamp can't be read: ${error.message}.`));
   }
   return findings;
 }
@@ -66,15 +66,15 @@ export function timestampSigner(
 function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: ImprintSource): Finding {
   const actual = covered(imprintAlgorithm);
   if (actual === undefined && hashNamed(imprintAlgorithm) !== undefined) {
-    return failed('imprint', 'What the time-stamp covers is not at hand.', 'SIGNED_DATA_NOT_FOUND');
+    return failed('timestamp.imprint', 'What the time-stamp covers is not at hand.', 'SIGNED_DATA_NOT_FOUND');
   }
   if (actual === undefined) {
     const message = `The imprint uses the hash function ${imprintAlgorithm}, which is not known here.`;
-    return failed('imprint', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+    return failed('timestamp.imprint', message, 'CRYPTO_CONSTRAINTS_FAILURE');
   }
   return actual.equals(imprint)
-    ? passed('imprint', `The time-stamp covers these bytes (${imprintAlgorithm}).`)
-    : failed('imprint', 'The time-stamp is over other bytes.', 'HASH_FAILURE');
+    ? passed('timestamp.imprint', `The time-stamp covers these bytes (${imprintAlgorithm}).`)
+    : failed('timestamp.imprint', 'The time-stamp is over other bytes.', 'HASH_FAILURE');
 }
 
 function checkSignature(
@@ -87,13 +87,13 @@ function checkSignature(
   const digest = signer === undefined ? undefined : HASH_BY_OID.get(signer.digestAlgorithm);
   if (signer === undefined || attributes === undefined) {
     // RFC 5652 §5.3: content other than id-data requires signed attributes.
-    findings.push(failed('content-type', 'The time-stamp has no signed attributes.', 'FORMAT_FAILURE'));
+    findings.push(failed('timestamp.content-type', 'The time-stamp has no signed attributes.'));
     return;
   }
   findings.push(checkContentType(attributes));
   if (digest === undefined) {
     const message = `The digest algorithm ${signer.digestAlgorithm} is not accepted.`;
-    findings.push(failed('digest', message, 'CRYPTO_CONSTRAINTS_FAILURE'));
+    findings.push(failed('timestamp.digest', message, 'CRYPTO_CONSTRAINTS_FAILURE'));
     return;
   }
   findings.push(checkDigest(token.info, attributes, digest));
@@ -102,8 +102,8 @@ function checkSignature(
   const fault = attributesFault(signer, attributes, digest, certificate);
   findings.push(
     fault === undefined
-      ? passed('value', "The key of the authority's certificate made the time-stamp.")
-      : failed('value', `The value of the time-stamp is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
+      ? passed('timestamp.value', "The key of the authority's certificate made the time-stamp.")
+      : failed('timestamp.value', `The value of the time-stamp is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
   );
   findings.push(checkPurpose(certificate));
 }
@@ -111,16 +111,16 @@ function checkSignature(
 function checkContentType(attributes: Attributes): Finding {
   const value = singleValue(attributes, OID.contentType);
   return value !== undefined && oidText(value) === TIMESTAMP_INFO
-    ? passed('content-type', 'The signed content is a TSTInfo.')
-    : failed('content-type', 'The signed content type is not that of a time-stamp.', 'FORMAT_FAILURE');
+    ? passed('timestamp.content-type', 'The signed content is a TSTInfo.')
+    : failed('timestamp.content-type', 'The signed content type is not that of a time-stamp.');
 }
 
 function checkDigest(info: Buffer, attributes: Attributes, digest: HashName): Finding {
   const value = singleValue(attributes, OID.messageDigest);
   const ok = value !== undefined && octets(value).equals(createHash(digest).update(info).digest());
   return ok
-    ? passed('digest', `The content has the signed ${digest} digest.`)
-    : failed('digest', `The content has another ${digest} digest.`, 'HASH_FAILURE');
+    ? passed('timestamp.digest', `The content has the signed ${digest} digest.`)
+    : failed('timestamp.digest', `The content has another ${digest} digest.`, 'HASH_FAILURE');
 }
 
 /**
@@ -138,30 +138,18 @@ function checkBinding(attributes: Attributes, certificate: Certificate): Finding
       ? 'No attribute names the certificate of the signer.'
       : faults.find((found) => found !== undefined);
   return fault === undefined
-    ? passed('signing-certificate', 'The time-stamp names the certificate of its signer.')
-    : failed('signing-certificate', fault, 'SIG_CONSTRAINTS_FAILURE');
+    ? passed('timestamp.signing-certificate', 'The time-stamp names the certificate of its signer.')
+    : failed('timestamp.signing-certificate', fault, 'SIG_CONSTRAINTS_FAILURE');
 }
 
 /** Checks the purpose: only time-stamping, and critical (RFC 3161 §2.3). */
 function checkPurpose({ extendedKeyUsage, extendedKeyUsageCritical }: Certificate): Finding {
   const alone = extendedKeyUsage?.length === 1 && extendedKeyUsage[0] === TIMESTAMPING;
   if (alone && extendedKeyUsageCritical) {
-    return passed('purpose', 'The certificate is for making time-stamps.');
+    return passed('timestamp.purpose', 'The certificate is for making time-stamps.');
   }
   const message = alone
     ? 'The certificate says that it is for time-stamps, but not critically.'
     : 'The certificate is not for making time-stamps alone.';
-  return failed('purpose', message, 'CHAIN_CONSTRAINTS_FAILURE');
-}
-
-function passed(type: string, message: string): Finding {
-  return { status: 'passed', type: `timestamp.${type}`, message };
-}
-
-function failed(
-  type: string,
-  message: string,
-  subIndication: NonNullable<Finding['subIndication']>,
-): Finding {
-  return { status: 'failed', type: `timestamp.${type}`, message, subIndication };
+  return failed('timestamp.purpose', message, 'CHAIN_CONSTRAINTS_FAILURE');
 }

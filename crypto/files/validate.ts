@@ -9,11 +9,12 @@ import { inspectCades } from '../cades/validate.ts';
 import { openSource, type Source, SourceRange } from '../core/files.ts';
 import { assertRequest } from '../core/request-checks.ts';
 import { CryptoError, type InputFile } from '../core/types.ts';
-import type {
-  Finding,
-  SignatureRecord,
-  ValidationReport,
-  ValidationResults,
+import {
+  type Finding,
+  type SignatureRecord,
+  type ValidationReport,
+  type ValidationResults,
+  warned,
 } from '../core/validation-report.ts';
 import { WorkBudget } from '../core/work-budget.ts';
 import {
@@ -91,9 +92,7 @@ async function requestEvidence(
     ),
     collectOnlineEvidence(facts.counterSignatures, record.counterSignatures, source),
   ]);
-  const warnings = own.problems.map(
-    (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
-  );
+  const warnings = own.problems.map((message): Finding => warned('revocation.online', message));
   return {
     evidence: joinEvidence(own.evidence, below.evidence),
     facts: { ...facts, findings: [...facts.findings, ...warnings], counterSignatures: below.signatures },

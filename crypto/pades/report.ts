@@ -3,7 +3,14 @@
 import { OID } from '../asn1/oids.ts';
 import { algorithmsOf } from '../cms/attribute-checks.ts';
 import type { SignatureLevel } from '../core/types.ts';
-import type { ChangeRecord, Finding, SignatureScope } from '../core/validation-report.ts';
+import {
+  type ChangeRecord,
+  type Finding,
+  failed,
+  passed,
+  type SignatureScope,
+  warned,
+} from '../core/validation-report.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { asText, type PdfDocument } from '../pdf/index.ts';
@@ -19,7 +26,6 @@ import type { Certificate } from '../x509/certificate.ts';
 import { type HashName, hashNamed } from '../x509/signature-algorithms.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';
-import { failed, passed } from './validation/placement-findings.ts';
 
 /** A signature with its place in the file, before its CMS is parsed. */
 export interface LocatedSignature {
@@ -104,34 +110,25 @@ function subFilterRules(name: string | undefined): SubFilterRules {
     case 'ETSI.CAdES.detached':
       return { readable: true, baseline: true, findings: [passed(TYPE, 'It is a PAdES signature.')] };
     case 'PBAD.PAdES': {
-      const message = 'It is a PAdES signature under the name of a national profile.';
-      const finding = { status: 'warning', type: TYPE, message, detail: name } as const;
+      const finding = warned(TYPE, 'It is a PAdES signature under the name of a national profile.', name);
       return { readable: true, baseline: true, findings: [finding] };
     }
     case 'adbe.pkcs7.detached':
       return {
         readable: true,
         baseline: false,
-        findings: [
-          {
-            status: 'warning',
-            type: TYPE,
-            message: 'It is a CMS signature of the form before PAdES.',
-            detail: name,
-          },
-        ],
+        findings: [warned(TYPE, 'It is a CMS signature of the form before PAdES.', name)],
       };
     case 'adbe.pkcs7.sha1':
       return {
         readable: false,
         baseline: false,
         findings: [
-          {
-            status: 'failed',
-            type: TYPE,
-            message: 'The signature is over a SHA-1 digest of the document, which proves nothing any more.',
-            subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
-          },
+          failed(
+            TYPE,
+            'The signature is over a SHA-1 digest of the document, which proves nothing any more.',
+            'CRYPTO_CONSTRAINTS_FAILURE',
+          ),
         ],
       };
     case 'adbe.x509.rsa_sha1':
@@ -139,20 +136,26 @@ function subFilterRules(name: string | undefined): SubFilterRules {
         readable: false,
         baseline: false,
         findings: [
-          {
-            status: 'failed',
-            type: TYPE,
-            message: 'The signature is a bare RSA value over SHA-1, a form that is not supported.',
-            detail: name,
-            subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
-          },
+          failed(
+            TYPE,
+            'The signature is a bare RSA value over SHA-1, a form that is not supported.',
+            'CRYPTO_CONSTRAINTS_FAILURE',
+            name,
+          ),
         ],
       };
     default:
       return {
         readable: false,
         baseline: false,
-        findings: [failed(TYPE, 'The signature has a form that is not known.', name ?? 'no /SubFilter')],
+        findings: [
+          failed(
+            TYPE,
+            'The signature has a form that is not known.',
+            'FORMAT_FAILURE',
+            name ?? 'no /SubFilter',
+          ),
+        ],
       };
   }
 }
@@ -162,10 +165,9 @@ function entryFindings({ found }: LocatedSignature, baseline: boolean): readonly
   if (!baseline) return [];
   const { dict, claimedTime } = found;
   const at = readPdfTime(claimedTime);
-  const warning = (type: string, message: string): Finding => ({ status: 'warning', type, message });
   return [
     at === undefined
-      ? warning(
+      ? warned(
           'pdf.claimed-time',
           claimedTime === undefined
             ? 'The time of signing (/M) is missing.'
@@ -174,9 +176,9 @@ function entryFindings({ found }: LocatedSignature, baseline: boolean): readonly
       : passed('pdf.claimed-time', 'The time of signing (/M) is there.', new Date(at).toISOString()),
     dict.get('Cert') === undefined
       ? passed('pdf.cert', 'Certificates are in the CMS alone.')
-      : warning('pdf.cert', 'The dictionary has a /Cert, which PAdES signatures must not have.'),
+      : warned('pdf.cert', 'The dictionary has a /Cert, which PAdES signatures must not have.'),
     dict.get('Filter') === undefined
-      ? warning('pdf.filter', 'The dictionary names no /Filter.')
+      ? warned('pdf.filter', 'The dictionary names no /Filter.')
       : passed('pdf.filter', 'The dictionary names a /Filter.'),
   ];
 }

@@ -106,7 +106,7 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   );
   const lastByte = source.read(source.size - 1, 1)[0];
   const seed = `${options.at} ${signer.fingerprint}`;
-  return writeUpdate({ pdf, size: source.size, lastByte, seed }, update, { ...value, reference });
+  return writeUpdate({ pdf, size: source.size, lastByte, seed }, update, { reference, ...value });
 }
 
 /** Formats a date (7.9.4) in UTC. */

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
-import type { Finding, SignatureScope } from '../core/validation-report.ts';
+import { type Finding, failed, passed, type SignatureScope, warned } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
@@ -27,7 +27,7 @@ import {
   NO_EMBEDDED_EVIDENCE,
 } from './validation/embedded-evidence.ts';
 import { checkChanges } from './validation/judged-changes.ts';
-import { failed, passed, placementFindings } from './validation/placement-findings.ts';
+import { placementFindings } from './validation/placement-findings.ts';
 import { type LaterRevision, RevisionHistory } from './validation/revisions.ts';
 
 /** Most signatures inspected; each costs public-key operations. */
@@ -95,6 +95,7 @@ function inspectRepaired(source: Source, reason: string, work: WorkBudget): File
         const finding = failed(
           'pdf.structure',
           'The cross-reference of the file is damaged: what it shows was not signed.',
+          'FORMAT_FAILURE',
           reason,
         );
         const facts = new PdfInspection({ source, pdf, found, history: undefined, work, damage: finding });
@@ -117,7 +118,7 @@ function tooMany(): FileSignatures {
 function unreadable(error: unknown): FileSignatures {
   if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
   const open = error.code === 'pdf.malformed' ? 'FORMAT_FAILURE' : 'GENERIC';
-  return { signatures: [], findings: [{ ...failed('pdf.structure', error.message), subIndication: open }] };
+  return { signatures: [], findings: [failed('pdf.structure', error.message, open)] };
 }
 
 interface PdfInspectionOptions {
@@ -329,15 +330,13 @@ function removedSignatures(source: ByteSource, found: readonly FoundSignature[])
   if (hasReference) search(OBJECT_KEY, OBJECT_RANGE);
   if (removed.size === 0) return [];
   return [
-    {
-      status: 'warning',
-      type: 'pdf.removed-signature',
-      message:
-        removed.size === 1
-          ? 'An earlier revision has a signature that was taken out of the document: it is not checked.'
-          : `Earlier revisions have ${removed.size} signatures that were taken out of the document: they are not checked.`,
-      detail: `at offset ${[...removed].slice(0, MAX_LISTED).join(', ')}`,
-    },
+    warned(
+      'pdf.removed-signature',
+      removed.size === 1
+        ? 'An earlier revision has a signature that was taken out of the document: it is not checked.'
+        : `Earlier revisions have ${removed.size} signatures that were taken out of the document: they are not checked.`,
+      `at offset ${[...removed].slice(0, MAX_LISTED).join(', ')}`,
+    ),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   type VerificationReport,
   type VerifyFileRequest,
 } from '../core/types.ts';
-import { withPdf } from '../pdf/index.ts';
+import { openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
 import { verifySignedData } from '../validation/signed-data/verify.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
@@ -24,7 +24,7 @@ const MAX_SIGNATURES = 500;
  * signer and trusted if the request requires it; earlier ones must cover an earlier state of the file and be intact,
  * of any signer.
  *
- * Checks, for the newest signature without a prefix and for earlier ones with `earlier-<n>.`: pdf, signature,
+ * Checks, for the newest signature without a prefix and for earlier ones with `earlier-<n>.`: pdf, signature, only,
  * sub-filter, claimed-time, byte-range, contents, content (the file contains the bytes to be signed), and
  * those of the CMS.
  * @throws {CryptoError} `input.unreadable`, `input.changed`; everything else is a failed check
@@ -42,10 +42,17 @@ export function verifyPades(request: VerifyFileRequest<InputFile>): Verification
 
 function verifySignature(source: Source, request: VerifyFileRequest<InputFile>): VerificationReport {
   let found: readonly FoundSignature[];
+  let hasStore = false;
+  const read = (pdf: PdfDocument): readonly FoundSignature[] => {
+    hasStore = pdf.catalog.get('DSS') !== undefined;
+    return findSignatures(pdf, MAX_SIGNATURES + 1);
+  };
   try {
-    found = withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES + 1));
+    found = request.only === undefined ? withPdf(source, read) : read(openIntactPdf(source));
   } catch (error) {
-    if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
+    const isOfPdf =
+      error instanceof PdfSyntaxError || (error instanceof CryptoError && error.code.startsWith('pdf.'));
+    if (!isOfPdf) throw error;
     return { ok: false, signatures: 0, checks: [{ name: 'pdf', ok: false, detail: error.message }] };
   }
   const checks: Check[] = [{ name: 'pdf', ok: true, detail: 'The PDF can be read.' }];
@@ -55,20 +62,32 @@ function verifySignature(source: Source, request: VerifyFileRequest<InputFile>):
     ok: newest !== undefined && found.length <= MAX_SIGNATURES,
     detail: `${found.length} signed signature fields.`,
   });
+  if (request.only !== undefined) checks.push(checkOnly(found, request.only, hasStore));
   if (newest !== undefined && found.length <= MAX_SIGNATURES) {
     const digests = new FileDigests(source, found, request.content?.length);
     found.forEach((signature, index) => {
       const end = found[index + 1]?.coverage?.placeholderStart;
-      const prefix = signature === newest ? '' : `earlier-${index + 1}.`;
-      const results =
-        signature === newest
-          ? checkNewest(signature, source.size, digests.of(signature), request)
-          : checkEarlier(signature, end, digests.of(signature));
-      checks.push(...results.map((check) => ({ ...check, name: `${prefix}${check.name}` })));
+      if (signature === newest) {
+        checks.push(...checkNewest(signature, source.size, digests.of(signature), request));
+        return;
+      }
+      const results = checkEarlier(signature, end, digests.of(signature));
+      checks.push(...results.map((check) => ({ ...check, name: `earlier-${index + 1}.${check.name}` })));
     });
     if (request.content !== undefined) checks.push(checkContent(request.content, newest, digests));
   }
   return { ok: checks.every((check) => check.ok), signatures: found.length, checks };
+}
+
+function checkOnly(found: readonly FoundSignature[], field: string, hasStore: boolean): Check {
+  const names = found.flatMap((one) => [one.field, ...one.alsoIn]);
+  return {
+    name: 'only',
+    ok: names.length === 1 && names[0] === field && !hasStore,
+    detail: hasStore
+      ? 'The file holds validation material.'
+      : `${names.length} fields have a signature, among them ${names.includes(field) ? '' : 'not '}${field}.`,
+  };
 }
 
 type ContentDigest = ((digest: HashName) => Buffer) | undefined;

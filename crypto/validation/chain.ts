@@ -94,7 +94,7 @@ function validatePath(path: readonly Certificate[], request: ChainRequest): Resu
     detail: path.map((one) => certificateRecord(one).subjectName).join(' < '),
   });
   checkPathDefects(path, request, results);
-  checkPurpose(request, results);
+  checkPurpose(request, results, path.slice(1, -1));
   checkAlgorithms(path, algorithmTime(request.trust, request.time), results);
   checkRevocation(path, request, results);
   return results;
@@ -112,8 +112,13 @@ function withoutPath(request: ChainRequest, reason: string): ResultsBuilder {
   return results;
 }
 
-function checkPurpose({ certificate, purpose }: ChainRequest, results: ResultsBuilder): void {
-  const fault = purposeFault(certificate, purpose);
+/** @param authorities between the certificate and the anchor */
+function checkPurpose(
+  { certificate, purpose }: ChainRequest,
+  results: ResultsBuilder,
+  authorities: readonly Certificate[] = [],
+): void {
+  const fault = purposeFault(certificate, purpose) ?? authorityFault(authorities, purpose);
   if (fault === undefined) {
     results.passed({ type: 'certificate.purpose', message: 'The certificate is for what it was used for.' });
   } else {
@@ -278,9 +283,11 @@ type Purpose = 'signature' | 'timestamp';
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
 const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
 
+const ANY_PURPOSE = '2.5.29.37.0';
+
 /** Extended key usages for signing documents; one of them suffices. */
 const SIGNING: ReadonlySet<string> = new Set([
-  '2.5.29.37.0', // any
+  ANY_PURPOSE,
   '1.3.6.1.5.5.7.3.4', // e-mail protection
   '1.3.6.1.5.5.7.3.36', // document signing (RFC 9336)
   '1.3.6.1.4.1.311.10.3.12', // document signing, before RFC 9336
@@ -314,6 +321,16 @@ function purposeFault(certificate: Certificate, purpose: Purpose): Check | undef
     'The certificate is for other purposes than signing documents.',
     certificate,
   );
+}
+
+/** Reason why one of the authorities may not issue certificates for the purpose: its own purposes limit those below it. */
+function authorityFault(authorities: readonly Certificate[], purpose: Purpose): Check | undefined {
+  const isFor = (one: string) =>
+    one === ANY_PURPOSE ||
+    (purpose === 'timestamp' ? one === TIMESTAMPING : SIGNING.has(one) || one === CLIENT_AUTHENTICATION);
+  const limited = authorities.find(({ extendedKeyUsage }) => extendedKeyUsage?.some(isFor) === false);
+  const message = 'An authority on the path issues certificates for other purposes only.';
+  return limited && fault('certificate.purpose', message, limited);
 }
 
 function fault(type: string, message: string, { extendedKeyUsage }: Certificate): Check {

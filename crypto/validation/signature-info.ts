@@ -4,15 +4,16 @@
  * algorithms by date.
  */
 import { CryptoError, type SignatureFormat, type SignatureLevel } from '../core/types.ts';
-import type {
-  AlgorithmUse,
-  ChangeRecord,
-  Finding,
-  Indication,
-  SignatureScope,
-  SubIndication,
-  ValidationItem,
-  ValidationResults,
+import {
+  type AlgorithmUse,
+  type ChangeRecord,
+  type Finding,
+  failed,
+  type Indication,
+  type SignatureScope,
+  type SubIndication,
+  type ValidationItem,
+  type ValidationResults,
 } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
@@ -212,17 +213,16 @@ export function isIntactTimestamp({ token, findings }: TimestampInfo): boolean {
 
 /** Builds the result for an unreadable time-stamp. */
 function unreadableTimestamp(kind: TimestampInfo['kind'], message: string): TimestampInfo {
-  const finding = { status: 'failed', type: 'timestamp.structure', message } as const;
+  const finding = failed('timestamp.structure', message);
   return { kind, token: undefined, findings: [finding] };
 }
 
 /** Finding for a given content file that no signature covers. */
-export const UNUSED_CONTENT: Finding = {
-  status: 'failed',
-  type: 'content.given',
-  message: 'The signatures are over what the file itself holds: the content given beside it plays no part.',
-  subIndication: 'GENERIC',
-};
+export const UNUSED_CONTENT: Finding = failed(
+  'content.given',
+  'The signatures are over what the file itself holds: the content given beside it plays no part.',
+  'GENERIC',
+);
 
 /** Collects the evidence in a time-stamp about its authority. */
 export function evidenceInTimestamp({ token }: TimestampInfo): Evidence {

@@ -16,6 +16,7 @@ import {
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../core/types.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';
+import { isAnybodys } from './key-strength.ts';
 import { nameKey } from './names.ts';
 
 export interface Certificate extends CertificateExtensions {
@@ -116,6 +117,7 @@ function parse(der: Buffer, fingerprint: string): Certificate {
     const keyBits = contents(keyFields.next(TAG.bitString)).subarray(1);
     const extensions = readExtensions(extensionElements(fields));
     const native = new X509Certificate(der);
+    assertPoint(native.publicKey, keyBits);
     const issuers = new WeakMap<Certificate, boolean>();
     return {
       der,
@@ -148,10 +150,18 @@ function parse(der: Buffer, fingerprint: string): Certificate {
   }
 }
 
+/**
+ * Refuses the point at infinity (SEC 1 §2.3.4), which OpenSSL reads as a public key: Node ends the whole program when it
+ * is asked for the details of such a key.
+ */
+function assertPoint({ asymmetricKeyType }: KeyObject, keyBits: Buffer): void {
+  if (asymmetricKeyType === 'ec' && keyBits[0] === 0) throw new Asn1Error('the public key is no point', 0);
+}
+
 /** True when the key verifies the certificate; a key of another type may throw. */
 function verifies(certificate: X509Certificate, key: KeyObject): boolean {
   try {
-    return certificate.verify(key);
+    return !isAnybodys(key) && certificate.verify(key);
   } catch {
     return false;
   }

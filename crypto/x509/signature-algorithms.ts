@@ -33,6 +33,7 @@ import {
 } from '../core/types.ts';
 import type { AlgorithmUse } from '../core/validation-report.ts';
 import type { Certificate } from './certificate.ts';
+import { isAnybodys } from './key-strength.ts';
 
 const ED25519_OID = '1.3.101.112';
 
@@ -211,9 +212,9 @@ const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly string[] } = {
   ed25519: ['ed25519'],
 };
 
-/** True when the key type matches the scheme. */
+/** True when the key type matches the scheme, and somebody can be the only one who signs with it. */
 export function fitsScheme(key: KeyObject, scheme: SignatureScheme): boolean {
-  return KEY_TYPES[scheme].includes(key.asymmetricKeyType ?? '');
+  return KEY_TYPES[scheme].includes(key.asymmetricKeyType ?? '') && !isAnybodys(key);
 }
 
 /**

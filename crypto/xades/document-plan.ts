@@ -49,7 +49,7 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   });
   const root = readXml(utf8, survey, names);
   canonicalizer.finish();
-  const element = wanted === undefined ? (survey.receiver ?? { ...root, isRoot: true }) : survey.element;
+  const element = wanted === undefined ? (survey.receiver ?? { isRoot: true, ...root }) : survey.element;
   if (element === undefined) {
     throw new CryptoError('request.invalid', `No element has the Id "${form.elementId}".`);
   }

@@ -99,10 +99,7 @@ class ObjectContent implements XmlListener {
 }
 
 /** Builds the start tag of the object as the reader would report it. */
-function objectTag(
-  names: Names,
-  { id, mimeType }: { readonly id: string; readonly mimeType: string },
-): StartTag {
+function objectTag(names: Names, { id, mimeType }: { id: string; mimeType: string }): StartTag {
   const attribute = (local: string, value: string): StartTag['attributes'][number] => ({
     name: nameOf(names.none, local, local),
     namespace: names.namespace(''),

@@ -36,7 +36,7 @@ export function assertPlain({
   form,
   policy,
   level = 'B',
-}: Pick<PlainRequest, 'form' | 'policy'> & { readonly level?: string }): void {
+}: Pick<PlainRequest, 'form' | 'policy'> & { level?: string }): void {
   const odd =
     level !== 'B' ||
     policy !== undefined ||

@@ -1,7 +1,14 @@
 /**
  * Report on one XML signature from its bytes alone, without trust decisions (XML Signature 1.1 §3.2, EN 319 132-1).
  */
-import type { AlgorithmUse, Finding, SignatureScope } from '../core/validation-report.ts';
+import {
+  type AlgorithmUse,
+  type Finding,
+  failed,
+  passed,
+  type SignatureScope,
+  warned,
+} from '../core/validation-report.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import {
@@ -34,18 +41,9 @@ function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
     own.find(isRepeated(idsNamedIn([form.node], 'pointers'))) ??
     ofReferences.find(isRepeated(idsNamedIn([form.node], 'properties')));
   if (repeated === undefined) {
-    return {
-      status: 'passed',
-      type: 'ids.unique',
-      message: 'Each identifier the signature relies on names one element.',
-    };
+    return passed('ids.unique', 'Each identifier the signature relies on names one element.');
   }
-  return {
-    status: 'failed',
-    type: 'ids.unique',
-    message: `The identifier "${printable(repeated)}" names several elements.`,
-    subIndication: 'FORMAT_FAILURE',
-  };
+  return failed('ids.unique', `The identifier "${printable(repeated)}" names several elements.`);
 }
 
 /** Checks that the XAdES properties are signed. */
@@ -53,7 +51,7 @@ function protectionFindings({ properties }: SignatureFormat, { references }: Exa
   if (properties?.signed === undefined) {
     const message =
       'The signature has no signed properties: a plain XML signature, which says neither when nor by which certificate.';
-    return [{ status: 'warning', type: 'attributes.xades', message }];
+    return [warned('attributes.xades', message)];
   }
   const over = references.filter(({ role }) => role === 'properties').length;
   if (over === 1) return targetFindings(properties.looseTarget);
@@ -61,7 +59,7 @@ function protectionFindings({ properties }: SignatureFormat, { references }: Exa
     over === 0
       ? 'The signed properties are not signed.'
       : 'Several references are over the signed properties.';
-  return [{ status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' }];
+  return [failed('structure.properties', message)];
 }
 
 /** Reports a Target that does not name the signature; the signed reference still binds the properties (EN 319 132-1 §4.3.1). */
@@ -71,7 +69,7 @@ function targetFindings(looseTarget: string | undefined): Finding[] {
     looseTarget === ''
       ? 'The properties do not name the signature that they belong to.'
       : 'The properties name the signature that they belong to without "#".';
-  return [{ status: 'warning', type: 'attributes.target', message }];
+  return [warned('attributes.target', message)];
 }
 
 /** Findings about one signature other than its references, certificate and time-stamps. */
@@ -82,31 +80,25 @@ function valueFindings(
   certificate: Certificate | undefined,
 ): Finding[] {
   if (isMac(form.method)) {
-    const message = 'A keyed hash is no signature: whoever can check it can make it.';
-    return [{ status: 'failed', type: 'algorithm.signature', message, subIndication: 'FORMAT_FAILURE' }];
+    return [failed('algorithm.signature', 'A keyed hash is no signature: whoever can check it can make it.')];
   }
   if (method === undefined) {
     const message = `The signature algorithm ${printable(form.method)} is not accepted.`;
-    return [
-      { status: 'failed', type: 'algorithm.signature', message, subIndication: 'CRYPTO_CONSTRAINTS_FAILURE' },
-    ];
+    return [failed('algorithm.signature', message, 'CRYPTO_CONSTRAINTS_FAILURE')];
   }
   if (form.methodHasParameters) {
-    const message = 'The signature algorithm has parameters, which it does not take.';
-    return [{ status: 'failed', type: 'algorithm.signature', message, subIndication: 'FORMAT_FAILURE' }];
+    return [failed('algorithm.signature', 'The signature algorithm has parameters, which it does not take.')];
   }
   if (!Buffer.isBuffer(signedInfo)) {
-    const message = `SignedInfo can't be read: ${signedInfo}.`;
-    return [{ status: 'failed', type: 'signature.value', message, subIndication: 'FORMAT_FAILURE' }];
+    return [failed('signature.value', `SignedInfo can't be read: ${signedInfo}.`)];
   }
   if (certificate === undefined) return [];
   const fault = valueFault(method, certificate.publicKey, signedInfo, form.value);
   if (fault === undefined) {
-    const message = 'The key of the certificate made the signature.';
-    return [{ status: 'passed', type: 'signature.value', message }];
+    return [passed('signature.value', 'The key of the certificate made the signature.')];
   }
   const message = `The key of the certificate did not make the signature: ${fault}.`;
-  return [{ status: 'failed', type: 'signature.value', message, subIndication: 'SIG_CRYPTO_FAILURE' }];
+  return [failed('signature.value', message, 'SIG_CRYPTO_FAILURE')];
 }
 
 function valueAlgorithms(
@@ -131,7 +123,7 @@ function timeFindings(
   const type = 'attributes.signing-time';
   if (properties?.signed === undefined) return [];
   if (claimed?.zoned) {
-    return [{ status: 'passed', type, message: 'The claimed time of signing stands where it has to.' }];
+    return [passed(type, 'The claimed time of signing stands where it has to.')];
   }
   const message =
     claimed !== undefined
@@ -139,7 +131,7 @@ function timeFindings(
       : properties.signed.signingTime === undefined
         ? 'The time of signing is not claimed, which baseline signatures have to.'
         : 'The claimed time of signing is no time.';
-  return [{ status: 'warning', type, message }];
+  return [warned(type, message)];
 }
 
 /** Checks that the data type of each reference is stated, except in counter-signatures (EN 319 132-1 §6.3). */
@@ -155,7 +147,7 @@ function formatFindings(
   const missing = needed.filter(({ form: { id } }) => id === undefined || !described.has(`#${id}`));
   if (missing.length === 0) return [];
   const message = 'What kind of data is signed is not said, which baseline signatures have to.';
-  return [{ status: 'warning', type: 'attributes.data-format', message }];
+  return [warned('attributes.data-format', message)];
 }
 
 function policyFindings({ properties }: SignatureFormat): Finding[] {
@@ -165,8 +157,8 @@ function policyFindings({ properties }: SignatureFormat): Finding[] {
     policy.identifier === undefined
       ? 'The signature says that its policy follows from the context.'
       : 'The signature names its policy.';
-  const detail = policy.identifier === undefined ? {} : { detail: printable(policy.identifier) };
-  return [{ status: 'passed', type: 'attributes.policy', message, ...detail }];
+  const detail = policy.identifier === undefined ? undefined : printable(policy.identifier);
+  return [passed('attributes.policy', message, detail)];
 }
 
 /** Nesting limit of counter-signatures; deeper ones are not examined. */
@@ -249,7 +241,7 @@ function formReport(
     name,
     scope: covered.scope,
     findings: [
-      { status: 'passed', type: 'structure.signature', message: 'The signature is of the accepted form.' },
+      passed('structure.signature', 'The signature is of the accepted form.'),
       uniqueIds(context.map, form),
       ...examined.findings,
       ...protectionFindings(form, examined),
@@ -283,8 +275,7 @@ function formReport(
 /** Reports SealingEvidenceRecords (EN 319 132-2 §6.2) of any namespace version. */
 function evidenceRecords(unsigned: readonly SignatureNode[]): Finding[] {
   if (!unsigned.some(({ local }) => local === 'SealingEvidenceRecords')) return [];
-  const message = 'The signature has evidence records, which are not evaluated.';
-  return [{ status: 'warning', type: 'evidence-record', message }];
+  return [warned('evidence-record', 'The signature has evidence records, which are not evaluated.')];
 }
 
 /** Canonicalizes SignedInfo, or returns the reason why that is impossible. */
@@ -347,14 +338,14 @@ function counterCoverage(
   const message = 'The counter-signature is not over the value of the signature it stands in.';
   return {
     scope,
-    findings: [{ status: 'failed', type: 'structure.scope', message, subIndication: 'FORMAT_FAILURE' }],
+    findings: [failed('structure.scope', message)],
   };
 }
 
 /** Reports references of a counter-signature to content, which it does not make signed (EN 319 132-1 §5.2.7). */
 function furtherReferences(count: number): Finding {
   const message = 'The counter-signature names content too, which does not count as signed by it.';
-  return { status: 'warning', type: 'scope.counter-signature', message, detail: `references: ${count}` };
+  return warned('scope.counter-signature', message, `references: ${count}`);
 }
 
 /** Report on a signature that can't be examined, with the reason. */
@@ -364,7 +355,7 @@ function brokenReport(name: string, message: string): SignatureInfo {
     format: 'Xades',
     name,
     scope: { kind: 'content', description: 'nothing that can be found' },
-    findings: [{ status: 'failed', type: 'structure.signature', message, subIndication: 'FORMAT_FAILURE' }],
+    findings: [failed('structure.signature', message)],
   };
 }
 

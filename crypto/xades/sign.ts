@@ -204,7 +204,7 @@ function textOf(
   algorithm: SignatureAlgorithm,
   parameters: SignatureParameters,
 ): SignatureText {
-  return signatureText({ ...parameters, signer, algorithm, id, references });
+  return signatureText({ id, references, algorithm, ...parameters, signer });
 }
 
 /** Encodes a value of `SigningKey.sign` for XML Signature (1.1 §6.4.3: ECDSA as r and s concatenated). */

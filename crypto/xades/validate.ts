@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
-import type { Finding } from '../core/validation-report.ts';
+import { type Finding, failed } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { UnreadEncoding } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';
@@ -52,12 +52,11 @@ export function inspectXadesDocument(document: Buffer, options: InspectXadesOpti
 }
 
 /** Source: RFC 6283. */
-const EVIDENCE_RECORD: Finding = {
-  status: 'failed',
-  type: 'file.unsupported',
-  message: 'This is an evidence record, a form that is not supported.',
-  subIndication: 'GENERIC',
-};
+const EVIDENCE_RECORD: Finding = failed(
+  'file.unsupported',
+  'This is an evidence record, a form that is not supported.',
+  'GENERIC',
+);
 
 /** Maps a document, or returns the finding why that fails. */
 export function readable(document: Buffer): DocumentMap | Finding {
@@ -65,13 +64,12 @@ export function readable(document: Buffer): DocumentMap | Finding {
     return mapDocument(document);
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error;
-    return {
-      status: 'failed',
-      type: 'structure.xml',
-      message: error.message,
-      detail: error.code,
-      subIndication: error instanceof UnreadEncoding ? 'GENERIC' : 'FORMAT_FAILURE',
-    };
+    return failed(
+      'structure.xml',
+      error.message,
+      error instanceof UnreadEncoding ? 'GENERIC' : 'FORMAT_FAILURE',
+      error.code,
+    );
   }
 }
 
@@ -101,12 +99,7 @@ const PLACE_OF_COUNTERS = [
 ] as const;
 
 function unseen({ unseen: count }: DocumentMap): Finding {
-  return {
-    status: 'failed',
-    type: 'file.signatures',
-    message: `The file has ${count} more signatures than are looked at.`,
-    subIndication: 'FORMAT_FAILURE',
-  };
+  return failed('file.signatures', `The file has ${count} more signatures than are looked at.`);
 }
 
 /** Builds the finder for contents that references name outside the document. */

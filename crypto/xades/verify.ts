@@ -49,7 +49,7 @@ function containsContent(
   document: Buffer,
   context: ReferenceContext,
   signature: SignatureNode,
-  { content: expected, isPlaced = false }: { readonly content: ExpectedContent; readonly isPlaced?: boolean },
+  { content: expected, isPlaced = false }: { content: ExpectedContent; isPlaced?: boolean },
 ): boolean {
   const { decoded, root, utf8 } = context.map;
   const start = decoded.toOriginal(signature.start);

@@ -53,10 +53,10 @@ export class Names {
   readonly xml: Prefix;
   /** Start tags read with this table in all passes: distinguishes duplicate declarations in one tag from two tags. */
   tags = 0;
-  readonly #names: (Name | undefined)[] = [];
+  /** By slot; an array with so few of its elements is a dictionary too, and a slow one. */
+  readonly #names = new Map<number, Name>();
   readonly #prefixes = new Map<string, Prefix>();
   readonly #namespaces = new Map<string, Namespace>([['', NO_NAMESPACE]]);
-  #cache = 0;
 
   constructor() {
     this.none = this.#newPrefix('');
@@ -91,16 +91,14 @@ export class Names {
     const length = end - start;
     let slot = (hash >>> 0) % TABLE_SIZE;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const cached = this.#names[slot];
+      const cached = this.#names.get(slot);
       if (cached === undefined) break;
       if (cached.bytes.length === length && sameBytes(cached.bytes, bytes, start)) return cached;
       slot = (slot + 1) % TABLE_SIZE;
     }
     const made = this.#newName(bytes, start, end, colon);
-    if (made !== undefined && this.#cache < MAX_REMEMBERED && this.#names[slot] === undefined) {
-      this.#names[slot] = made;
-      this.#cache++;
-    }
+    if (made !== undefined && this.#names.size < MAX_REMEMBERED && !this.#names.has(slot))
+      this.#names.set(slot, made);
     return made;
   }
 

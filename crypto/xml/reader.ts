@@ -195,7 +195,7 @@ class Reader {
         this.#element();
       }
     }
-    return { ...place, contentEnd, end: scanner.position };
+    return { contentEnd, end: scanner.position, ...place };
   }
 
   #skip(): void {

@@ -20,6 +20,7 @@ import { namedOperator } from './operator.ts';
 import { readUploadForm } from './upload-form.ts';
 
 const MAX_UPLOAD_KEY_LENGTH = 255;
+const FIELDS = ['format', 'profile', 'operation', ...PARAMETER_NAMES];
 /** Maximum length of a password, characters; more has no effect in a PDF (ISO 32000-2 §7.6.4.3.3). */
 const MAX_PASSWORD = 127;
 
@@ -42,19 +43,20 @@ export function fileRoutes(
           operation: parseOperation(query.operation ?? fields.get('operation')),
           parameters: readParameters(fields),
         }),
-        read: (rules) =>
+        read: ({ several, open }) =>
           readUploadForm(stream, {
             contentType: header('content-type'),
             contentLength: header('content-length'),
             maxBytes: limits.maxUploadBytes,
-            fields: ['format', 'profile', 'operation', ...PARAMETER_NAMES],
-            ...rules,
+            fields: FIELDS,
+            several,
+            open,
           }),
       });
       const ended = query.wait === undefined ? undefined : await jobs.whenEnded(job.id, query.wait * 1000);
       if (ended !== undefined) return answer(200, ended);
       // The same result for every upload with one key, in any state of the job.
-      return answer(202, { ...job, jobId: job.id, status: 'Queued' });
+      return answer(202, { jobId: job.id, ...job, status: 'Queued' });
     }),
   ];
 }

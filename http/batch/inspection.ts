@@ -106,7 +106,7 @@ function checkKindsOnly({
   });
 }
 
-function unknown({ kind, id }: { readonly kind: string; readonly id: string }): Refusal {
+function unknown({ kind, id }: { kind: string; id: string }): Refusal {
   return new Refusal('actor.not-found', `There is no actor ${kind}/${id}.`);
 }
 

@@ -53,7 +53,7 @@ export function providerLoginRoutes(
   signOn: SignOn,
   authenticator: Pick<Authenticator, 'logInPerson' | 'endPerson' | 'cookieName'>,
   { answers, posts, logouts }: ProviderLimits,
-  { events, clock }: { readonly events: Batch['events']; readonly clock: Pick<Clock, 'now'> },
+  { events, clock }: { events: Batch['events']; clock: Pick<Clock, 'now'> },
 ): readonly AnyRoute[] {
   const providerOf = (name: string): SignOnProvider => {
     const found = signOn.find(name);

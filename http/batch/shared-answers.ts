@@ -30,8 +30,6 @@ interface Reading extends Read {
 }
 
 export class SharedAnswers {
-  readonly #changes: Pick<Batch['inspection']['changes'], 'version' | 'includes'>;
-  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #answers = new LRUCache<string, Answer>({
     max: MAX_ANSWERS,
     maxSize: MAX_CHARACTERS,
@@ -41,12 +39,9 @@ export class SharedAnswers {
   readonly #reading = new Map<string, Reading>();
 
   constructor(
-    changes: Pick<Batch['inspection']['changes'], 'version' | 'includes'>,
-    clock: Pick<Clock, 'elapsed'>,
-  ) {
-    this.#changes = changes;
-    this.#clock = clock;
-  }
+    private readonly changes: Pick<Batch['inspection']['changes'], 'version' | 'includes'>,
+    private readonly clock: Pick<Clock, 'elapsed'>,
+  ) {}
 
   /**
    * Answers with status 200.
@@ -63,12 +58,12 @@ export class SharedAnswers {
     const known = [this.#answers.get(key), this.#reading.get(key)].find(
       (one) =>
         one !== undefined &&
-        this.#clock.elapsed() - one.at < LIFETIME_MS &&
-        this.#changes.includes(one.version, asked),
+        this.clock.elapsed() - one.at < LIFETIME_MS &&
+        this.changes.includes(one.version, asked),
     );
     if (known !== undefined) return known.reply;
-    const { version } = this.#changes;
-    const at = this.#clock.elapsed();
+    const { version } = this.changes;
+    const at = this.clock.elapsed();
     const reading = { version, at, reply: this.#read(key, { version, at }, read) };
     this.#reading.set(key, reading);
     try {

@@ -61,30 +61,27 @@ export function readUploadForm<Sink extends ByteSink>(
   body: AsyncIterable<Buffer>,
   rules: UploadRules<Sink>,
 ): Promise<Upload<Sink>> {
-  return readUpload(body, { ...rules, maxFieldBytes: FIELD_BYTES, errors: ERRORS }, new UploadForm(rules));
+  return readUpload(body, { maxFieldBytes: FIELD_BYTES, errors: ERRORS, ...rules }, new UploadForm(rules));
 }
 
 class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
-  readonly #rules: UploadRules<Sink>;
   #sink: Sink | undefined;
   #fileName = '';
   readonly #files: { readonly name: string; readonly start: number }[] = [];
   #isShortened = false;
   #sawNamelessFile = false;
 
-  constructor(rules: UploadRules<Sink>) {
-    this.#rules = rules;
-  }
+  constructor(private readonly rules: UploadRules<Sink>) {}
 
   async startPart({ name, fileName }: FormPart, fields: ReadonlyMap<string, string>): Promise<PartTarget> {
     if (fileName !== undefined) {
       if (this.#sink !== undefined) return this.#takeAnother(name, fileName, this.#sink, fields);
       this.#fileName = cleanFileName(fileName);
-      this.#sink = await this.#rules.open(this.#fileName, fields);
+      this.#sink = await this.rules.open(this.#fileName, fields);
       return this.#takeFile(this.#fileName, this.#sink);
     }
     if (name === 'file') this.#sawNamelessFile = true;
-    return this.#rules.fields.includes(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
+    return this.rules.fields.includes(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
   }
 
   finish(fields: ReadonlyMap<string, string>): Upload<Sink> {
@@ -109,8 +106,8 @@ class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
   #takeAnother(name: string, fileName: string, sink: Sink, fields: ReadonlyMap<string, string>): PartTarget {
     // A file input of a page that is left empty sends a part without name and bytes.
     if (fileName === '') return { to: 'refusal', refusal: namelessFile() };
-    const isFurther = name === (this.#rules.furtherParts ?? 'file');
-    if (!isFurther || this.#rules.several?.(this.#fileName, fields) !== true) {
+    const isFurther = name === (this.rules.furtherParts ?? 'file');
+    if (!isFurther || this.rules.several?.(this.#fileName, fields) !== true) {
       this.#isShortened = true;
       return NOWHERE;
     }

@@ -2,13 +2,20 @@
 import { Refusal } from '../../machines/refusals.ts';
 import { RequestContext } from './request/request-context.ts';
 import type { RequestContextOptions, Traffic } from './request/request-options.ts';
-import type { Exchange } from './transport/exchange.ts';
 import type { RequestHead, ResponseWriter } from './transport/port.ts';
 
 export class Dispatcher {
   readonly #options: RequestContextOptions;
-  readonly #underWay = new Set<Exchange>();
-  readonly #traffic: Traffic = { underWay: this.#underWay, requestEnded: () => this.#requestEnded() };
+  #underWay = 0;
+  readonly #traffic: Traffic = {
+    requestStarted: () => {
+      this.#underWay += 1;
+    },
+    requestEnded: () => {
+      this.#underWay -= 1;
+      this.#tellIfIdle();
+    },
+  };
   #closing = false;
   #whenIdle: (() => void) | undefined;
 
@@ -31,16 +38,16 @@ export class Dispatcher {
     for (const limiter of Object.values(this.#options.limiters ?? {})) limiter.close();
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
-      this.#requestEnded();
+      this.#tellIfIdle();
     });
   }
 
   /** Requests without a complete reply. */
   get underWay(): number {
-    return this.#underWay.size;
+    return this.#underWay;
   }
 
-  #requestEnded(): void {
-    if (this.#underWay.size === 0) this.#whenIdle?.();
+  #tellIfIdle(): void {
+    if (this.#underWay === 0) this.#whenIdle?.();
   }
 }

@@ -26,9 +26,9 @@ export function createHealthListener({
   port,
   readiness,
 }: {
-  readonly host: string;
-  readonly port: number;
-  readonly readiness: () => Promise<HealthAnswer>;
+  host: string;
+  port: number;
+  readiness: () => Promise<HealthAnswer>;
 }): HttpServer {
   const options = {
     maxHeaderSize: MAX_HEAD_BYTES,

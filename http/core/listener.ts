@@ -2,6 +2,7 @@
 import type { Clock, Log } from '@sealwright/runtime';
 import type { Dispatcher } from './dispatch.ts';
 import type { ListenSettings } from './settings.ts';
+import { watchTlsFiles } from './tls-renewal.ts';
 import { openNodePort } from './transport/node-http.ts';
 import type { OpenPort } from './transport/port.ts';
 import { openUwsPort, unavailableUws } from './transport/uws.ts';
@@ -29,37 +30,51 @@ export class ListenFailure extends Error {
 }
 
 export class Listener implements HttpServer {
-  readonly #dispatcher: Dispatcher;
-  readonly #settings: ListenSettings;
-  readonly #clock: Clock;
-  readonly #log: Log;
   #open: OpenPort | undefined;
   #closed: Promise<void> | undefined;
+  #stopWatching = () => {};
+  /** With the key of TLS: not among the fields that are printed. */
+  readonly #settings: ListenSettings;
 
-  constructor(dispatcher: Dispatcher, settings: ListenSettings, clock: Clock, log: Log) {
-    this.#dispatcher = dispatcher;
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    settings: ListenSettings,
+    private readonly clock: Clock,
+    private readonly log: Log,
+  ) {
     this.#settings = settings;
-    this.#clock = clock;
-    this.#log = log;
   }
 
   async listen(): Promise<{ readonly url: string }> {
-    const { host, port, tls, httpLibrary = 'auto', connectionClock: clock = this.#clock } = this.#settings;
+    const { host, port, tls, httpLibrary = 'auto', connectionClock: clock = this.clock } = this.#settings;
     const unavailable = httpLibrary === 'node' ? undefined : unavailableUws();
     if (unavailable !== undefined)
-      this.#log.warn(
+      this.log.warn(
         'node:http serves this address, at a part of the usual speed: uWebSockets does not load.',
         {
           Reason: unavailable,
         },
       );
     const openPort = httpLibrary === 'node' || unavailable !== undefined ? openNodePort : openUwsPort;
-    const open = await openPort({ host, port, ...(tls && { tls }), clock }, this.#dispatcher.handle);
-    if (open === undefined) throw new ListenFailure(host, port);
+    if (tls) {
+      // Before the port reads the files: a renewal between the two readings would not be seen.
+      const renew = () => this.#open?.renewTls();
+      this.#stopWatching = await watchTlsFiles({ files: tls, clock: this.clock, log: this.log, renew });
+    }
+    const open = await openPort({ host, port, ...(tls && { tls }), clock }, this.dispatcher.handle).catch(
+      (error: unknown) => {
+        this.#stopWatching();
+        throw error;
+      },
+    );
+    if (open === undefined) {
+      this.#stopWatching();
+      throw new ListenFailure(host, port);
+    }
     this.#open = open;
     const name = host.includes(':') ? `[${host}]` : host;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${open.port}`;
-    this.#log.info('Listening.', { Url: url });
+    this.log.info('Listening.', { Url: url });
     return { url };
   }
 
@@ -71,16 +86,17 @@ export class Listener implements HttpServer {
   async #close(): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
+    this.#stopWatching();
     open.stopAccepting();
     let stopWaiting = () => {};
     const deadline = new Promise<void>((resolve) => {
-      stopWaiting = this.#clock.after(this.#settings.shutdownTimeout, resolve);
+      stopWaiting = this.clock.after(this.#settings.shutdownTimeout, resolve);
     });
-    await Promise.race([this.#dispatcher.drain(), deadline]);
+    await Promise.race([this.dispatcher.drain(), deadline]);
     stopWaiting();
-    if (this.#dispatcher.underWay > 0) {
-      this.#log.warn('Requests were dropped at the end of the shutdown time.', {
-        Count: this.#dispatcher.underWay,
+    if (this.dispatcher.underWay > 0) {
+      this.log.warn('Requests were dropped at the end of the shutdown time.', {
+        Count: this.dispatcher.underWay,
       });
     }
     open.close();

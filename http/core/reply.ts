@@ -179,7 +179,7 @@ export function writeHead(
   status: number,
   headers: ReplyHeaders | undefined,
   context: ReplyContext,
-  { contentType, stored = false }: { readonly contentType?: string; readonly stored?: boolean } = {},
+  { contentType, stored = false }: { contentType?: string; stored?: boolean } = {},
 ): void {
   // The library writes 200 itself.
   if (status !== 200) response.writeStatus(STATUS_LINES[status] ?? String(status));

@@ -235,14 +235,14 @@ export class Router {
     const fixed = this.#fixed.get(path)?.get(lookupMethod);
     const found = fixed && this.#found.get(fixed);
     if (found !== undefined) return found;
-    for (const pattern of this.#patterns[countSegments(path)] ?? []) {
+    const segments = path.split('/');
+    for (const pattern of this.#patterns[segments.length] ?? []) {
       if (!path.startsWith(pattern.start)) continue;
-      const matched = pattern.methods.get(lookupMethod);
-      if (matched === undefined) continue;
-      const params = matchSegments(pattern.segments, path.split('/'));
-      if (params !== undefined) return { found: true, route: matched, params };
+      const params = matchSegments(pattern.segments, segments);
+      const matched = params && pattern.methods.get(lookupMethod);
+      if (matched !== undefined) return { found: true, route: matched, params };
     }
-    return { found: false, allow: this.#allowed(path, path.split('/')) };
+    return { found: false, allow: this.#allowed(path, segments) };
   }
 
   /** The methods of a known path. */
@@ -279,13 +279,6 @@ export class Router {
 /** Text of the segments without the names of parameters: the same for patterns that match the same paths. */
 function shapeOf(segments: Pattern['segments']): string {
   return JSON.stringify(segments.map((segment) => (typeof segment === 'string' ? segment : null)));
-}
-
-/** The number of segments of `split('/')`. */
-function countSegments(path: string): number {
-  let count = 1;
-  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) count += 1;
-  return count;
 }
 
 function matchSegments(

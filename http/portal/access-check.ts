@@ -86,7 +86,7 @@ export function createPortalAccessCheck(
         throw new PortalRefusal('Unauthorized', 'The header X-Api-Key is missing.');
       }
       const { address } = arrival.caller;
-      const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
+      const origin = requestOriginOf(arrival);
       const found = tokenTenant && token !== undefined ? tokenTenant(token) : tenants.identify(key);
       return found.then((tenant) => {
         // Where a ticket is enough, an invalid key is no reason to refuse.
@@ -128,7 +128,7 @@ function admitUser(
   if (cookie === '') return { admitted: false, reply: redirect(302, SIGN_IN_PATH) };
   if (method !== 'GET' && method !== 'HEAD' && !fromHere)
     throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
-  const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
+  const origin = requestOriginOf(arrival);
   return signIn.session(cookie).then(async (user) => {
     if (user === undefined) {
       if (await signIn.isPending(cookie)) return { admitted: false, reply: redirect(302, SECOND_STEP_PATH) };
@@ -170,11 +170,13 @@ function sessionOf(
 /** Refusals: `Unauthorized` for a session that is over, `Forbidden` without its token, or the proof of the person. */
 function admitSession(
   { cookie, formToken, needsToken }: ScriptSession,
-  { caller, header, method, path }: IncomingRequest,
+  arrival: IncomingRequest,
   signIn: Pick<UserSignIn, 'session' | 'isPending'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
-  const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
+  const { caller, method, path } = arrival;
+  // The request is invalid once the store is asked.
+  const origin = requestOriginOf(arrival);
   return signIn.session(cookie).then((user) => {
     if (user === undefined) {
       wrongKeys.count(caller.address);
@@ -192,15 +194,14 @@ function admitSession(
 
 /** Refusals: `Unauthorized` for a session that is over. Its token is in no cookie, so other sites cannot send it. */
 function admitEditor(
-  { caller, header }: IncomingRequest,
+  arrival: IncomingRequest,
   editorSessions: Pick<EditorSessionService, 'session'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
-  const { address } = caller;
-  const origin = { ipAddress: address, userAgent: header('user-agent') };
-  return editorSessions.session(header(EDITOR_SESSION_HEADER)).then((tenant) => {
+  const origin = requestOriginOf(arrival);
+  return editorSessions.session(arrival.header(EDITOR_SESSION_HEADER)).then((tenant) => {
     if (tenant === undefined) {
-      wrongKeys.count(address);
+      wrongKeys.count(arrival.caller.address);
       throw new PortalRefusal('Unauthorized', 'The session of the editor is over.');
     }
     return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };
@@ -215,15 +216,14 @@ const PROVISIONING = [{ scope: 'Provision', right: 'Provision' }] as const;
  * that expires or is restricted to folders, since it gives roles without end.
  */
 function admitProvisioning(
-  { caller, header }: IncomingRequest,
+  arrival: IncomingRequest,
   tenants: Pick<Tenants, 'identify'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
-  const { address } = caller;
-  const origin = { ipAddress: address, userAgent: header('user-agent') };
-  const key = /^bearer (.*)/i.exec(headerText(header('authorization')))?.[1]?.trim() ?? '';
+  const origin = requestOriginOf(arrival);
+  const key = /^bearer (.*)/i.exec(headerText(arrival.header('authorization')))?.[1]?.trim() ?? '';
   return tenants.identify(key).then((found) => {
-    if (found === undefined) wrongKeys.count(address);
+    if (found === undefined) wrongKeys.count(arrival.caller.address);
     if (found === undefined && key !== '')
       throw withBearerError(new PortalRefusal('Unauthorized'), 'invalid_token');
     const tenant = requireTenant(found);
@@ -233,6 +233,14 @@ function admitProvisioning(
       throw new PortalRefusal('Forbidden', 'The key expires, so it cannot give roles to users.');
     return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };
   });
+}
+
+/** Address and user agent of a request, for histories. */
+export function requestOriginOf({
+  caller,
+  header,
+}: Pick<IncomingRequest, 'caller' | 'header'>): RequestOrigin {
+  return { ipAddress: caller.address, userAgent: header('user-agent') };
 }
 
 /** Bytes of a header, each passed as a character: UTF-8 where valid, otherwise Latin-1 (HTTP). */

@@ -1,7 +1,7 @@
 /** `Idempotency-Key`: a repeated request has one effect and the same reply. Additional. */
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
-import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { badMember } from '../../machines/portal/portal-refusals.ts';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 const MAX_KEY_LENGTH = 255;
@@ -10,8 +10,10 @@ const MAX_KEY_LENGTH = 255;
 export function idempotencyKeyOf(header: string): string | undefined {
   if (header === '') return undefined;
   if (header.length <= MAX_KEY_LENGTH && !/\p{Cc}/u.test(header)) return header;
-  const sentence = `The Idempotency-Key header must be at most ${MAX_KEY_LENGTH} characters.`;
-  throw new PortalRefusal('BadRequest', sentence, { errors: { 'Idempotency-Key': [sentence] } });
+  throw badMember(
+    'Idempotency-Key',
+    `The Idempotency-Key header must be at most ${MAX_KEY_LENGTH} characters.`,
+  );
 }
 
 /** Runs `make`; at most once when the client sent a key. */

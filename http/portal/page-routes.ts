@@ -93,6 +93,7 @@ function homePageRoutes(): readonly AnyRoute[] {
 /** The part of the portal that the pages use. */
 export type PageService = Pick<
   PortalService,
+  | 'signing'
   | 'signingPages'
   | 'validation'
   | 'marksSessions'
@@ -124,7 +125,7 @@ export function portalPageRoutes(
     providers,
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
-    readonly providers?: Parameters<typeof signInRoutes>[4];
+    providers?: Parameters<typeof signInRoutes>[4];
   },
 ): readonly AnyRoute[] {
   return [

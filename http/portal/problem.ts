@@ -48,13 +48,7 @@ export function portalCode(code: string): PortalRefusalCode {
   return CORE_REFUSALS[code as RefusalCode] ?? (code as PortalRefusalCode);
 }
 
-function codeOf({
-  name,
-  code,
-}: {
-  readonly name?: string;
-  readonly code?: unknown;
-}): PortalRefusalCode | undefined {
+function codeOf({ name, code }: { name?: string; code?: unknown }): PortalRefusalCode | undefined {
   if (typeof code !== 'string') return undefined;
   if (name === 'PortalRefusal' && Object.hasOwn(PORTAL_REFUSALS, code)) return code as PortalRefusalCode;
   if (name === 'Refusal' && Object.hasOwn(CORE_REFUSALS, code)) return CORE_REFUSALS[code as RefusalCode];

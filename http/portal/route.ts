@@ -3,7 +3,10 @@ import { z } from 'zod';
 import type { Tenant } from '../../actors/portal/api.ts';
 import type { KeyAccess } from '../../contracts/portal/operation.ts';
 import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import type { Caller } from '../core/access/caller.ts';
+import type { BodyReader } from '../core/body/body.ts';
 import type { EmptyReply } from '../core/reply.ts';
+import type { RequestNames } from '../core/request-ids.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../core/router.ts';
 import { requireRole, requireTenant } from './access-check.ts';
 import { requireScope } from './key-scopes.ts';
@@ -79,30 +82,55 @@ export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params,
         requireScope(requireTenant(request.identity), access);
       return handle.call(
         definition,
-        withTenant(request, route.auth === 'known-or-ticket' ? access : undefined),
+        new RequestOfTenant(request, route.auth === 'known-or-ticket' ? access : undefined),
       );
     },
   };
   return route;
 }
 
-/** @param optionalKey what a key needs where requests without one are admitted, too */
-function withTenant<Params, Query, Body>(
-  request: ApiRequest<Params, Query, Body, Tenant>,
-  optionalKey: KeyAccess | undefined,
-): PortalRequest<Params, Query, Body> {
-  return {
-    ...request,
-    get tenant() {
-      const tenant = requireTenant(request.identity);
-      // Elsewhere the access check guarantees an identity.
-      if (optionalKey !== undefined) {
-        requireRole(tenant, 'application');
-        requireScope(tenant, optionalKey);
-      }
-      return tenant;
-    },
-  };
+/**
+ * A class, so that all requests have one shape: an object literal with a getter gets one of its own from V8 each time,
+ * and every read of its members is a search.
+ */
+class RequestOfTenant<Params, Query, Body> implements PortalRequest<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly fingerprint: () => string;
+  readonly stream: BodyReader | undefined;
+  readonly header: (name: string) => string;
+  readonly headOnly: boolean;
+  readonly identity: Tenant | undefined;
+  readonly caller: Caller;
+  readonly names: () => RequestNames;
+
+  constructor(
+    request: ApiRequest<Params, Query, Body, Tenant>,
+    /** Needs of a key where requests without one are admitted, too. */
+    private readonly optionalKey: KeyAccess | undefined,
+  ) {
+    this.params = request.params;
+    this.query = request.query;
+    this.body = request.body;
+    this.fingerprint = request.fingerprint;
+    this.stream = request.stream;
+    this.header = request.header;
+    this.headOnly = request.headOnly;
+    this.identity = request.identity;
+    this.caller = request.caller;
+    this.names = request.names;
+  }
+
+  get tenant(): Tenant {
+    const tenant = requireTenant(this.identity);
+    // Elsewhere the access check guarantees an identity.
+    if (this.optionalKey !== undefined) {
+      requireRole(tenant, 'application');
+      requireScope(tenant, this.optionalKey);
+    }
+    return tenant;
+  }
 }
 
 /** Reply of operations without a result. Source: docs/portal-values.md §1 row 11. */

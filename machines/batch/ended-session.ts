@@ -1,5 +1,6 @@
 /**
- * A session of an operator that was ended before its tokens expire, or all sessions of a person up to a time.
+ * What counts no longer, kept until it would expire anyway: a session of an operator that was ended, all sessions of a person
+ * up to a time, or the answer of a provider that was used.
  *
  * | from  | event            | to      | effects |                                |
  * |-------|------------------|---------|---------|--------------------------------|
@@ -14,7 +15,7 @@ export const SESSION_EXPIRED = 'Expired';
 
 export interface EndedSession {
   readonly endedAt: Millis;
-  /** Expiry of its tokens. */
+  /** Expiry of its tokens, or of the answer. */
   readonly until: Millis;
 }
 

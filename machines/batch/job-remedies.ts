@@ -1,5 +1,7 @@
 /** Cause and remedy of each error code that is recorded with a failed job; also in docs/errors.md. */
 export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
+  'input.missing':
+    'The original was moved or removed while its job waited. Put it back and retry, or send it again.',
   'input.unreadable': 'The file cannot be read. Check its permissions, then retry.',
   'input.changed':
     'The file changed while it was read. Write it under another name and rename it when it is complete.',
@@ -14,8 +16,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'pdf.xfa-only': 'The PDF is an XFA form without pages. Print it into a normal PDF.',
   'xml.malformed': 'The XML is not well formed. The message names the position.',
   'xml.dtd': 'The XML has a document type declaration, which is refused. Remove it.',
-  'xml.encoding':
-    'Declare the encoding that the file is in. If it is not read, convert the file to UTF-8 before it is signed.',
+  'xml.encoding': 'Declare the encoding of the file, or convert it to UTF-8 before it is signed.',
   'xml.too-deep': 'The elements are nested too deeply.',
   'xml.existing-signature':
     'The file has a signature that a new one would break. Use a detached signature or CAdES.',
@@ -23,7 +24,11 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'asic.malformed': 'The file is no ASiC container.',
   'asic.unsafe':
     'The container has hidden or ambiguous content and is refused. Make it again with another program.',
+  'output.name-too-long':
+    'The signed file would have a name of more than 255 bytes. Shorten the name of the input.',
   'output.name-refused': 'Give the input a name that the file system of the output folder takes.',
+  'profile.not-found': 'The settings have no such profile any more. Restore it, then retry.',
+  'encryption.no-key': 'Set the password of `Encryption`, and restart.',
   'font.missing': 'A font package is missing. Install the package that the message names.',
   'output.exists': 'A file of this name is in the output folder. Move it, then retry.',
   'output.unwritable': 'The output folder cannot be written. Check its permissions, then retry.',
@@ -49,16 +54,26 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'certificate.expired': 'The signing certificate has expired. Install a new one.',
   'certificate.not-yet-valid':
     'The signing certificate is not valid yet. Check the clock and the certificate.',
+  'certificate.untrusted':
+    'No trusted root stands above the signing certificate. Complete its chain or `Signing:Trust`, then restart.',
   'certificate.revoked': 'The signing certificate was revoked. Install a new one.',
   'certificate.malformed': 'The certificate cannot be read. Export it again.',
   'verification.failed':
     'The signed file did not pass the check. Nothing was published. The message names the check; report it.',
   'verification.disagreement':
     'The second implementation refuses the signature. Both verdicts are in `error/<job id>/`; see [independent-verification.md](independent-verification.md).',
-  'disk.full': 'The disk is full. The pipeline waits and continues by itself when there is space.',
+  'disk.full':
+    'The pipeline waits, and continues by itself when there is space. A file that needs more than is free fails: make room and retry it.',
   'disk.not-writable': 'A folder cannot be written. Check its permissions; the pipeline continues by itself.',
   'disk.failed': 'The disk reports a fault. Check the system log.',
   'pool.deadline': 'The task took longer than `Pipeline:TaskTimeoutSeconds`. Retry, or raise the limit.',
   'pool.memory-exceeded': 'The task needed more memory than a thread may have. The file is probably damaged.',
   'pool.worker-lost': 'The thread of the task ended. Retry; if it happens again, report the file.',
+  'job.input-not-removed':
+    'It is not signed again while it is unchanged. Remove it, and let the user of the service remove files there.',
+  'job.input-diverged': 'It stays. Write files under another name, and rename them when they are complete.',
+  'remote.document-rejected': 'Ask in the remote portal for the reason, then retry the job.',
+  'remote.timeout': 'Raise `RemoteSigner:TimeoutHours`, or retry the job.',
+  'remote.unreachable':
+    'Check the address and the key of the remote portal with `sealwright doctor`, then retry the job.',
 };

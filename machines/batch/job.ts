@@ -303,7 +303,6 @@ export const jobMachine = machine.createMachine({
     pathKey: input.pathKey,
     seen: input.seen,
     uploadKey: input.uploadKey ?? null,
-    ...(input.uploadSha256 && { uploadSha256: input.uploadSha256 }),
     message: input.message,
     createdAt: input.at,
     queuedAt: input.at,
@@ -324,6 +323,7 @@ export const jobMachine = machine.createMachine({
     untidy: false,
     inputLeft: false,
     // Last, so that jobs with and without it share the shape of all other members.
+    ...(input.uploadSha256 && { uploadSha256: input.uploadSha256 }),
     ...(input.subfolder && { subfolder: input.subfolder }),
     ...(input.files && { files: input.files }),
     ...(input.remoteDocument && { remoteDocument: input.remoteDocument }),

@@ -129,6 +129,16 @@ export class PortalRefusal extends Error {
   }
 }
 
+/** The refusal of a request for one of its members. */
+export function badMember(member: string, message: string): PortalRefusal {
+  return new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });
+}
+
+/** As `badMember`. @param fault of the member, such as `is required` */
+export function badField(member: string, fault: string): PortalRefusal {
+  return badMember(member, `The ${member} field ${fault}.`);
+}
+
 /** Runs all checks, and refuses with the members at fault of all of them, so that a person corrects them at once. */
 export function checkTogether(checks: readonly (() => unknown)[]): void {
   const refusals: PortalRefusal[] = [];

@@ -13,6 +13,9 @@ export const USER_SCOPES: { readonly [role in UserRole]: readonly KeyScope[] } =
   auditor: ['Read'],
 };
 
+/** Form of administrators that removes the factors of a participant. */
+const FACTOR_RESET = '/account/documents/{id}/participants/{action}/factor-reset';
+
 /** Forms about the user alone. */
 const OWN_FORMS = new Set([
   '/sign-out',
@@ -32,9 +35,13 @@ export function mayUsePage(role: UserRole, policy: string, method: string, path:
   return policy === 'user' || role === 'administrator';
 }
 
+/** Forms of administrators are below the one, and the other is one. */
+const OF_ADMINISTRATORS = ['/organization', FACTOR_RESET];
+
 /** True when a user may send a form to a path: the decision of its route, for the page that has the form. */
 export function maySend(role: UserRole, path: string): boolean {
-  return mayUsePage(role, path.startsWith('/organization') ? 'user-administrator' : 'user', 'POST', path);
+  const isOfAdministrators = OF_ADMINISTRATORS.some((prefix) => path.startsWith(prefix));
+  return mayUsePage(role, isOfAdministrators ? 'user-administrator' : 'user', 'POST', path);
 }
 
 /** Forms and operations below these paths change keys, users or identity. */
@@ -45,6 +52,7 @@ const CHANGES_OF_IDENTITY = [
   '/account/second-factor',
   '/api/organizations/users',
   '/api/documents/authenticator-app-reset',
+  FACTOR_RESET,
 ];
 /** Those below them that do not, or that ask for a code themselves. */
 const WITHOUT_PROOF = new Set([

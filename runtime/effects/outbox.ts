@@ -26,7 +26,7 @@ import { type Tracing, traceOf, withTrace } from '../model/tracing.ts';
 import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
 import { checkedMessage } from '../step/step.ts';
-import { isOverTotalLimit, runHandler } from './attempt.ts';
+import { Abortion, isOverTotalLimit, runHandler } from './attempt.ts';
 import { type CrashJournal, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
 
 /**
@@ -158,7 +158,7 @@ export class Outbox {
   readonly #now: () => Millis;
   readonly #running = new Set<Promise<void>>();
   /** One for each effect in progress, for a stop. */
-  readonly #attempts = new Set<AbortController>();
+  readonly #attempts = new Set<Abortion>();
   #isStarted = false;
   /** From an orderly stop to the next start: what fails meanwhile is no failed attempt. */
   #isStopped = false;
@@ -323,10 +323,10 @@ export class Outbox {
 
   /** Runs an effect and settles or reschedules it. Never rejects. */
   async #run(stored: StoredEffect): Promise<void> {
-    const attempt = new AbortController();
+    const attempt = new Abortion();
     this.#attempts.add(attempt);
     try {
-      await this.#attempt(stored, attempt.signal);
+      await this.#attempt(stored, attempt);
     } catch (error) {
       this.#dependencies.log.error(
         'An effect could not be put back; it is done again after the next start.',
@@ -337,16 +337,16 @@ export class Outbox {
   }
 
   /** Runs an effect once. Rejects when a failed effect could not be rescheduled. */
-  async #attempt(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+  async #attempt(stored: StoredEffect, stop: Abortion): Promise<void> {
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
       await this.#traced(stored, (traced) =>
-        traced.effect.do === SEND_EFFECT ? this.#send(traced, signal) : this.#handle(traced, signal),
+        traced.effect.do === SEND_EFFECT ? this.#send(traced, stop) : this.#handle(traced, stop),
       );
     } catch (error) {
       if (this.#isStopped) await this.#dependencies.store.releaseEffects([stored.key]);
-      else await this.#requeue(stored, error, signal);
+      else await this.#requeue(stored, error, stop);
     }
   }
 
@@ -362,7 +362,7 @@ export class Outbox {
     );
   }
 
-  async #send(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+  async #send(stored: StoredEffect, stop: Abortion): Promise<void> {
     const { to, event, overlap } = checkedMessage(stored.effect);
     let outcome: StepOutcome;
     try {
@@ -370,7 +370,7 @@ export class Outbox {
       const keeps = overlap === undefined ? keepsLetters : undefined;
       const waits = overlap === 'queue' || undefined;
       const delivery = { id: stored.key, settles: stored.key, keeps, waits, trace: traceOf(stored.effect) };
-      outcome = await this.#deliver(to, event, delivery, signal);
+      outcome = await this.#deliver(to, event, delivery, stop);
     } catch (error) {
       const isPoison = !isRetryable(error) && stored.failures + 1 >= POISON_TRIES;
       throw isPoison ? new SetAside(error) : error;
@@ -387,26 +387,26 @@ export class Outbox {
       const { settle, keepsLetters } = this.#dependencies;
       const { actor, key } = stored;
       const letter = { key, to, event, what: 'tell', because: outcome.reason } as const;
-      await this.#retryUntilStored(() => settle(actor, key, keepsLetters && letter), signal);
+      await this.#retryUntilStored(() => settle(actor, key, keepsLetters && letter), stop);
     } else if (outcome.reason !== 'not-accepted')
       throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
     // After the letter is stored: letters are counted soon after this, and then not for an hour.
     this.#reportUnaccepted(stored, to, event, outcome.reason);
   }
 
-  async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+  async #handle(stored: StoredEffect, stop: Abortion): Promise<void> {
     const { store, handlers, faults } = this.#dependencies;
     const handler = handlers[stored.effect.do];
     if (handler === undefined) throw new Error(`No handler exists for the effect "${stored.effect.do}".`);
     if (stored.isTakenOver && handler.interrupted !== undefined) {
-      await this.#deliverOutcome(stored, handler.interrupted(), signal);
+      await this.#deliverOutcome(stored, handler.interrupted(), stop);
       return;
     }
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
     try {
       const left = hasOneMoreAttempt(stored) ? Number.POSITIVE_INFINITY : endOf(stored.effect) - this.#now();
-      const outcome = await runHandler(this.#dependencies, handler, stored, signal, left);
+      const outcome = await runHandler(this.#dependencies, handler, stored, stop, left);
       event = checkedOutcome(stored.effect.do, outcome);
     } catch (error) {
       if (isRetryable(error) && this.#isStopped) throw error;
@@ -427,13 +427,13 @@ export class Outbox {
       this.#settleLater(stored.key);
       return;
     }
-    await this.#deliverOutcome(stored, event, signal);
+    await this.#deliverOutcome(stored, event, stop);
   }
 
-  async #deliverOutcome(stored: StoredEffect, event: ActorEvent, signal: AbortSignal): Promise<void> {
+  async #deliverOutcome(stored: StoredEffect, event: ActorEvent, stop: Abortion): Promise<void> {
     const { keepsLetters: keeps } = this.#dependencies;
     const delivery = { settles: stored.key, keeps, trace: traceOf(stored.effect) };
-    const outcome = await this.#deliver(stored.actor, event, delivery, signal);
+    const outcome = await this.#deliver(stored.actor, event, delivery, stop);
     if (outcome.accepted || outcome.reason === 'duplicate') return;
     if (outcome.reason !== 'not-accepted' && outcome.reason !== 'unknown-actor')
       throw new Error(`The actor did not take the outcome: ${outcome.reason}.`);
@@ -492,25 +492,25 @@ export class Outbox {
     to: ActorAddress,
     event: ActorEvent,
     delivery: MessageDelivery,
-    signal: AbortSignal,
+    stop: Abortion,
   ): Promise<StepOutcome> {
-    return this.#retryUntilStored(() => this.#dependencies.deliver(to, event, delivery), signal);
+    return this.#retryUntilStored(() => this.#dependencies.deliver(to, event, delivery), stop);
   }
 
   /** Retries transient failures, but not after a stop. */
-  async #retryUntilStored<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #retryUntilStored<T>(work: () => Promise<T>, stop: Abortion): Promise<T> {
     for (let pause = SEND_RETRY_MS.first; ; pause = Math.min(SEND_RETRY_MS.longest, pause * 2)) {
       try {
         return await work();
       } catch (error) {
         if (!isRetryable(error) || !this.#isStarted) throw error;
-        await this.#dependencies.clock.sleep(pause, signal);
+        await this.#dependencies.clock.sleep(pause, stop.signal);
       }
     }
   }
 
   /** Reschedules an effect; the store counts the failure. */
-  async #requeue(stored: StoredEffect, thrown: unknown, signal: AbortSignal): Promise<void> {
+  async #requeue(stored: StoredEffect, thrown: unknown, stop: Abortion): Promise<void> {
     const { store, ids, log, faults, queue } = this.#dependencies;
     const failed = faults.at('effect.failed.before-defer', stored.effect.do);
     if (failed !== undefined) await failed;
@@ -525,7 +525,7 @@ export class Outbox {
       );
       const until = this.#now() + SET_ASIDE_MS;
       const why = `${SET_ASIDE}: ${message}`;
-      await this.#retryUntilStored(() => store.deferEffect(stored.key, until, why), signal);
+      await this.#retryUntilStored(() => store.deferEffect(stored.key, until, why), stop);
       return;
     }
     const asked = isRetryable(error) ? error.retryAfter : undefined;
@@ -535,7 +535,7 @@ export class Outbox {
     if (code === BUSY) log.debug(text, { ...what, pause });
     else log.warn(text, { ...what, pause });
     const due = queue.postpone(stored, Math.min(this.#now() + pause, endOf(stored.effect)));
-    await this.#retryUntilStored(() => store.deferEffect(stored.key, due, message), signal);
+    await this.#retryUntilStored(() => store.deferEffect(stored.key, due, message), stop);
     this.wakeAndRearm();
   }
 }

@@ -49,12 +49,15 @@ export class HistoryPacker {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
+    const { packing } = this.#options.store;
     try {
-      while (this.#isBehind) {
+      if ((await packing?.begin?.()) === false) return;
+      while (this.#isBehind && !this.#isStopped) {
         this.#isBehind = false;
         for (let node = await this.#nodeAfter([]); node !== undefined; node = await this.#nodeAfter([node]))
           await this.#leavesOf(node);
       }
+      await packing?.end?.();
     } catch (error) {
       if (!this.#isStopped)
         this.#options.log.warn('Ended jobs could not be packed; the next checkpoint repeats it.', {
@@ -74,7 +77,7 @@ export class HistoryPacker {
 
   async #leavesOf(node: string): Promise<void> {
     const { store, clock } = this.#options;
-    let after = store.packing?.doneUntil(node);
+    let after = await store.packing?.doneUntil(node);
     while (!this.#isStopped) {
       const rows = await store.rows({
         view: LEAVES_VIEW,

@@ -66,6 +66,8 @@ const PAGE_SIZE = 64;
 const COMPARED_AT_ONCE = 16;
 /** Time for the digests of a stop. */
 const DIGEST_TIME_MS: Millis = 3000;
+/** Time for the checkpoints of a stop; the next start finds what is left of very many changes. */
+const LAST_SEALS_MS: Millis = 10_000;
 /** Actors read for a checkpoint before other work has its turn. */
 const READ_AT_ONCE = 64;
 
@@ -85,6 +87,8 @@ export class HistorySealer {
   #last: Checkpoint | undefined;
   #cancel = (): void => {};
   #stopped = false;
+  /** Time of the clock at which no further checkpoint is begun. */
+  #sealsUntil: Millis = Number.POSITIVE_INFINITY;
   /** Number of the newest comparison, and of the newest one that has seen every actor. */
   #comparison = 0;
   #compared = 0;
@@ -136,20 +140,28 @@ export class HistorySealer {
     );
   }
 
+  /** Ends a comparison that is under way; checkpoints are begun for so long. */
+  beginStop(within = LAST_SEALS_MS): void {
+    this.#stopped = true;
+    this.#cancel();
+    this.#sealsUntil = Math.min(this.#sealsUntil, this.#options.clock.elapsed() + within);
+  }
+
   /**
    * Covers the remaining changes, so that the next start need not compare. Call it when this node commits no more steps.
    * The stop is recorded only where checkpoints cover everything and no other node may change it: whoever verifies the
    * history takes each later change for an edit.
    */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancel();
+    this.beginStop();
     await this.#enqueue(async () => {
       // Nodes that have ended committed steps that were not observed yet.
       await this.#options.store.nodes?.sync();
       await this.#sealAll();
       if (this.#compared < this.#comparison || this.#changed.size > 0 || (await this.#hasOtherNodes()))
         return;
+      // Where the time was up before all deletions were sealed.
+      if ((await this.#options.store.rows({ view: UNSEALED_VIEW, limit: 1 })).length > 0) return;
       await this.#commit({ put: [], remove: [] }, 'Stopped');
       // A node that starts waits until it reads a record of this one that says otherwise (`isRecordedAsStopped`).
       if (await this.#hasOtherNodes()) await this.#commit({ put: [], remove: [] }, 'Running');
@@ -219,7 +231,8 @@ export class HistorySealer {
         this.#changed.delete(name);
         if (newest !== undefined && newest !== actor) this.#changed.set(name, newest);
       }
-      if (left <= 0 && unsealed.length < MAX_LEAVES) break;
+      const isLate = this.#options.clock.elapsed() >= this.#sealsUntil;
+      if (isLate || (left <= 0 && unsealed.length < MAX_LEAVES)) break;
     }
     if (this.#last !== before) this.#anchor(false);
   }

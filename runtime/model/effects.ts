@@ -64,6 +64,8 @@ export interface Effect<Input, Outcome> extends HandledEffect<Outcome> {
   readonly action: RequestAction<Input>;
 }
 
+const NO_HEARTBEAT = (): void => {};
+
 /** Defines an effect. The name is stored and never changes. Throws `effect.malformed`. */
 export function defineEffect<
   Input extends (object & { readonly do?: never }) | undefined,
@@ -88,11 +90,14 @@ export function defineEffect<
   if (partitioning !== undefined && typeof partitioning.partitionOf !== 'function')
     refuse('`partitioning.partitionOf` is no function.');
   const inputOf = (effect: StoredEffect['effect']): Input => membersOf(effect) as Input;
-  const heartbeat = (): void => {};
   const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {
     after,
-    run: async (effect, attempt, { system, clock, log }) =>
-      (await run(inputOf(effect), { heartbeat, ...attempt, system, clock, log })) as ActorEvent | null,
+    run: async (effect, attempt, { system, clock, log }) => {
+      // `signal` is an accessor, which a spread of the attempt would leave out.
+      const { key, actor, failures, signal, heartbeat = NO_HEARTBEAT } = attempt;
+      const given = { key, actor, failures, signal, heartbeat, system, clock, log };
+      return (await run(inputOf(effect), given)) as ActorEvent | null;
+    },
     ...(failed && {
       failed: (effect, failure) => failed(inputOf(effect), failure) as ActorEvent,
     }),

@@ -145,6 +145,13 @@ export type Committed =
   | { readonly ok: false; readonly reason: 'stale' | 'duplicate' }
   | { readonly ok: false; readonly reason: 'taken'; readonly name: string; readonly holder: ActorAddress };
 
+/** A page of what has an order: at most so many, after one of them. */
+export interface AfterQuery<Key = string> {
+  /** @default from the first */
+  readonly after?: Key;
+  readonly limit: number;
+}
+
 /** A range of one view. */
 export interface RowQuery {
   readonly view: string;
@@ -165,6 +172,12 @@ export interface KeyRange {
   readonly to?: Row['key'];
 }
 
+/** Parts of ascending keys: the first key of each, and their numbers. */
+export interface KeptKeys {
+  readonly starts: readonly Row['key'][];
+  readonly counts: readonly number[];
+}
+
 /** An actor that has ended, as of a revision, if it is in one of these states. */
 export interface RestingActor extends ActorAddress {
   readonly revision: Revision;
@@ -178,11 +191,7 @@ export interface RestingActor extends ActorAddress {
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
   /** Actors of one kind in the order of their ids, after `after`. */
-  actors(query: {
-    readonly kind: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly StoredActor[]>;
+  actors(query: AfterQuery & { readonly kind: string }): Promise<readonly StoredActor[]>;
   /**
    * Resolves when visible to reads; concurrent commits share one transaction and one flush. Rejects with a `Fatal`
    * (`store.key-too-long`, `store.key-unsortable`: texts in keys have at most 400 bytes of UTF-8) that concerns this
@@ -200,7 +209,7 @@ export interface ActorStore {
   /** Returns the holder of a unique name. */
   holder(name: string): Promise<ActorAddress | undefined>;
   /** Names with their holders, in the order of the names, after `after`. */
-  names(query: { readonly after?: string; readonly limit: number }): Promise<readonly HeldName[]>;
+  names(query: AfterQuery): Promise<readonly HeldName[]>;
 
   /**
    * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
@@ -210,14 +219,11 @@ export interface ActorStore {
   leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]>;
   /**
    * Returns up to `limit` partitions with the prefix `prefix` that have an unleased effect, in ascending order, with
-   * the earliest due time of these. Skips the leased effects of a partition one by one.
+   * the earliest due time of these, after `after`. Skips the leased effects of a partition one by one.
    */
-  partitions(query: {
-    readonly prefix: string;
-    /** Only partitions that sort after this one. */
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]>;
+  partitions(
+    query: AfterQuery & { readonly prefix: string },
+  ): Promise<readonly { readonly partition: string; readonly due: Millis }[]>;
   /**
    * Releases a leased effect for a later attempt and counts a failure. Resolves when visible; a settled effect is
    * unchanged.
@@ -239,18 +245,11 @@ export interface ActorStore {
   nextEffectDue(): Promise<Millis | undefined>;
   pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]>;
   /** Effects that failed at least once and wait for their next attempt, in the order of their keys, after `after`. */
-  failedEffects(query: {
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly StoredEffect[]>;
+  failedEffects(query: AfterQuery<EffectKey>): Promise<readonly StoredEffect[]>;
   /** Number of these effects. */
   failedEffectCount(): Promise<number>;
   /** Effects of all actors and nodes, of one kind of actor if it is given, in the order of their keys, after `after`. */
-  effects(query: {
-    readonly kind?: string;
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly ListedEffect[]>;
+  effects(query: AfterQuery<EffectKey> & { readonly kind?: string }): Promise<readonly ListedEffect[]>;
   /**
    * Makes an effect, of whichever node, one of this node, and due at `due`. `error` counts a failure; null counts none.
    * Resolves when visible; false when the effect is gone or leased.
@@ -261,10 +260,7 @@ export interface ActorStore {
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;
   nextTimerDue(): Promise<Millis | undefined>;
   /** Deadlines of all actors and nodes, earliest first, after `after`. */
-  timers(query: {
-    readonly after?: Omit<StoredTimer, 'event'>;
-    readonly limit: number;
-  }): Promise<readonly StoredTimer[]>;
+  timers(query: AfterQuery<Omit<StoredTimer, 'event'>>): Promise<readonly StoredTimer[]>;
 
   /**
    * Lets another thread of this process load and commit. `tell` receives every group of steps that it has written, in
@@ -288,15 +284,32 @@ export interface ActorStore {
   };
   /** Present for a store that can tell what was stored since a moment, also after a restart. */
   readonly marks?: {
-    /** Names a moment. When it resolves, every step stored before has been observed. The last two are kept. */
-    set(name: string): Promise<void>;
-    /** Ranges of a view whose rows may have changed since; undefined where that is not known. */
-    changed(name: string, view: string): Promise<readonly KeyRange[] | undefined>;
+    /**
+     * Names a moment, as `<kind>/<id>`. When it resolves, every step stored before has been observed. It and the last one of its kind that
+     * ended are kept.
+     */
+    begin(name: string): Promise<void>;
+    /** Called when all that was observed since is in what is kept: from now on `changed` knows the name. */
+    end(name: string): Promise<void>;
+    /**
+     * Ranges of a view whose rows may have changed since it was begun; undefined where that is not known. Those of keys that
+     * begin otherwise than with `prefix` may be missing.
+     * @param kept the keys of what is kept, for a store that finds by them what was removed
+     */
+    changed(
+      name: string,
+      rows: { readonly view: string; readonly prefix?: Row['key'] },
+      kept: () => Promise<KeptKeys>,
+    ): Promise<readonly KeyRange[] | undefined>;
   };
   /** Present for a store that makes ended actors and their journals small. They read as before; a step unpacks its actor. */
   readonly packing?: {
+    /** False while another node packs, or one runs that could not read what is packed. Missing: always true. */
+    begin?(): Promise<boolean>;
+    /** Lets other nodes pack. */
+    end?(): Promise<void>;
     /** Key of the row up to which the leaves of a node were packed. */
-    doneUntil(node: string): Row['key'] | undefined;
+    doneUntil(node: string): Promise<Row['key'] | undefined>;
     /** Packs those that have not changed since these revisions, and records `until`, in one transaction. */
     pack(actors: readonly RestingActor[], node: string, until: Row['key']): Promise<void>;
   };

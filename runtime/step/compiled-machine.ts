@@ -228,11 +228,10 @@ const MEMBERS: { readonly [type: string]: readonly (keyof BuiltIn)[] } = {
 const RUN: { readonly [type: string]: NonNullable<Action['run']> } = {
   'xstate.assign': (run, { assignment }, { context, event }, params) => {
     const given = { context, event, spawn: refuse, self: SELF, system: SYSTEM };
-    run.context = Object.assign(
-      {},
-      context,
-      typeof assignment === 'function' ? assignment(given, params) : assigned(assignment, given, params),
-    );
+    const values =
+      typeof assignment === 'function' ? assignment(given, params) : assigned(assignment, given, params);
+    // Copying the members of two large contexts costs as much as the decision.
+    run.context = hasAllNames(values, context) ? values : Object.assign({}, context, values);
     run.changes += 1;
   },
   'xstate.raise': (run, { event, id, delay }, given, params) => {
@@ -277,8 +276,16 @@ const RUN: { readonly [type: string]: NonNullable<Action['run']> } = {
   },
 };
 
+/** True when an assignment leaves no member of the context, in the same order. */
+function hasAllNames(values: object, context: Json): values is { readonly [name: string]: Json } {
+  if (Object.getPrototypeOf(values) !== Object.prototype) return false;
+  const names = Object.keys(values);
+  return Object.keys(context ?? {}).every((name, index) => name === names[index]);
+}
+
 function assigned(assignment: unknown, given: object, params: unknown): object {
   const members = assignment as { readonly [name: string]: unknown };
+  if (!Object.values(members).some((member) => typeof member === 'function')) return members;
   let values: { [name: string]: unknown } | undefined;
   for (const name of Object.keys(members)) {
     const member = members[name];

@@ -18,9 +18,8 @@ import { ChangeFeed } from '../store/postgres/change-feed.ts';
 import { Committer } from '../store/postgres/committer.ts';
 import { unavailable } from '../store/postgres/connection.ts';
 import { EffectLeases } from '../store/postgres/effect-leases.ts';
-import { Session, type SessionOptions } from '../store/postgres/session.ts';
+import { Session, type SessionOptions, StoreClock } from '../store/postgres/session.ts';
 import type { ChangeStatements, CommitStatements, SessionStatements } from '../store/postgres/statements.ts';
-import { StoreClock } from '../store/postgres/store-clock.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 
 /** The way to the database: runs a statement there, or rejects when its answer is lost. */

@@ -15,8 +15,9 @@ Programs decide by the code. Codes are never renamed; texts may change.
  */
 export function errorCatalogue(batch, portal) {
   const recorded = Object.entries(batch).filter(([, { status }]) => status === null);
+  const titles = Object.fromEntries(recorded.map(([code, { title }]) => [code, title]));
   const answered = Object.entries(batch).filter(([, { status }]) => status !== null);
-  requireSameKeys('BATCH_REMEDIES', batch, BATCH_REMEDIES);
+  requireSameKeys('BATCH_REMEDIES', Object.fromEntries(answered), BATCH_REMEDIES);
   requireSameKeys('PORTAL_REMEDIES', portal, PORTAL_REMEDIES);
   return `${HEAD}
 ## Batch service
@@ -37,10 +38,8 @@ These codes are recorded as \`errorCode\` of a job (\`GET /api/jobs/{id}\`). A r
 
 | Code | Cause and remedy |
 |---|---|
-${[
-  ...recorded.map(([code, { title }]) => [code, `${title} ${BATCH_REMEDIES[code]}`]),
-  ...Object.entries(JOB_REMEDIES),
-]
+${Object.entries({ ...titles, ...JOB_REMEDIES })
+  .map(([code, text]) => [code, code in titles ? `${titles[code]} ${text}` : text])
   .map(([code, text]) => `| \`${code}\` | ${text} |`)
   .join('\n')}
 `;

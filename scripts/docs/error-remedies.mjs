@@ -3,24 +3,18 @@
 /** Codes of the batch service. */
 export const BATCH_REMEDIES = {
   'job.not-found': 'The id is wrong, or the job was removed from the list. Look it up with `GET /api/jobs`.',
-  'job.not-queued': 'The job has started or ended. Read its status; a failed job can be retried.',
+  'job.not-queued': 'Read its status; a failed job can be retried.',
   'job.race-lost': 'Read the job again. If it is still queued, repeat the call.',
-  'job.not-failed':
-    'Read the status of the job. Only `Failed` jobs are retried; send the file again to make a new job.',
+  'job.not-failed': 'Send the file again to make a new job.',
   'job.input-missing': 'The retry needs the original file. Send the file again.',
   'job.output-unavailable': 'Wait until the status is `Completed`, or read `errorCode` of a failed job.',
-  'job.output-gone': 'Somebody moved or removed the output. Take it from there, or send the original again.',
+  'job.output-gone': 'Somebody moved or removed it. Take it from there, or send the original again.',
   'job.already-processing': 'Wait for the job that has the file, or cancel it.',
   'job.path-too-long': 'Shorten the file name or the path of `Storage:Root`.',
-  'job.input-not-removed':
-    'The output is there and the original stays; it is not signed again while it is unchanged. Remove it, and give the user of the service the right to remove files of that folder.',
-  'job.input-diverged':
-    'The file changed after it was signed. The original stays. Write files under another name and rename them when they are complete.',
   'upload.empty': 'Send one form part `file` with content.',
   'upload.too-large': 'Send a smaller file, or raise `Upload:MaxBytes`.',
-  'upload.invalid-name': 'Give the form part a file name of usual characters.',
-  'upload.too-many-files':
-    'Send each file in an upload of its own, or name a profile whose container takes several.',
+  'upload.invalid-name': 'Give the form part a shorter file name of usual characters.',
+  'upload.too-many-files': 'Send each file alone, or name a profile whose container takes several.',
   'upload.format-unsupported': 'Use `format=Pades`, `Cades` or `Xades`, as the profile and the file allow.',
   'validation.reason-too-long': 'Shorten the reason; `errors` names the limit.',
   'validation.filter-invalid':
@@ -28,30 +22,26 @@ export const BATCH_REMEDIES = {
   'validation.body-invalid':
     'Correct the members that `errors` names. The API reference shows the expected body.',
   'validation.encoding-unsupported':
-    'Send the body as it is, without `Content-Encoding`; a gateway that compresses requests must not do so here.',
+    'Send the body without `Content-Encoding`; no gateway may compress requests here.',
   'auth.misconfigured': 'Set `Auth:ApiKey` to a value, or remove the key so that one is generated.',
   'auth.invalid-credentials': 'Send the key in the header of `Auth:ApiKeyHeader`, or log in again.',
   'auth.cross-origin': 'Call from the same origin as the page, or use the API key instead of the session.',
   'auth.forbidden':
-    'Use credentials with the scope that the request needs, or name a profile or folder that they are bound to; `GET /api/whoami` lists what they may do.',
+    'Use credentials with the scope that the request needs, and a profile or folder of theirs; `GET /api/whoami` lists these.',
   'key.not-found': '`GET /api/keys` lists the names.',
   'key.exists': 'Use another name, or rotate the key that has it.',
   'key.limit-reached': 'Revoke keys that are no longer used.',
   'host.not-allowed': 'Use a host name of `AllowedHosts`, or add this one.',
   'folder.not-found': '`GET /api/folders` lists the names.',
   'profile.not-found': '`GET /api/profiles` lists the names.',
-  'remote.document-rejected': 'Ask in the remote portal for the reason, then retry the job.',
-  'remote.timeout': 'Nobody signed in time. Raise `RemoteSigner:TimeoutHours`, or retry the job.',
-  'remote.unreachable':
-    'Check the address and the key of the remote portal with `sealwright doctor`, then retry the job.',
   'range.not-satisfiable': 'Ask for a range inside the file; `Content-Range` of the answer gives its length.',
   'actor.not-found': 'Check kind and id; `GET /api/actors` lists the kinds.',
   'node.not-found': 'Check the name; `GET /api/runtime` lists the nodes.',
   'actor.not-stopped': 'The actor runs. No restart is necessary.',
-  'mail.not-found': 'The id is wrong, or the mail was removed after its retention.',
+  'mail.not-found': 'The id is wrong, or its retention is over.',
   'mail.already-sent': 'A mail that the relay took is not sent again.',
   'mail.text-unavailable': 'The text of a mail that was sent is not kept.',
-  'operation.not-found': 'The id is wrong, or the operation was removed after its retention.',
+  'operation.not-found': 'The id is wrong, or its retention is over.',
   'operation.not-running': 'The operation has ended. Read its result.',
   'operation.limit-reached': 'Wait until a running operation ends.',
   'webhook.delivery-not-found':

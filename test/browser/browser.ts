@@ -1,4 +1,4 @@
-/** Drives Debian's chromium in tests, and checks what pages must never do. */
+/** Drives a browser of Debian in tests, chromium or its shell without windows, and checks what pages must never do. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -22,6 +22,12 @@ const TIMEOUT_MS = 60_000;
  * listens or has its data.
  */
 const DELAY_MS = Number(process.env['SEALWRIGHT_BROWSER_DELAY_MS'] ?? 0);
+
+/** Factor by which scripts and layout run slower: `SEALWRIGHT_BROWSER_SLOWER=6` shows tests that read before a page has drawn. */
+const SLOWER = Number(process.env['SEALWRIGHT_BROWSER_SLOWER'] ?? 1);
+
+/** The shell without windows takes a third less processor time than the whole browser; not everybody has it. */
+const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 
 let browser: Promise<Browser> | undefined;
 
@@ -58,14 +64,18 @@ export async function visit(
 ): Promise<OpenedPage | undefined> {
   if (!requireTool(t, 'chromium')) return undefined;
   browser ??= chromium.launch({
-    executablePath: executable('chromium'),
-    args: ['--no-sandbox', '--test-third-party-cookie-phaseout'],
+    executablePath: executable(PROGRAMS),
+    args: ['--no-sandbox', '--disable-gpu', '--test-third-party-cookie-phaseout'],
   });
   const known = [origin, ...alsoAsks];
   const context = await (await browser).newContext(options);
   context.setDefaultTimeout(TIMEOUT_MS);
   if (DELAY_MS > 0) await context.route(() => true, delayed);
   const page = await context.newPage();
+  if (SLOWER > 1) {
+    const session = await context.newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+  }
   const requests: string[] = [];
   const faults: string[] = [];
   page.on('request', (request) => {
@@ -118,17 +128,18 @@ export function toast(page: Page, code: string): Locator {
   return page.locator(`.toast[data-code="${code}"]`);
 }
 
-function executable(name: string): string {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, name);
+/** Path of the first of these programs that is installed. */
+function executable(names: readonly string[]): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
     try {
       accessSync(path, constants.X_OK);
       return path;
     } catch {
-      // A later folder may have it.
+      // A later folder may have it, or there is the next one.
     }
   }
-  throw new Error(`${name} is not on the PATH.`);
+  throw new Error(`${names.join(' and ')} are not on the PATH.`);
 }
 
 /** Shows the navigation of the pages of users, which narrow screens fold. */

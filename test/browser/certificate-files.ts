@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../pki/issuing.ts';
 import { type KeyKind, keyOf, keyPemOf, pki } from '../pki/pki.ts';
 
 const DAY = 86_400_000;

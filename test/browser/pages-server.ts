@@ -141,6 +141,7 @@ export async function startPagesServer(
     recordView: async (access) => checkAccess(access),
     sendPhoneCode: async () => {},
     resetApp: async () => {},
+    factorHolders: async () => new Set(),
     passkeyOptions: async () => ({ request: undefined, creation: undefined }),
     sendCode: async (access, _channel, resend) => {
       checkAccess(access);
@@ -282,7 +283,11 @@ function now(view: SigningPageView, done: readonly Done[], signed: string | unde
       },
     }),
     participants: (view.participants ?? []).map((one) =>
-      one.isYou ? { ...one, status: isRefused ? 'Refused' : 'Completed' } : one,
+      one.isYou
+        ? isRefused
+          ? { ...one, status: 'Refused' }
+          : { ...one, status: 'Completed', at: Date.UTC(2027, 0, 5, 12, 30) }
+        : one,
     ),
   };
 }

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
@@ -204,6 +204,56 @@ test.serial('without a connection or a handwriting the dialog says it, and signs
   await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
   t.is(site.done[0]?.given['image'], undefined);
 });
+
+/** Signs; the first request goes as told, and its answer is lost. */
+async function signedWithoutAnswer(t: ExecutionContext, send: (route: Route) => Promise<void>) {
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, PHONE);
+  if (visited === undefined) return undefined;
+  const { page } = visited;
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.route('**/electronic-signature', send, { times: 1 });
+  await page.getByRole('button', { name: 'Sign', exact: true }).tap();
+  await page.getByRole('button', { name: 'Sign the document' }).tap();
+  await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+  return { site, page };
+}
+
+test.serial(
+  'a signature whose answer was lost is shown as the own one, not as that of another window',
+  async (t) => {
+    const signed = await signedWithoutAnswer(t, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    if (signed === undefined) return;
+    const { site, page } = signed;
+    t.is(site.done.length, 1);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    t.is(site.done.length, 1);
+  },
+);
+
+test.serial(
+  'a signature that never arrived is not the own one where others of a rule were enough',
+  async (t) => {
+    const signed = await signedWithoutAnswer(t, (route) => route.abort());
+    if (signed === undefined) return;
+    const { site, page } = signed;
+    t.deepEqual(site.done, []);
+    // Another person of the rule signs.
+    const { pathname } = new URL(page.url());
+    const body = '<!doctype html><main id="main" data-state="concluded"><h1>Concluded</h1></main>';
+    await page.route(
+      (url) => url.pathname === pathname,
+      (route) => route.fulfill({ contentType: 'text/html', body }),
+    );
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByRole('heading', { name: 'You have signed already' }).waitFor();
+  },
+);
 
 const FIELDS = ['City', 'Street'].map((label) => ({
   ...{ id: label, name: label.toLowerCase(), label, type: 'Text' as const, isRequired: false },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -35,4 +36,27 @@ test('try makes a document, signs it with the code of the mail, verifies it, and
   const [verdict] = await pdfsig(signed, pki());
   t.is(verdict?.signature, 'Signature is Valid.');
   t.is((await run(cwd, ['verify', 'data/sample-contract-signed.pdf'])).code, 0);
+});
+
+test('commands reach a service with a certificate for its public host, AllowedHosts and a path', async (t) => {
+  const cwd = freshFolder();
+  const pair = ['-keyout', join(cwd, 'tls.key'), '-out', join(cwd, 'tls.pem')];
+  const kind = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', '1'];
+  execFileSync('openssl', ['req', ...kind, ...pair, '-subj', '/CN=sign.example'], { stdio: 'ignore' });
+  const words = [
+    '--Batch:Url=https://127.0.0.1:0',
+    '--Portal:Url=https://127.0.0.1:0',
+    '--Portal:PublicUrl=https://sign.example/sign',
+    '--Hosting:Tls:CertificatePath=tls.pem',
+    '--Hosting:Tls:KeyPath=tls.key',
+    '--Hosting:RequireHttps=true',
+    '--AllowedHosts=sign.example',
+  ];
+  const program = start(cwd, ['serve', ...words]);
+  t.teardown(() => program.child.kill('SIGKILL'));
+  await program.says(/\[INF\] Ready/);
+  for (const command of [['try'], ['actors'], ['keys', 'service', 'list']]) {
+    const { code, out, err } = await run(cwd, [...command, ...words]);
+    t.is(code, 0, `${command.join(' ')}: ${out}${err}`);
+  }
 });

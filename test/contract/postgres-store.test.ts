@@ -6,10 +6,20 @@ import {
   systemIds,
 } from '@sealwright/runtime';
 import { postgres } from '@sealwright/runtime/postgres';
-import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import { openPostgresCopy, openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, type Pooler, startCluster, startPooler } from '../postgres/cluster.ts';
+import {
+  address,
+  all,
+  linesOf,
+  packed,
+  recordsOf,
+  resting,
+  stepWith,
+} from '../runtime/store/ended-actors.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';
 import { pendingWorkContract } from './pending-work.ts';
 import { publicContract } from './public.ts';
@@ -140,4 +150,74 @@ test('PostgreSQL store: an actor that ends and is made anew on three nodes gives
     told.filter((what) => what !== ''),
     Array.from({ length: LIVES }, (_, life) => `${life}`),
   );
+});
+
+test('packed actors read as before by nodes, readers and copies, and are whole again for their next step', async (t) => {
+  if (cluster === undefined) return;
+  const { url } = cluster;
+  const open = newSchema(cluster);
+  const schema = `contract_${schemas}`;
+  const first = await open();
+  for (let number = 0; number < 30; number += 1)
+    await first.commit(stepWith(number, 0, linesOf(number, 1, number % 6, '')));
+  const before = await all(first, 30);
+  await first.close();
+  const copied = () => openPostgresCopy({ url, schema }, 'source', systemClock).then(recordsOf);
+  const records = await copied();
+  const query = async (text: string) => {
+    const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
+    await client.connect();
+    return client.query(text).finally(() => client.end());
+  };
+
+  let [one, two] = [await open(), await open('two')];
+  t.teardown(() => Promise.all([one.close(), two.close()]));
+  // A node of an earlier version runs.
+  await query('UPDATE sessions SET reads_packed = false WHERE token = (SELECT max(token) FROM sessions)');
+  t.false(await one.packing?.begin?.());
+  await query('UPDATE sessions SET reads_packed = true');
+  await t.throwsAsync(
+    query("INSERT INTO sessions (node, lease, info, slot) VALUES ('old', '1 day', '{}', 5)"),
+    {
+      code: '23502',
+    },
+  );
+  t.true(await one.packing?.begin?.());
+  t.false(await two.packing?.begin?.());
+  await one.packing?.end?.();
+  t.true(await two.packing?.begin?.());
+
+  await packed(one, resting(0, 25));
+  await packed(two, resting(0, 28));
+  t.deepEqual(await two.packing?.doneUntil('node'), ['node', 1, 28]);
+  t.is(await all(one, 30), before);
+  t.is(await all(two, 30), before);
+  const reader = await openPostgresReader({ url, schema });
+  t.is(await all(reader, 30), before);
+  await reader.close();
+  const { rows } = await query('SELECT key FROM actors WHERE packed IS NOT NULL');
+  t.is(rows.length, 28);
+  t.is((await query('SELECT DISTINCT actor FROM journal')).rows.length, 2);
+  await Promise.all([one.close(), two.close()]);
+  t.deepEqual(await copied(), records);
+  [one, two] = [await open(), await open('two')];
+
+  // Of one actor both nodes make a step at once.
+  const next = linesOf(10, 5, 2, (await one.journal(address(10))).at(-1)?.hash ?? '');
+  const outcomes = await Promise.all([one, two].map((node) => node.commit(stepWith(10, 1, next))));
+  t.deepEqual(outcomes.map(({ ok }) => ok).sort(), [false, true]);
+  t.deepEqual(await two.journal(address(10)), linesOf(10, 1, 6, ''));
+  t.deepEqual(await one.commit(stepWith(11, 2, [])), { ok: false, reason: 'stale' });
+  t.true((await two.commit(stepWith(11, 1, [], { ends: true }))).ok);
+  t.is(await one.load(address(11)), undefined);
+  t.deepEqual(await one.journal(address(11)), []);
+
+  // A value that was changed from outside fails no other actor.
+  await query(
+    "UPDATE actors SET packed = '\\x010203' WHERE revision < 0 AND position('job-4' IN encode(key, 'escape')) > 0",
+  );
+  const [damaged, whole] = await Promise.allSettled([one.load(address(4)), one.load(address(5))]);
+  t.like(damaged, { status: 'rejected', reason: { code: 'store.damaged' } });
+  t.is(whole.status, 'fulfilled');
+  t.deepEqual(await one.commit(stepWith(4, 1, [])), { ok: false, reason: 'stale' });
 });

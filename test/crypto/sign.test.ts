@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -148,13 +148,20 @@ test('a report names the failed check: signer, content, root', (t) => {
       content: signed.input,
       anchors: [pki().root.certificate],
     };
-    t.true(verifyFile(good).ok);
-    t.false(verifyFile({ ...good, signer: pki().signer('p-384').fingerprint }).ok);
-    t.false(verifyFile({ ...good, content: { ...good.content, sha256: '00'.repeat(32) } }).ok);
-    t.false(verifyFile({ ...good, content: { ...good.content, length: signed.input.length - 1 } }).ok);
-    t.false(verifyFile({ ...good, anchors: [pki().otherRoot.certificate] }).ok);
-    t.false(verifyFile({ ...good, anchors: [] }).ok);
-    t.false(verifyFile({ ...good, at: AT + 20 * 365 * 86_400_000 }).ok);
+    const { sha256: digest, length } = signed.input;
+    const other = (content: object) => ({ content: { ...signed.input, ...content } });
+    const failed = (more: object) => {
+      const { checks } = verifyFile({ ...good, ...more });
+      return checks.filter(({ ok }) => !ok).map(({ name }) => name);
+    };
+    t.deepEqual(failed({}), [], format);
+    t.deepEqual(failed({ signer: pki().signer('p-384').fingerprint }), ['signer']);
+    t.deepEqual(failed(other({ sha256: `00${digest.slice(2)}` })), ['content']);
+    for (const wrong of [length - 1, 1e9]) t.deepEqual(failed(other({ length: wrong })), ['content']);
+    t.deepEqual(failed({ content: signed.output }), ['content']);
+    for (const anchors of [[], [pki().otherRoot.certificate]]) t.deepEqual(failed({ anchors }), ['chain']);
+    for (const at of [0, AT + 20 * 365 * 86_400_000])
+      t.true(failed({ at }).includes('certificate-validity'), `${format} ${at}`);
   }
 });
 
@@ -196,10 +203,13 @@ test('a failure has a code and leaves no output in every format', (t) => {
   for (const format of FORMATS) {
     const output = join(folder, `output-${++files}`);
     const input = join(folder, 'missing');
-    t.is(
-      codeOf(() => signFile({ format, input, output, signer, at: AT })),
-      'input.unreadable',
-    );
+    const link = `${output}.link`;
+    symlinkSync(paths(GOOD[format]).input, link);
+    for (const path of [input, link])
+      t.is(
+        codeOf(() => signFile({ format, input: path, output, signer, at: AT })),
+        'input.unreadable',
+      );
     t.false(existsSync(output));
     t.is(
       codeOf(() => verifyFile({ format, path: input, at: AT })),
@@ -208,7 +218,7 @@ test('a failure has a code and leaves no output in every format', (t) => {
   }
 });
 
-test('an existing output is never overwritten', (t) => {
+test('an existing output is never overwritten, nor is the input', (t) => {
   for (const format of FORMATS) {
     const { input, output } = paths(GOOD[format]);
     writeFileSync(output, 'mine');
@@ -218,6 +228,10 @@ test('an existing output is never overwritten', (t) => {
       'output.exists',
     );
     t.is(readFileSync(output, 'utf8'), 'mine');
+    t.is(
+      codeOf(() => signFile({ format, input, output: input, signer, at: AT })),
+      'output.exists',
+    );
   }
 });
 

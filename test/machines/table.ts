@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
 import { type AnyStateMachine, getInitialSnapshot, transition } from 'xstate';
 
 export interface TableRow {
@@ -86,4 +87,37 @@ export function declared(machine: AnyStateMachine): {
   readonly events: readonly string[];
 } {
   return { states: Object.keys(machine.states), events: [...machine.events] };
+}
+
+export interface Agreement {
+  readonly file: string;
+  readonly machine: AnyStateMachine;
+  /** The rest of one message of every type, complete enough for each transition. */
+  readonly events: Readonly<Record<string, object>>;
+  /** Context in which a message of the type is accepted, where the state permits it. */
+  readonly contextOf: (type: string) => object;
+}
+
+/** Sends every message in every state: each does what its row in the table of the file says, or nothing without a row. */
+export async function assertAgreement(t: ExecutionContext, { file, machine, events, contextOf }: Agreement) {
+  const table = await readTable(file);
+  const { states, events: names } = declared(machine);
+  t.deepEqual([...states].sort(), [...new Set(table.flatMap(({ from, to }) => [from, to]))].sort());
+  const keys = table.map(({ from, event, condition }) => `${from} ${event} ${condition}`);
+  t.is(keys.length, new Set(keys).size, 'no row twice');
+  const own = names.filter((name) => !name.startsWith('xstate.'));
+  t.deepEqual([...own].sort(), Object.keys(events).sort());
+  for (const from of states) {
+    for (const type of own) {
+      const row = table.find((candidate) => candidate.from === from && candidate.event === type);
+      const outcome = attempt(machine, from, contextOf(type), { type, at: 9, ...events[type] });
+      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+      if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects], `${from} × ${type}`);
+    }
+    const deadlines = names.filter((name) => name.startsWith('xstate.after.') && name.endsWith(`.${from}`));
+    const written = table.filter((row) => row.from === from && row.event.startsWith('after '));
+    t.is(deadlines.length, written.length, `deadlines in ${from}`);
+    for (const [index, type] of deadlines.entries())
+      t.is(attempt(machine, from, contextOf(type), { type, at: 9 }).to, written[index]?.to ?? '');
+  }
 }

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { verifyIndependently } from '../../independent/index.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from './issuing.ts';
 import { keyOf, pki, type TestSigner, testSigner } from './pki.ts';
 
 /**

@@ -9,7 +9,7 @@ import {
   type CertificateUse,
   DOCUMENT_SIGNING,
   issueCertificate,
-} from '#crypto/x509/development.js';
+} from './issuing.ts';
 import { type Identity, type KeyKind, keyOf, type TestSigner, testSigner } from './pki.ts';
 
 /** A CA and its source of revocation information. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Signer } from '#crypto/core/types.js';
 import { type LocalKey, localKey } from '#crypto/keys/transfer.js';
 import { certificatePem, fingerprintOf } from '#crypto/x509/certificate.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
+import { DOCUMENT_SIGNING, issueCertificate } from './issuing.ts';
 
 export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521' | 'ed25519';
 

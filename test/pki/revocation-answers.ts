@@ -4,7 +4,7 @@ import { childrenOf, contents, encoded, enter, oidText, readWhole, TAG } from '#
 import { time, timeText } from '#crypto/asn1/time.js';
 import { bitString, octetString, oid, sequence, small, TRUE, tlv, unsigned } from '#crypto/asn1/write.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { structureSigner } from '#crypto/x509/development.js';
+import { structureSigner } from './issuing.ts';
 
 export interface Revocation {
   /** Milliseconds since the epoch. */

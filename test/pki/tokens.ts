@@ -6,7 +6,7 @@ import { timeText } from '#crypto/asn1/time.js';
 import { bitString, octetString, oid, sequence, setOf, small, tlv, unsigned } from '#crypto/asn1/write.js';
 import type { DigestName } from '#crypto/core/types.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { structureSigner } from '#crypto/x509/development.js';
+import { structureSigner } from './issuing.ts';
 
 export interface TokenMaker {
   readonly key: KeyObject;

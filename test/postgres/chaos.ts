@@ -104,6 +104,8 @@ export async function runChaos(
       'Runtime:Postgres:PoolSize': 4,
       'Runtime:LeaseSeconds': leaseSeconds,
       'Runtime:NodeName': name,
+      // Ended actors are packed after a checkpoint.
+      'History:CheckpointMinutes': 1,
       'Runtime:Shards': 1,
       'Pipeline:MaxConcurrency': 4,
     };
@@ -250,6 +252,10 @@ export async function runChaos(
   }
   if (broken.length > 0) say(`left in the store: ${await openWork(direct)}`);
   const report = [...broken, ...(await tornJournals(direct))];
+  const { rows: packed } = await direct.query(
+    'SELECT count(*) AS count FROM actors WHERE packed IS NOT NULL',
+  );
+  say(`${packed[0]?.count} actors are packed`);
   await direct.end();
   await Promise.all(nodes.map((node) => node.end()));
   await Promise.all(nodes.map(({ line }) => line.close()));
@@ -291,8 +297,9 @@ export async function tornJournals(direct: pg.Pool): Promise<readonly string[]> 
   );
   const { rows: torn } = await direct.query(
     `SELECT encode(key, 'escape') AS actor FROM actors
-      WHERE (body::json ->> 'revision')::bigint <> revision
-        OR (body::json ->> 'journalLength')::bigint <> (SELECT count(*) FROM journal WHERE journal.actor = actors.key)`,
+      WHERE (packed IS NULL) <> (revision > 0) OR CASE WHEN packed IS NULL THEN (body::json ->> 'revision')::bigint <> revision
+          OR (body::json ->> 'journalLength')::bigint <> (SELECT count(*) FROM journal WHERE journal.actor = actors.key)
+        ELSE EXISTS (SELECT FROM journal WHERE journal.actor = actors.key) END`,
   );
   const { rows: counted } = await direct.query<{ jobs: string; counted: string }>(
     `SELECT (SELECT count(*) FROM rows WHERE key >= '\\x026a6f62730000' AND key < '\\x026a6f62730000ff') AS jobs,

@@ -29,6 +29,9 @@ const MAX_VISITED = 200;
 /** Pages of 8 KiB that one scan of a statement may read; the smallest index has 100. */
 const MAX_PAGES = 60;
 
+/** Lines of the actor that has many, behind those that each one has. */
+const MANY_LINES = 3000;
+
 /** Calls of each operation: after five the server may choose a plan that does not depend on the parameters. */
 const ROUNDS = 7;
 
@@ -38,7 +41,6 @@ const address = (id: string) => ({ kind: 'job', id });
 
 type Operation = (store: ActorStore, round: number) => Promise<unknown>;
 type Silent =
-  | 'packing'
   | 'nodes'
   | 'upgradeCopy'
   | 'shareWithThreads'
@@ -52,6 +54,7 @@ type Exceptional = 'rescheduleAfterClockRegression' | 'obstacle';
 type SilentOfNodes = 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';
 
 let created = 0;
+let packed = 0;
 
 /** Every operation of the port with a statement while the service runs. */
 const OPERATIONS: {
@@ -65,6 +68,7 @@ const OPERATIONS: {
   journal: async (store, round) => {
     await store.journal(address(idOf(round * 100)));
     await store.journal(address(idOf(round * 100)), { after: 1, limit: 10 });
+    await store.journal(address(idOf(1)), { after: round, limit: 10 });
   },
   rows: async (store, round) => {
     for (const reverse of [false, true]) {
@@ -114,6 +118,16 @@ const OPERATIONS: {
     await store.timers({ limit: 10 });
     const after = { due: DUE + round * 1000, actor: address(idOf(round)), name: 'w' };
     await store.timers({ after, limit: 10 });
+  },
+  packing: async (store) => {
+    packed += 1;
+    const actor = address(idOf(ACTORS / 2 + packed));
+    await store.packing?.begin?.();
+    await store.packing?.doneUntil('node');
+    await store.packing?.pack([{ ...actor, revision: 1, states: ['Queued'] }], 'node', ['node', 1, packed]);
+    await store.packing?.end?.();
+    // Unpacks it.
+    if (!(await store.commit(stepOf(actor, 1))).ok) throw new Error('A step was refused.');
   },
   commit: async (store) => {
     created += 1;
@@ -281,7 +295,10 @@ async function fill(pool: pg.Pool): Promise<void> {
   const tables: { readonly [table in keyof typeof COPY_TABLES]: readonly StoreRecord[] } = {
     actors: numbers.map((number) => ({ key: ['job', idOf(number)], value: body(actor(number)) })),
     journal: numbers.flatMap((number) =>
-      [1, 2].map((id) => ({ key: ['job', idOf(number), id], value: body({ id, message: 'A line.' }) })),
+      Array.from({ length: number === 1 ? MANY_LINES : 2 }, (_, at) => ({
+        key: ['job', idOf(number), at + 1],
+        value: body({ id: at + 1, message: 'A line.' }),
+      })),
     ),
     rows: numbers.flatMap((number) => [
       { key: ['all', number], value: body({ id: idOf(number) }) },

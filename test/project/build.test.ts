@@ -55,10 +55,20 @@ test('a start rebuilds the sources that changed since the last successful build,
   const { root, build, runs, source } = tree(t);
   t.is(build(), 0);
   writeFileSync(join(root, 'runtime', 'dist', 'index.d.ts'), 'made by the build');
+  for (const folder of ['machines', 'chunks', 'vendor']) mkdirSync(join(root, 'dist', folder));
+  for (const file of ['machines/job.js', 'machines/gone.js', 'chunks/chunk-1.js', 'vendor/pdf.js'])
+    writeFileSync(join(root, 'dist', file), '');
   t.is(build(), 0);
   t.is(runs(), 1);
   source('another text');
   t.is(build(), 0);
+  t.deepEqual(
+    readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js'))
+      .sort(),
+    ['chunks/chunk-1.js', 'machines/job.js', 'vendor/pdf.js'],
+    'what removed sources had compiled to is removed',
+  );
   t.is(runs(), 2);
   t.is(build([]), 0);
   t.is(runs(), 3, 'asked for by name, a build is a build');

@@ -4,7 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
 import { type ExitCode, exitCodeOf } from '../../commands/exit-codes.ts';
+import { REFUSALS } from '../../contracts/batch/refusals.ts';
 import { EVENT_TYPES } from '../../contracts/portal/webhooks.ts';
+import { JOB_REMEDIES } from '../../machines/batch/job-remedies.ts';
 import { loadSettings } from '../../settings.ts';
 
 const PAGES = [
@@ -45,6 +47,23 @@ test('docs/errors.md and the guide to signatures have every code of the engine',
     codes.filter((code) => !guide.includes(`\`${code}\``)),
     [],
   );
+});
+
+test('every code of a failed job has a remedy, which docs/errors.md and the page of failures show', (t) => {
+  const folders = ['actors/pool', 'actors/pool/job', 'actors/batch/remote', 'actors/batch/objects'];
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  const sources = [...files.filter((path) => path.endsWith('.ts')), 'actors/shared/certificate-checks.ts']
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const thrown = [
+    ...sources.matchAll(/(?:Failure|Fatal|refusal)\(\s*'([a-z]+\.[a-z-]+)'|code: '([a-z.-]+)'/g),
+  ];
+  const recorded = Object.entries(REFUSALS).filter(([, { status }]) => status === null);
+  const codes = [...thrown.map(([, one, other]) => one ?? other ?? ''), ...recorded.map(([code]) => code)];
+  t.true(codes.length > 20);
+  // Full pools refuse a task, and the job waits.
+  const missing = new Set(codes.filter((code) => JOB_REMEDIES[code] === undefined && code !== 'pool.full'));
+  t.deepEqual([...missing], [], 'add them to machines/batch/job-remedies.ts');
 });
 
 test('docs/webhooks.md has every type of event', (t) => {

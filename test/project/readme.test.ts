@@ -5,11 +5,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freshFolder, start } from '../commands/program.ts';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
 import { blocksOf, type CommandResult, commandsOf, Shell } from './markdown-commands.ts';
+import { reached } from './waiting.ts';
 
 /** Each page and the least number of commands it has. */
 const PAGES = [
@@ -303,9 +303,7 @@ async function documentOf({ portal, shell }: Reader): Promise<ShownDocument> {
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (await holds()) return;
-    await sleep(50);
-  }
-  throw new Error(`Waited in vain for ${what}.`);
+  await reached(holds).catch((error: Error) => {
+    throw new Error(`Waited in vain for ${what}.`, { cause: error });
+  });
 }

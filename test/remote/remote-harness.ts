@@ -27,6 +27,9 @@ export const PROFILE: RemoteProfile = {
   },
 };
 
+/** Time between two passes over the waiting jobs: no other timer has it. */
+export const POLL_MS = 51;
+
 export interface RemoteService {
   readonly portal: ScriptedPortal;
   readonly service: BatchFixture;
@@ -48,7 +51,8 @@ export async function startRemote(
     const remote = createRemotePortal({
       endpoint: portal.url,
       apiKey: portal.apiKey,
-      timeout: 30_000,
+      // An answer may be held back until others have come, on a busy machine.
+      timeout: 600_000,
       clock: systemClock,
       ids: systemIds,
     });
@@ -58,7 +62,7 @@ export async function startRemote(
       profiles: [PROFILE],
       remote: {
         portal: remote,
-        every: 50,
+        every: POLL_MS,
         timeout: options.timeout ?? 3_600_000,
         maxFailures: options.maxFailures ?? 2,
         ...options.remote,

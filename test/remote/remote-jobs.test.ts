@@ -1,12 +1,12 @@
 /** Jobs that a person signs on the remote portal. Source: docs/batch-values.md §8, its three tables. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { systemClock } from '@sealwright/runtime';
+import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { RESTART_MESSAGE } from '../../machines/batch/job-context.ts';
 import type { JobId } from '../../machines/ids.ts';
-import { hasty, PDF, PROFILE, startRemote, until } from './remote-harness.ts';
+import { hasty, PDF, POLL_MS, PROFILE, startRemote, until } from './remote-harness.ts';
 
 test('a file is uploaded, a document made for its one participant, and the signed file published', async (t) => {
   const { portal, service } = await startRemote(t);
@@ -167,14 +167,31 @@ test('a permanent refusal of the poll fails the job at once', async (t) => {
   t.is((await service.batch.jobs.get(id)).errorCode, 'remote.unreachable');
 });
 
+/** The clock of this machine, and a wait for so many ends of passes over the waiting jobs: each sets the time of the next one. */
+function countingClock(): { readonly clock: Clock; passed(count: number): Promise<void> } {
+  let passes = 0;
+  const after: Clock['after'] = (delay, task) => {
+    if (delay === POLL_MS) passes += 1;
+    return systemClock.after(delay, task);
+  };
+  return {
+    clock: { ...systemClock, after },
+    async passed(count) {
+      const wanted = passes + count;
+      await until(() => passes >= wanted);
+    },
+  };
+}
+
 test('a pause that the portal requests is kept', async (t) => {
-  const { portal, service } = await startRemote(t);
+  const { clock, passed } = countingClock();
+  const { portal, service } = await startRemote(t, { serviceOptions: { clock } });
   await service.upload('a.pdf', PDF);
   await service.reach('AwaitingSigner', 1);
   portal.misbehave('poll', { status: 503, headers: { 'retry-after': '3600' } });
   await until(() => service.complaints.some((line) => line.includes('could not be asked')));
   const asked = portal.count('poll');
-  await systemClock.sleep(300);
+  await passed(5);
   t.is(portal.count('poll'), asked);
 });
 
@@ -321,14 +338,16 @@ test('at most MaxConcurrency jobs are verified at once, for any number of conclu
 });
 
 test('a paused pipeline sends the portal no requests until it is resumed', async (t) => {
-  const { portal, service } = await startRemote(t);
+  const { clock, passed } = countingClock();
+  const { portal, service } = await startRemote(t, { serviceOptions: { clock } });
   await service.upload('a.pdf', PDF);
   await service.reach('AwaitingSigner', 1);
   await service.batch.pipeline.pause(null);
   portal.conclude(portal.only);
-  await systemClock.sleep(150);
+  // A request of the pass that was in progress may still arrive.
+  await passed(1);
   const asked = portal.count('poll');
-  await systemClock.sleep(200);
+  await passed(5);
   t.is(portal.count('poll'), asked);
   t.is(service.batch.count(['AwaitingSigner']), 1);
   await service.batch.pipeline.resume(null);

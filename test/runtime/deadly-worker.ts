@@ -19,10 +19,6 @@ const say = (text: string) => writeSync(1, `${text}\n`);
 const quiet = () => {};
 const begun = new Set<string>();
 const ended = new Set<string>();
-/** Waits up to ten seconds. */
-const until = async (isTrue: () => boolean) => {
-  for (let tries = 0; tries < 1000 && !isTrue(); tries += 1) await systemClock.sleep(10);
-};
 const store = openLmdbStore({ folder: join(folder, 'store') });
 const runtime = buildRuntime({
   store,
@@ -40,11 +36,11 @@ const runtime = buildRuntime({
         if (actor.id === 'deadly' && mode !== 'again') {
           // The others have begun by then, if they may.
           await systemClock.sleep(50);
-          if (mode === 'add') await until(() => MORE.every((id) => ended.has(id)));
+          if (mode === 'add') await reached(() => MORE.every((id) => ended.has(id)));
           process.kill(process.pid, 'SIGKILL');
         }
         if (MORE.includes(actor.id))
-          await until(() => MORE.every((id) => begun.has(id)) && ACTORS.some((id) => begun.has(id)));
+          await reached(() => MORE.every((id) => begun.has(id)) && ACTORS.some((id) => begun.has(id)));
         else await systemClock.sleep(mode === 'again' ? 0 : 300);
         ended.add(actor.id);
         say(`done ${actor.id}`);

@@ -543,6 +543,36 @@ test('checkpoints are made at the interval, in pages after many changes, and non
   t.like(await sealer.seal(), { sequence: 4, leaves: 2 * (2500 - 2 * 1024) });
 });
 
+test('a stop ends before very many changes are sealed, and the next start finds those that are left', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer } = await historyFixture(store);
+  for (let n = 0; n < 2500; n++) await tell(`x${n}`, BORN, 'WRITE');
+  // The time is up after one checkpoint.
+  sealer.beginStop(0);
+  t.is((await sealer.seal())?.sequence, 1);
+  await sealer.stop();
+  t.false(await sealer.isRecordedAsStopped());
+  const next = await historyFixture(store);
+  t.like(await next.sealer.seal(), { sequence: 3, leaves: 2 * (2500 - 2 * 1024) });
+  await next.sealer.stop();
+  t.true(await next.sealer.isRecordedAsStopped());
+});
+
+test('a stop is not recorded before each deletion is sealed', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer } = await historyFixture(store);
+  const ids = Array.from({ length: 2 * 2048 + 1 }, (_, n) => `x${n}`);
+  for (const id of ids) await tell(id, BORN, 'WRITE');
+  await sealer.seal();
+  for (const id of ids) await tell(id, 'END');
+  // The time is up after one checkpoint, and the stop makes one more.
+  sealer.beginStop(0);
+  await sealer.seal();
+  await sealer.stop();
+  t.false(await sealer.isRecordedAsStopped());
+  t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined);
+});
+
 test('a stop is not recorded before each actor was compared after a crash', async (t) => {
   const store = new MemoryStore();
   const { tell } = await historyFixture(store);
@@ -556,6 +586,10 @@ test('a stop is not recorded before each actor was compared after a crash', asyn
   };
   t.false(await stopped(false));
   t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined);
+  const { sealer } = await historyFixture(store);
+  sealer.beginStop();
+  // Its comparison has ended before the last actors.
+  t.true(((await sealer.seal())?.leaves ?? 0) < 600);
   t.true(await stopped(true));
   t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 0 });
 });

@@ -13,6 +13,7 @@ import {
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
+import { reached } from '../project/waiting.ts';
 
 export interface TallyContext {
   readonly count: number;
@@ -216,11 +217,9 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves once `isSo`; rejects after half a minute with what was waited for. */
+/** Resolves once `isSo`; rejects with what was waited for. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`Waited half a minute for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  await reached(isSo).catch((error: Error) => {
+    throw new Error(`Waited in vain for ${what}.`, { cause: error });
+  });
 }

@@ -223,21 +223,18 @@ test.serial(
       'only the name that has no room for .signed',
     );
     t.regex(failed[0]?.errorMessage ?? '', /shorter name/);
-    for (const name of [
-      '../../escape.txt',
-      '..\\..\\escape.txt',
-      '/etc/escape.txt',
-      'nul\u0000byte.txt',
-      `${'x'.repeat(400)}.txt`,
-    ]) {
+    for (const name of ['../../escape.txt', '..\\..\\escape.txt', '/etc/escape.txt', 'nul\u0000byte.txt']) {
       const { jobId } = await service.upload(name, 'uploaded');
       const job = await service.finished(jobId);
       t.false(
         job.fileName.includes('/') || job.fileName.includes('\\') || job.fileName.includes('\u0000'),
         JSON.stringify(job.fileName),
       );
-      if (name.length < 200) t.is(job.status, 'Completed', `${JSON.stringify(name)}: ${job.errorMessage}`);
+      t.is(job.status, 'Completed', `${JSON.stringify(name)}: ${job.errorMessage}`);
     }
+    await t.throwsAsync(service.upload(`${'x'.repeat(400)}.txt`, 'uploaded'), {
+      message: /answered 400: .*must have a shorter name/,
+    });
     t.false(existsSync(join(root, 'escape.txt')));
     t.is(await readFile(outside, 'utf8'), 'not to be read');
     await service.kill();

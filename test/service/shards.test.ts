@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { roundsOf } from '../project/rounds.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises } from './signing/evidence.ts';
 import { give, type Load } from './soak/load.ts';
@@ -16,7 +17,7 @@ interface RuntimeBody {
 }
 
 /** Each costs seconds: programs with several threads are started. */
-const COUNTS = process.env['SEALWRIGHT_TESTS'] === 'all' ? [2, 4] : [4];
+const COUNTS = [4, 2].slice(0, roundsOf(1, 2, 2));
 
 for (const shards of COUNTS) {
   test.serial(

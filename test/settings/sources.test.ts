@@ -54,6 +54,19 @@ test('the folder on the command line overrides the one in the environment', (t) 
   t.is(settings.upload.maxBytes, 104_857_600);
 });
 
+test('a configuration folder that does not exist is refused, an empty one is not', (t) => {
+  t.deepEqual(faultyKeys({ argv: ['--config-dir', '/etc/ws'] }), ['--config-dir']);
+  t.deepEqual(faultyKeys({ env: { SEALWRIGHT_CONFIG_DIR: '/etc/ws' } }), ['SEALWRIGHT_CONFIG_DIR']);
+  t.deepEqual(faultyKeys({ argv: ['--config-dir', '/etc/sw'], files: { '/etc/sw': '' } }), []);
+});
+
+test('a file in UTF-16 is refused by its encoding', (t) => {
+  const text = Buffer.from('\uFEFF{}', 'utf16le').toString('utf8');
+  const loaded = load({ files: { [ROOT]: text } });
+  t.false(loaded.ok);
+  t.regex(JSON.stringify(loaded), /appsettings\.json.*not in UTF-8/);
+});
+
 test('NODE_ENV=production, and no other value, reads the Production file and forbids development certificates', (t) => {
   const files = {
     '/srv/app/appsettings.Production.json': json({ Signing: { Certificate: { Pfx: { Path: 'a.pfx' } } } }),

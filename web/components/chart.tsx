@@ -35,10 +35,10 @@ export function Chart({
   summary,
   format = String,
 }: {
-  readonly series: Series;
-  readonly lines: readonly Line[];
-  readonly summary: string;
-  readonly format?: (value: number) => string;
+  series: Series;
+  lines: readonly Line[];
+  summary: string;
+  format?: (value: number) => string;
 }) {
   const mode = useContext(Mode);
   const count = lines[0]?.values.length ?? 0;
@@ -107,13 +107,7 @@ export function Chart({
 }
 
 /** The course of one value, small, beside its figure. It is decoration: the figure and the chart say the same. */
-export function Spark({
-  values,
-  tone,
-}: {
-  readonly values: readonly (number | null)[];
-  readonly tone: Tone;
-}) {
+export function Spark({ values, tone }: { values: readonly (number | null)[]; tone: Tone }) {
   const most = Math.max(1, ...values.map((value) => value ?? 0));
   const path = pathOf(
     values,

@@ -29,7 +29,8 @@ export function Button({
   children,
   type = 'button',
   ...more
-}: Look & Omit<JSX.IntrinsicElements['button'], 'icon' | 'label'> & { readonly type?: 'button' | 'submit' }) {
+}: Look &
+  Omit<JSX.IntrinsicElements['button'], 'class' | 'icon' | 'label'> & { type?: 'button' | 'submit' }) {
   return (
     <button type={type} class={classes({ rank, big, label } as Look, '')} aria-label={label} {...more}>
       {icon && <Icon name={icon} />}
@@ -45,7 +46,7 @@ export function ButtonLink({
   icon,
   children,
   ...more
-}: Look & { readonly href: string; readonly download?: boolean }) {
+}: Look & { href: string; download?: boolean }) {
   return (
     <a class={classes({ rank, big } as Look, 'button')} {...more}>
       {icon && <Icon name={icon} />}
@@ -63,7 +64,7 @@ interface Labelled {
   readonly error?: string | undefined;
 }
 
-function Around({ id, label, hint, error, children }: Labelled & { readonly children: ComponentChildren }) {
+function Around({ id, label, hint, error, children }: Labelled & { children: ComponentChildren }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -127,7 +128,7 @@ export function Select({
   options,
   value,
   ...select
-}: Labelled & Native<'select'> & { readonly options: readonly (readonly [value: string, text: string])[] }) {
+}: Labelled & Native<'select'> & { options: readonly (readonly [value: string, text: string])[] }) {
   const parts = { id, label, hint, error };
   return (
     <Around {...parts}>
@@ -148,9 +149,9 @@ export function Boxes({
   hint,
   boxes,
 }: {
-  readonly legend: ComponentChildren;
-  readonly hint?: ComponentChildren;
-  readonly boxes: readonly {
+  legend: ComponentChildren;
+  hint?: ComponentChildren;
+  boxes: readonly {
     readonly name: string;
     readonly text: ComponentChildren;
     readonly checked: boolean;
@@ -176,8 +177,8 @@ export function FaultSummary({
   title,
   faults,
 }: {
-  readonly title: string;
-  readonly faults: readonly (readonly [id: string, label: string])[];
+  title: string;
+  faults: readonly (readonly [id: string, label: string])[];
 }) {
   return (
     <div class="outcome bad fault-summary" role="group" aria-labelledby="fault-summary">

@@ -2,7 +2,7 @@
 import { ICONS, type IconName } from './icons.ts';
 
 /** @param size `s` 15 px, `l` 30 px. @default 18 px */
-export function Icon({ name, size }: { readonly name: IconName; readonly size?: 's' | 'l' | undefined }) {
+export function Icon({ name, size }: { name: IconName; size?: 's' | 'l' | undefined }) {
   return (
     <svg
       class={size === undefined ? 'icon' : `icon ${size}`}

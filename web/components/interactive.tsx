@@ -9,13 +9,13 @@ export function Tabs({
   label,
   tabs,
 }: {
-  readonly id: string;
-  readonly label: string;
-  readonly tabs: readonly { readonly name: string; readonly text: string }[];
+  id: string;
+  label: string;
+  tabs: readonly { readonly name: string; readonly text: string }[];
 }) {
   const [shown, show] = useState(0);
   const buttons = useRef<({ focus(): void } | null)[]>([]);
-  const move = ({ key }: { readonly key: string }) => {
+  const move = ({ key }: { key: string }) => {
     const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
     const next = (shown + step + tabs.length) % tabs.length;
@@ -51,7 +51,7 @@ export function Tabs({
 }
 
 /** A choice that filters a list; several may be pressed. */
-export function Chips({ label, names }: { readonly label: string; readonly names: readonly string[] }) {
+export function Chips({ label, names }: { label: string; names: readonly string[] }) {
   const [pressed, press] = useState<readonly string[]>(names.slice(0, 1));
   const toggle = (name: string) =>
     press(pressed.includes(name) ? pressed.filter((other) => other !== name) : [...pressed, name]);
@@ -80,11 +80,11 @@ export function DialogFrame({
   keep,
   children,
 }: {
-  readonly id: string;
-  readonly title: string;
-  readonly header?: ComponentChildren;
-  readonly keep?: (element: HTMLDialogElement | null) => void;
-  readonly children?: ComponentChildren;
+  id: string;
+  title: string;
+  header?: ComponentChildren;
+  keep?: (element: HTMLDialogElement | null) => void;
+  children?: ComponentChildren;
 }) {
   return (
     <dialog class="dialog" id={id} aria-labelledby={`${id}-title`} {...(keep && { ref: keep })}>
@@ -105,11 +105,11 @@ export function DialogButton({
   close,
   children,
 }: {
-  readonly id: string;
-  readonly open: string;
-  readonly title: string;
-  readonly close: string;
-  readonly children?: ComponentChildren;
+  id: string;
+  open: string;
+  title: string;
+  close: string;
+  children?: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement | null>(null);
   return (
@@ -130,7 +130,7 @@ export function DialogButton({
 }
 
 /** A button that shows a message about an action for a while. */
-export function ToastButton({ label, text }: { readonly label: string; readonly text: string }) {
+export function ToastButton({ label, text }: { label: string; text: string }) {
   const [shown, show] = useState(false);
   return (
     <>

@@ -7,9 +7,9 @@ export function Island<Props extends object>({
   of: Component,
   props,
 }: {
-  readonly name: string;
-  readonly of: ComponentType<Props>;
-  readonly props: Props;
+  name: string;
+  of: ComponentType<Props>;
+  props: Props;
 }): VNode {
   return (
     <div data-island={name} data-props={JSON.stringify(props)}>

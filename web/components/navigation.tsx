@@ -28,10 +28,10 @@ export function Navigation({
   label,
   children,
 }: {
-  readonly groups: readonly LinkGroup[];
-  readonly menu: string;
-  readonly label: string;
-  readonly children?: ComponentChildren;
+  groups: readonly LinkGroup[];
+  menu: string;
+  label: string;
+  children?: ComponentChildren;
 }) {
   return (
     <>

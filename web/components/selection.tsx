@@ -13,11 +13,11 @@ export function SelectionBar({
   onClear,
   children,
 }: {
-  readonly label: string;
-  readonly text: string;
-  readonly clear: string;
-  readonly onClear: () => void;
-  readonly children: ComponentChildren;
+  label: string;
+  text: string;
+  clear: string;
+  onClear: () => void;
+  children: ComponentChildren;
 }) {
   return (
     <section class="selection" aria-label={label} hidden={text === ''}>

@@ -5,7 +5,7 @@ import type { IconName } from './icons.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info';
 
-export function Badge({ tone, children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
+export function Badge({ tone, children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={tone === undefined ? 'badge' : `badge ${tone}`}>{children}</span>;
 }
 
@@ -14,14 +14,17 @@ export function Card({
   title,
   label,
   aside,
+  hasBody = false,
   children,
 }: {
   /** Absent where the header has something else. */
-  readonly title?: ComponentChildren;
+  title?: ComponentChildren;
   /** Name of the region. @default none */
-  readonly label?: string;
-  readonly aside?: ComponentChildren;
-  readonly children: ComponentChildren;
+  label?: string;
+  aside?: ComponentChildren;
+  /** The content has a margin, which a table has not. @default false */
+  hasBody?: boolean;
+  children: ComponentChildren;
 }) {
   return (
     <section class="card" aria-label={label}>
@@ -29,7 +32,7 @@ export function Card({
         {title !== undefined && <h2>{title}</h2>}
         {aside}
       </header>
-      {children}
+      {hasBody ? <div class="body">{children}</div> : children}
     </section>
   );
 }
@@ -42,12 +45,12 @@ export function PageHead({
   state,
   children,
 }: {
-  readonly title: ComponentChildren;
-  readonly id?: string;
+  title: ComponentChildren;
+  id?: string;
   /** List that the page belongs to. */
-  readonly from?: { readonly href: string; readonly text: string };
-  readonly state?: ComponentChildren;
-  readonly children?: ComponentChildren;
+  from?: { readonly href: string; readonly text: string };
+  state?: ComponentChildren;
+  children?: ComponentChildren;
 }) {
   return (
     <div class="page-head">
@@ -79,13 +82,13 @@ export function Tile({
   isCurrent = false,
   children,
 }: {
-  readonly href?: string;
-  readonly name: string;
-  readonly figure: ComponentChildren;
-  readonly note?: ComponentChildren;
+  href?: string;
+  name: string;
+  figure: ComponentChildren;
+  note?: ComponentChildren;
   /** The list behind it is shown. */
-  readonly isCurrent?: boolean;
-  readonly children?: ComponentChildren;
+  isCurrent?: boolean;
+  children?: ComponentChildren;
 }) {
   const content = (
     <>
@@ -124,15 +127,15 @@ export function Table({
   cards = false,
   actions = false,
 }: {
-  readonly id?: string;
-  readonly caption: string;
-  readonly heads: readonly ComponentChildren[];
-  readonly rows: readonly TableRow[] | undefined;
-  readonly empty?: ComponentChildren;
+  id?: string;
+  caption: string;
+  heads: readonly ComponentChildren[];
+  rows: readonly TableRow[] | undefined;
+  empty?: ComponentChildren;
   /** On narrow screens each row is a card, in place of scrolling; `named`: with the names of its columns. */
-  readonly cards?: boolean | 'named';
+  cards?: boolean | 'named';
   /** The last column has actions, which stay in view. */
-  readonly actions?: boolean;
+  actions?: boolean;
 }) {
   // Browsers take the roles of a table from elements that are shown as something else.
   const kept = (role: 'table' | 'row' | 'cell') => (cards ? { role } : undefined);
@@ -197,8 +200,8 @@ export function Facts({
   id,
   pairs,
 }: {
-  readonly id?: string;
-  readonly pairs: readonly (readonly [name: string, value: ComponentChildren])[] | undefined;
+  id?: string;
+  pairs: readonly (readonly [name: string, value: ComponentChildren])[] | undefined;
 }) {
   if (pairs === undefined) return <Skeleton lines={4} label="The facts are being loaded." />;
   return (
@@ -214,7 +217,7 @@ export function Facts({
 }
 
 /** First letters of a name. The name stands beside it. */
-export function Avatar({ name, done = false }: { readonly name: string; readonly done?: boolean }) {
+export function Avatar({ name, done = false }: { name: string; done?: boolean }) {
   const words = name.trim().split(/\s+/);
   const letters = [words[0], words.length > 1 ? words.at(-1) : '']
     .map((word) => [...(word ?? '')][0] ?? '')
@@ -226,15 +229,7 @@ export function Avatar({ name, done = false }: { readonly name: string; readonly
   );
 }
 
-export function Progress({
-  done,
-  of,
-  label,
-}: {
-  readonly done: number;
-  readonly of: number;
-  readonly label: string;
-}) {
+export function Progress({ done, of, label }: { done: number; of: number; label: string }) {
   return <progress class="progress" value={done} max={Math.max(of, 1)} aria-label={label} />;
 }
 
@@ -246,11 +241,11 @@ export function StateOf({
   children,
   level = 'h2',
 }: {
-  readonly icon: IconName;
-  readonly tone?: 'good' | 'bad' | undefined;
-  readonly title: string;
-  readonly children?: ComponentChildren;
-  readonly level?: 'h1' | 'h2';
+  icon: IconName;
+  tone?: 'good' | 'bad' | undefined;
+  title: string;
+  children?: ComponentChildren;
+  level?: 'h1' | 'h2';
 }) {
   const Heading = level;
   return (
@@ -263,7 +258,7 @@ export function StateOf({
 }
 
 /** Place of data that is loading, in the layout of the data. */
-export function Skeleton({ lines, label }: { readonly lines: number; readonly label: string }) {
+export function Skeleton({ lines, label }: { lines: number; label: string }) {
   return (
     <div class="stack" role="status" aria-label={label}>
       {Array.from({ length: lines }, () => (
@@ -274,7 +269,7 @@ export function Skeleton({ lines, label }: { readonly lines: number; readonly la
 }
 
 /** @param about heading level 1 stands in the content; the mark is decoration */
-export function Brandmark({ name }: { readonly name: string }) {
+export function Brandmark({ name }: { name: string }) {
   return (
     <p class="brandmark">
       <span class="logo-mark">

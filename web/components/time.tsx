@@ -40,13 +40,7 @@ function formatsIn(locale: string): ReturnType<typeof formatsOf> {
 }
 
 /** @param at null: never; @param countdown a moment to come, which is always shown as a distance */
-export function Time({
-  at,
-  countdown = false,
-}: {
-  readonly at: string | null;
-  readonly countdown?: boolean;
-}) {
+export function Time({ at, countdown = false }: { at: string | null; countdown?: boolean }) {
   const now = useContext(Clock);
   const mode = useContext(Mode);
   const locale = useContext(Locale);
@@ -70,7 +64,7 @@ export function Time({
 }
 
 /** The time of day with milliseconds, for steps that follow each other; the tooltip is as that of `Time`. */
-export function TimeOfDay({ at }: { readonly at: string }) {
+export function TimeOfDay({ at }: { at: string }) {
   const mode = useContext(Mode);
   const { exact, clock } = formatsIn(useContext(Locale));
   const moment = Date.parse(at);
@@ -87,7 +81,7 @@ export function exactTime(moment: number, mode: TimeMode): string {
 }
 
 /** The day of a moment in the reader's zone, with the exact time as the tooltip. */
-export function Day({ at }: { readonly at: string }) {
+export function Day({ at }: { at: string }) {
   const { day, exact } = formatsIn(useContext(Locale));
   const moment = Date.parse(at);
   return (

@@ -16,11 +16,14 @@ import { allActors } from './all-actors.ts';
 
 const ENDED_SESSION = actorKind<typeof endedSessionMachine>('ended-session');
 
-export const endedSessionDefinition = defineActor(ENDED_SESSION, {
+/** Actors that end by themselves when they expire. */
+export const expiring = {
   machine: endedSessionMachine,
   version: 1,
-  ends: ({ state }) => state === SESSION_EXPIRED,
-});
+  ends: ({ state }: { readonly state: string }) => state === SESSION_EXPIRED,
+};
+
+export const endedSessionDefinition = defineActor(ENDED_SESSION, expiring);
 
 /** Kept in memory; beyond it, the first to have ended are forgotten. Only who may log in can end sessions. */
 const MAX_KEPT = 100_000;

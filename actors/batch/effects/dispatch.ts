@@ -34,7 +34,7 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
     timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const { portal, profile } = remote.profileOf(effect.profileName);
-      const read = await whileWritable(storage, attempt.signal, async () =>
+      const read = await whileWritable(storage, attempt, async () =>
         withOriginal(effect.originalPath, dependencies, async (originalPath) =>
           messageOf(
             await pool.run({

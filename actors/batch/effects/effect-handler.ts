@@ -97,22 +97,35 @@ export function messageOf<Name extends keyof PoolResults>(answer: PoolReply<Name
   throw new Fatal(answer.code, answer.message);
 }
 
+/** Attempts of a file that needs more room than there is while others have enough: over a minute (`StorageMonitor`). */
+const MAX_LARGE_ATTEMPTS = 6;
+/** Free bytes with which other jobs go on. */
+const ROOMY_BYTES = 64 << 20;
+
 /**
  * Runs work that writes files. On a full disk or a folder that is not writable, waits until the storage monitor ends
- * its hold and runs the work again; the job does not fail. Rejects with the signal's reason on a stop.
+ * its hold and runs the work again; the job does not fail, unless it alone is too large for what is free: it would fill the disk
+ * at each attempt, and keep its slot from the others. Rejects with the signal's reason on a stop.
+ * @param bytes length of the input. @default 0: unknown
  */
 export async function whileWritable<Result>(
   storage: StorageMonitor,
-  signal: AbortSignal,
+  attempt: Pick<EffectAttempt, 'signal'>,
   work: () => Promise<Result>,
+  bytes = 0,
 ): Promise<Result> {
-  for (;;) {
-    await storage.writable(signal);
+  for (let attempts = 1; ; attempts += 1) {
+    // The signal of an attempt is only made when it is read.
+    if (attempts > 1 || storage.held !== null) await storage.writable(attempt.signal);
+    // As the last check found it, after the files of the failed attempt were removed.
+    const { freeBytes } = storage;
     try {
       return await work();
     } catch (error) {
       const fault = storageFault(error);
       if (fault === undefined) throw error;
+      const isTooLarge = freeBytes >= ROOMY_BYTES && 2 * bytes > freeBytes;
+      if (fault.code === 'disk.full' && isTooLarge && attempts >= MAX_LARGE_ATTEMPTS) throw error;
       storage.report(fault);
     }
   }

@@ -9,7 +9,7 @@
 import { dirname, join } from 'node:path';
 import { describeFailure, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
 import type { JobEffect, Release } from '../../../machines/batch/job-context.ts';
-import { isStorageCode } from '../../pool/disk-errors.ts';
+import { INPUT_BUSY, isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { outputName, possibleOutputNames } from '../../shared/file-names.ts';
@@ -40,6 +40,8 @@ const MAX_ATTEMPTS = 12;
 const MAX_OUTAGE_ATTEMPTS = 10_000;
 /** The same for a file that the service may not remove: a further attempt rarely helps. */
 const MAX_REFUSED_ATTEMPTS = 3;
+/** Attempts to open an input that may be readable in a moment: about 15 seconds, as for an object. */
+const MAX_BUSY_ATTEMPTS = 5;
 
 type TidyEffect = Extract<JobEffect, { readonly do: 'tidy' }>;
 
@@ -212,6 +214,10 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
       );
       if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
       const { result, stamp } = read;
+      if (!result.ok && result.code === INPUT_BUSY) {
+        if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
+        throw new Fatal('input.unreadable', result.message);
+      }
       const { input, signed, signMs, stageMs, release } = messageOf(result);
       const message = {
         type: 'SIGNED',
@@ -300,6 +306,11 @@ async function released(
   };
 }
 
+function lengthOf(effect: JobEffect): number | undefined {
+  if (effect.do === 'sign') return effect.bytes;
+  return effect.do === 'release' ? effect.input?.length : undefined;
+}
+
 /** Wraps a handler so that its work waits while the pipeline is held. */
 function waitsForRoom<Name extends JobEffect['do']>(
   handler: JobHandler<Name>,
@@ -308,7 +319,7 @@ function waitsForRoom<Name extends JobEffect['do']>(
   return {
     ...handler,
     run: (effect, attempt, context) =>
-      whileWritable(storage, attempt.signal, () => handler.run(effect, attempt, context)),
+      whileWritable(storage, attempt, () => handler.run(effect, attempt, context), lengthOf(effect)),
   };
 }
 

@@ -76,11 +76,12 @@ export class EventLog {
 
   async #page(kinds: readonly SystemEventKind[], offset: number, limit: number): Promise<readonly string[]> {
     const { store } = this.runtime;
-    if (kinds.length === 0) {
-      const rows = await store.rows({ view: 'events', reverse: true, offset, limit });
+    if (kinds.length < 2) {
+      const range = kinds.length === 0 ? { view: 'events' } : { view: 'events-by', prefix: kinds };
+      const rows = await store.rows({ ...range, reverse: true, offset, limit });
       return rows.map(({ value }) => value as string);
     }
-    // Few kinds: reads each up to the end of the requested page.
+    // Several kinds: reads each up to the end of the requested page.
     const ranges = await Promise.all(
       kinds.map((kind) =>
         store.rows({ view: 'events-by', prefix: [kind], reverse: true, limit: offset + limit }),

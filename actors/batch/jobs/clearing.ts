@@ -2,10 +2,9 @@
  * Deletes finished jobs in batches, one transaction per batch, and yields to other work between batches. A later run
  * continues an interrupted one. Source: docs/batch-values.md §14.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Row } from '@sealwright/runtime';
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
+import { rowPieces } from '../../shared/row-pages.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
@@ -25,21 +24,11 @@ export async function clearJobs(runtime: BatchRuntime, events: EventLog, actor: 
   let kept = 0;
   for (const profile of counts.profiles()) {
     for (const state of TERMINAL_STATES) {
-      let after: Row['key'] | undefined;
-      for (;;) {
-        const prefix = [profile, state];
-        const rows = await store.rows({
-          view: 'jobs-by',
-          prefix,
-          limit: BATCH_SIZE,
-          ...(after && { after }),
-        });
+      const range = { view: 'jobs-by', prefix: [profile, state] };
+      for await (const rows of rowPieces(store, range, BATCH_SIZE)) {
         const outcomes = await clearBatch(runtime, rows.map(jobIdOf));
         deleted += outcomes.deleted;
         kept += outcomes.kept;
-        after = rows.at(-1)?.key;
-        if (rows.length < BATCH_SIZE) break;
-        await nextTurn();
       }
     }
   }

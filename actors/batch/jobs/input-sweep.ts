@@ -52,7 +52,12 @@ export class InputSweep {
       const rows = await store.rows({ view: 'paths', prefix: [pathKey(location)], limit: 1 });
       return rows.length === 0;
     };
-    const removed = await this.objects.removeLost(clock.now() - LOST_AFTER_MS, isLost, () => this.#stopped);
+    const before = clock.now() - LOST_AFTER_MS;
+    const { removed, refusal } = await this.objects.removeLost(before, isLost, () => this.#stopped);
+    if (refusal !== undefined)
+      log.warn('The object store does not let lost uploads be removed; this is tried again.', {
+        Error: refusal,
+      });
     if (removed > 0) log.info('Uploads that became no job were removed.', { Files: removed });
   }
 }

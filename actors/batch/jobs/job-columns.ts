@@ -1,19 +1,27 @@
 /** The fields that lists of jobs filter by, in memory. Source: docs/decisions/0251-lists-in-columns.md. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
+import { type ActorStore, contextOf, type KeyRange, type Step } from '@sealwright/runtime';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobFormat, JobSource, JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
 import {
+  type KeptPlace,
+  KeptTables,
+  KeyBlocks,
+  MANY_RECORDS,
+  numbersBehind,
+} from '../../shared/tables/kept-tables.ts';
+import {
   type Condition,
   containingText,
   ObservedTable,
+  type RestoredTable,
   type TableScan,
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
-import type { OrderPage } from '../../shared/tables/ordered-columns.ts';
-import { fieldsOf, foldText } from '../../shared/tables/text-column.ts';
+import type { OrderPage } from '../../shared/tables/row-blocks.ts';
+import { fieldsOf, foldText } from '../../shared/tables/texts.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -44,12 +52,20 @@ export const NO_FOLDER = '(upload)';
 /** Above it nothing is kept. */
 const MAX_BYTES = 480_000_000;
 /** Estimated memory of a job. */
-const BYTES_EACH = 80;
-/** Jobs whose table is built at the start. */
-const MANY = 10_000;
+const BYTES_EACH = 110;
+const KEPT_TABLE = 'jobs';
 
 /** Rows between two turns of the event loop while the table is built; ranges of all profiles are used up together. */
 const ROWS_PER_TURN = 256;
+
+const VIEW = 'jobs-by';
+
+/** Ranges looked at, and read, between two turns of the event loop. */
+const RANGES_LOOKED_AT = 512;
+const RANGES_READ = 8;
+
+/** Rows of the first read of a range: of many, little has changed. */
+const FIRST_ROWS = 32;
 
 /** Fields that lists filter by. */
 type Facts = Pick<JobRow, 'format' | 'source' | 'folder' | 'fileName'> & {
@@ -66,6 +82,7 @@ const [STATE, PROFILE, FORMAT, SOURCE, FOLDER, ERROR_CODE] = [0, 1, 2, 3, 4, 5] 
 const FILE_NAME = 0;
 
 const SHAPE: TableShape<Facts> = {
+  format: 'jobs 2',
   codes: 6,
   texts: 1,
   codesOf: ({ state, profile, format, source, folder, errorCode }) => [
@@ -82,12 +99,27 @@ const SHAPE: TableShape<Facts> = {
 export class JobColumns {
   readonly #table: ObservedTable<Facts>;
   readonly #counts: JobCounts;
+  /** Undefined: every start builds the table, since the store cannot tell what has changed. */
+  readonly kept: KeptTables | undefined;
   #isClosed = false;
 
-  constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counts: JobCounts) {
+  constructor(store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>, counts: JobCounts, kept?: KeptPlace) {
     this.#counts = counts;
+    this.kept =
+      kept &&
+      store.marks &&
+      new KeptTables('jobs', kept, { marks: store.marks, nodes: store.nodes }, () =>
+        this.#isKept() ? [[KEPT_TABLE, this.#table]] : [],
+      );
     this.#table = new ObservedTable(SHAPE, {
-      read: () => readJobs(store, counts),
+      read: () => readJobs(store, rangesOf(counts)),
+      keptFile: this.#isKept() ? this.kept?.pathOf(KEPT_TABLE) : undefined,
+      readSince: async (name, table) => {
+        const changed = await store.marks?.changed(name, { view: VIEW }, () =>
+          keysOf(rangesOf(counts), table),
+        );
+        return changed && changedJobs(store, rangesOf(counts), changed, table);
+      },
       count: () => counts.count(),
       bytesEach: BYTES_EACH,
       mayTake: (bytes) => !this.#isClosed && bytes <= MAX_BYTES,
@@ -111,14 +143,19 @@ export class JobColumns {
   }
 
   /** Builds the table before a list needs it, if there are many jobs. */
-  async prepare(many = MANY): Promise<void> {
+  async prepare(many = MANY_RECORDS): Promise<void> {
     if (this.#counts.count() >= many) await this.#table.prepare();
   }
 
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
+    this.kept?.close();
     this.#table.reset();
+  }
+
+  #isKept(): boolean {
+    return this.kept !== undefined && this.#counts.count() >= this.kept.atLeast;
   }
 
   /** One page, newest first; undefined while the table is incomplete. */
@@ -127,15 +164,30 @@ export class JobColumns {
   }
 }
 
-async function* readJobs(
-  store: Pick<ActorStore, 'rows'>,
-  counts: JobCounts,
-): AsyncGenerator<readonly (readonly [number, Facts])[]> {
-  const ranges = counts
-    .profiles()
-    .flatMap((profile) => JOB_STATES.map((state) => ({ view: 'jobs-by', prefix: [profile, state] })));
+/** Rows of a profile in a state. */
+interface JobRange {
+  readonly profile: string;
+  readonly state: JobState;
+  /** Order numbers: inclusive, exclusive. */
+  readonly from?: number;
+  readonly below?: number;
+}
+
+function rangesOf(counts: JobCounts): readonly JobRange[] {
+  return counts.profiles().flatMap((profile) => JOB_STATES.map((state) => ({ profile, state })));
+}
+
+type Jobs<Of> = AsyncGenerator<readonly (readonly [order: number, facts: Of])[]>;
+
+async function* readJobs(store: Pick<ActorStore, 'rows'>, ranges: readonly JobRange[]): Jobs<Facts> {
   const merged = new MergedRows(
-    ranges.map((range) => new OrderedRows(store, { ...range, newestFirst: false })),
+    ranges.map(
+      ({ profile, state, ...bounds }) =>
+        new OrderedRows(store, {
+          ...{ view: VIEW, prefix: [profile, state], newestFirst: false },
+          ...{ expected: FIRST_ROWS, ...bounds },
+        }),
+    ),
     false,
   );
   let records: (readonly [number, Facts])[] = [];
@@ -148,6 +200,61 @@ async function* readJobs(
     await nextTurn();
   }
   yield records;
+}
+
+/** Keys of the rows of kept jobs. */
+async function keysOf(ranges: readonly JobRange[], kept: Pick<RestoredTable, 'orders'>): Promise<KeyBlocks> {
+  const parts = new KeyBlocks();
+  const inBytes = (left: string, right: string) => Buffer.compare(Buffer.from(left), Buffer.from(right));
+  const sorted = ranges.toSorted((a, b) => inBytes(a.profile, b.profile) || inBytes(a.state, b.state));
+  for (const { profile, state } of sorted)
+    for (const order of await kept.orders(rangeGroups({ profile, state }), {}))
+      parts.add(() => [profile, state, order]);
+  return parts;
+}
+
+function rangeGroups({ profile, state }: JobRange): readonly (readonly Condition[])[] {
+  return [
+    [{ codes: STATE, passes: (text) => text === state }],
+    [{ codes: PROFILE, passes: (text) => text === profile }],
+  ];
+}
+
+/** Jobs whose rows may have changed since the table was kept. */
+async function* changedJobs(
+  store: Pick<ActorStore, 'rows'>,
+  all: readonly JobRange[],
+  changed: readonly KeyRange[],
+  kept: Pick<RestoredTable, 'orders'>,
+): Jobs<Facts | undefined> {
+  const ranges: (JobRange & { readonly from: number; readonly below: number })[] = [];
+  let looked = 0;
+  for (const { profile, state } of all)
+    for (const range of changed) {
+      const bounds = numbersBehind([profile, state], range);
+      if (bounds.from < bounds.below) ranges.push({ profile, state, ...bounds });
+      looked += 1;
+      if (looked % RANGES_LOOKED_AT > 0) continue;
+      yield [];
+      await nextTurn();
+    }
+  const gone = new Set<number>();
+  for (const [at, { profile, state, ...bounds }] of ranges.entries()) {
+    if (at % RANGES_READ === RANGES_READ - 1) {
+      yield [];
+      await nextTurn();
+    }
+    for (const order of await kept.orders(rangeGroups({ profile, state }), bounds)) gone.add(order);
+  }
+  // A job that has another state now is in another range.
+  for (const [at, range] of ranges.entries()) {
+    if (at % RANGES_READ === RANGES_READ - 1) await nextTurn();
+    for await (const records of readJobs(store, [range])) {
+      for (const [order] of records) gone.delete(order);
+      yield records;
+    }
+  }
+  yield [...gone].map((order) => [order, undefined] as const);
 }
 
 function groupsOf(filter: ListFilter): readonly (readonly Condition[])[] {

@@ -3,6 +3,7 @@
 import { Fatal, type Refused, type StepOutcome } from '@sealwright/runtime';
 import type { FileStamp, JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import { GrowingIds } from '../../shared/growing-ids.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
@@ -11,16 +12,19 @@ import { JOB } from '../job-records/kinds.ts';
 export type NewJob = Omit<JobInput, 'order' | 'pathKey' | 'at' | 'webhooksPending'>;
 
 export class JobFactory {
+  readonly #ids: GrowingIds;
+
   constructor(
     private readonly runtime: Pick<BatchRuntime, 'system' | 'ids'>,
     private readonly order: OrderNumbers,
     /** True: the ends of jobs are announced to webhooks. @default false */
     private readonly announceEnds?: boolean,
-  ) {}
+  ) {
+    this.#ids = new GrowingIds(runtime.ids);
+  }
 
   /** `taken`: an active job owns the path, or a job holds the upload key. */
   create(job: NewJob): Promise<StepOutcome> {
-    const { system, ids } = this.runtime;
     const { order, announceEnds } = this;
     const { order: number, at } = order.next();
     // Copies named members only: the caller's object may hold more than the job stores.
@@ -34,11 +38,12 @@ export class JobFactory {
       parentJobId: job.parentJobId,
       seen: job.seen && stampOf(job.seen),
       uploadKey: job.uploadKey ?? null,
-      ...(job.uploadSha256 && { uploadSha256: job.uploadSha256 }),
       message: job.message,
       order: number,
       pathKey: pathKey(job.originalPath),
       at,
+      // Last: a member behind a spread that it may add costs more than all others.
+      ...(job.uploadSha256 && { uploadSha256: job.uploadSha256 }),
       ...(job.subfolder && { subfolder: job.subfolder }),
       ...(job.sealedPassword && { sealedPassword: job.sealedPassword }),
       ...(job.operation && { operation: job.operation }),
@@ -48,7 +53,7 @@ export class JobFactory {
       ...(job.by && { by: job.by }),
       ...(announceEnds && { webhooksPending: true }),
     };
-    return system.create({ kind: JOB, id: ids.uuid() }, input);
+    return this.runtime.system.create({ kind: JOB, id: this.#ids.next(at) }, input);
   }
 }
 

@@ -14,7 +14,7 @@ import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
-import { foldText } from '../../shared/tables/text-column.ts';
+import { foldText } from '../../shared/tables/texts.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';

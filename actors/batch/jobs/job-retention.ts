@@ -3,10 +3,10 @@
  *
  * Source: docs/decisions/0050-large-operations.md; configuration `Retention:JobsDays`.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeFailure, type Millis } from '@sealwright/runtime';
 import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { rowPieces } from '../../shared/row-pages.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
@@ -96,15 +96,9 @@ export class JobRetention {
   async #sweepRange(prefix: readonly [profile: string, state: string], endedBefore: Millis): Promise<number> {
     const { store, system } = this.runtime;
     const below = firstOrderNumberAt(endedBefore);
-    let after: readonly (string | number)[] | undefined;
     let deleted = 0;
-    while (!this.#stopped) {
-      const rows = await store.rows({
-        view: 'jobs-by',
-        prefix,
-        limit: BATCH_SIZE,
-        ...(after && { after }),
-      });
+    for await (const rows of rowPieces(store, { view: 'jobs-by', prefix }, BATCH_SIZE)) {
+      if (this.#stopped) break;
       const older = rows.filter(({ key }) => (key[2] as number) < below);
       const jobs = await Promise.all(older.map((row) => system.read({ kind: JOB, id: jobIdOf(row) })));
       const due = older.filter((_, index) => {
@@ -113,9 +107,7 @@ export class JobRetention {
       });
       const staying = await clearTheseJobs(this.runtime, due.map(jobIdOf));
       deleted += due.length - staying.length;
-      after = rows.at(-1)?.key;
-      if (older.length < BATCH_SIZE) break;
-      await nextTurn();
+      if (older.length < rows.length) break;
     }
     return deleted;
   }

@@ -18,8 +18,8 @@ import {
 } from '../../../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { formatByName } from '../../shared/file-names.ts';
-import type { Profile, Profiles } from '../../shared/profiles.ts';
+import { bytesOfOutputName, formatByName, NAME_LIMIT, PLAIN_FORM } from '../../shared/file-names.ts';
+import { outputFormatOf, type Profile, type Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
 import { PASSWORD_PLACE } from '../effects/effect-handler.ts';
@@ -27,7 +27,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';
-import { type JobFactory, refusedJob } from './job-factory.ts';
+import { type JobFactory, type NewJob, refusedJob } from './job-factory.ts';
 import {
   assertSameUpload,
   type UploadContent,
@@ -39,6 +39,8 @@ import { RepeatedUpload, type Upload, type Uploads, unavailable } from './upload
 
 /** Uploads that a watcher has not sampled yet; it offers others, as a start does. */
 const MAX_RECENT = 4_096;
+/** Bytes that the name of a signed file has more than that of its input, at most: `.signed.xml.enc` and the like. */
+const MAX_ADDED = 32;
 /** Attempts of an upload whose key belongs to a job that is being released. */
 const MAX_KEY_ATTEMPTS = 3;
 
@@ -52,12 +54,12 @@ export interface UploadOptions {
   readonly parameters?: SigningParameters | undefined;
 }
 
-/** Format and profile that an upload gets. */
-interface UploadPlan {
+/** Format and profile that an upload gets, with its options. */
+interface UploadPlan extends UploadOptions {
   readonly format: JobFormat;
   readonly profile: ProfileName;
   /** True: all files of an upload go into one container. */
-  readonly takesSeveral?: boolean;
+  readonly takesSeveral: boolean;
 }
 
 /** Job of a complete upload. */
@@ -115,21 +117,22 @@ export class JobUploads {
    * which a job was created within the last 24 hours, compares the bytes instead of storing them, and returns that job
    * if its upload had the same SHA-256, name, format, profile, operation and files.
    * Refusals: `profile.not-found`, `job.path-too-long`, `upload.empty`, `upload.format-unsupported`,
-   * `validation.body-invalid`, `job.already-processing`, `idempotency.mismatch`, `service.busy`; those of the form.
+   * `upload.invalid-name`, `validation.body-invalid`, `job.already-processing`, `idempotency.mismatch`, `service.busy`; those of the form.
    */
   async receive(incoming: IncomingUpload): Promise<JobView> {
-    let made: { readonly of: string; readonly plan: UploadOptions & UploadPlan } | undefined;
-    /** Planned again only when a field after the file says otherwise. */
+    let planned: UploadPlan | undefined;
+    let fieldsOfPlan = 0;
+    /** Planned again only when a field has come after the file, whose name is the same each time. */
     const plan = (fileName: string, fields: ReadonlyMap<string, string>) => {
-      const of = JSON.stringify([fileName, ...fields]);
-      if (made?.of !== of) {
-        const options = incoming.options(fields);
-        made = { of, plan: { ...options, ...this.plan({ fileName, ...options }) } };
+      if (planned === undefined || fieldsOfPlan !== fields.size) {
+        planned = this.plan({ fileName, ...incoming.options(fields) });
+        this.#assertOutputName(fileName, planned);
       }
-      return made.plan;
+      fieldsOfPlan = fields.size;
+      return planned;
     };
     const { sink, fileName, files, fields, isShortened } = await incoming.read({
-      several: (name, known) => plan(name, known).takesSeveral === true,
+      several: (name, known) => plan(name, known).takesSeveral,
       open: (name, known) => {
         // Checks the fields before the file ahead of its bytes; those after it are checked below.
         plan(name, known);
@@ -137,11 +140,12 @@ export class JobUploads {
       },
     });
     try {
-      const { takesSeveral, ...planned } = plan(fileName, fields);
+      const { format, profile, operation, parameters, takesSeveral } = plan(fileName, fields);
       if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
       const { password, key, by } = incoming;
       const parts = files.length > 1 ? files : undefined;
-      return await this.acceptUpload(sink, { fileName, ...planned, files: parts, password, key, by });
+      const job = { fileName, format, profile, operation, parameters, files: parts, password, key, by };
+      return await this.acceptUpload(sink, job);
     } catch (error) {
       await sink.abort();
       throw error;
@@ -153,17 +157,36 @@ export class JobUploads {
     const profile = this.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
+    const { operation, parameters } = request;
     const format = request.format ?? profile.format ?? formatByName(request.fileName);
     if (request.parameters) assertOverridable(profile, request, format);
     const container = profile.form?.container;
-    if (request.operation === 'Extend') return { profile: profile.name, format };
-    if (container !== undefined && format === 'Pades') {
+    if (container !== undefined && format === 'Pades' && operation === undefined) {
       const text = `The profile ${profile.name} makes ASiC containers, which hold Cades or Xades signatures.`;
       throw new Refusal('upload.format-unsupported', text, {
         errors: { format: ['must be Cades or Xades for a profile with a Container'] },
       });
     }
-    return { profile: profile.name, format, takesSeveral: container === 'E' };
+    const takesSeveral = container === 'E' && operation === undefined;
+    return { format, profile: profile.name, operation, parameters, takesSeveral };
+  }
+
+  /** Refusals: `upload.invalid-name` when the signed file would have a longer name than file systems take. */
+  #assertOutputName(fileName: string, { format, profile: name, operation, parameters }: UploadPlan): void {
+    const profile = this.profiles.find(name);
+    if (profile === undefined || Buffer.byteLength(fileName) <= NAME_LIMIT - MAX_ADDED) return;
+    const plain = { ...PLAIN_FORM, encrypted: profile.encrypt };
+    const forms =
+      operation === 'Extend'
+        ? [{ ...plain, extended: true }]
+        : // With `CoSign` the content says which of two forms it is: the shorter name may be right.
+          (profile.method === 'Local' && profile.choices?.coSign === true) || parameters?.coSign !== undefined
+          ? [plain, outputFormatOf(profile)]
+          : [outputFormatOf(profile)];
+    const bytes = Math.min(...forms.map((form) => bytesOfOutputName(fileName, format, form)));
+    if (bytes <= NAME_LIMIT) return;
+    const text = `The signed file would have a name of ${bytes} bytes; file systems take ${NAME_LIMIT}.`;
+    throw new Refusal('upload.invalid-name', text, { errors: { file: ['must have a shorter name'] } });
   }
 
   async openUpload(fileName: string, key?: UploadKey): Promise<Upload | RepeatedUpload> {
@@ -177,13 +200,12 @@ export class JobUploads {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
     const sha256 = upload.sha256();
     if (upload instanceof RepeatedUpload) return this.#repeated(job, sha256);
-    const { faults } = this.runtime;
+    const { faults, log } = this.runtime;
     const seen = await upload.finish().catch((error: unknown) => {
       throw unavailable(error);
     });
     await faults.at('upload.synced');
-    const uploadKey = job.key === undefined ? null : uploadKeyText(job.key);
-    const made = await this.#createOrFind(uploadKey, {
+    const made = await this.#createOrFind({
       fileName: job.fileName,
       format: job.format,
       profileName: job.profile,
@@ -191,14 +213,15 @@ export class JobUploads {
       source: 'Upload',
       folder: null,
       parentJobId: null,
+      seen,
+      uploadKey: job.key === undefined ? null : uploadKeyText(job.key),
+      message: job.operation === 'Extend' ? 'Uploaded to be extended.' : 'Uploaded.',
       ...(job.files && { files: job.files }),
       ...(job.operation && { operation: job.operation }),
       ...(job.parameters && { parameters: job.parameters }),
       ...(job.password && { sealedPassword: this.#encrypted(job.password) }),
       ...(job.by && { by: job.by }),
       ...(sha256 !== undefined && { uploadSha256: sha256 }),
-      seen,
-      message: job.operation === 'Extend' ? 'Uploaded to be extended.' : 'Uploaded.',
     }).catch((error: unknown) => {
       // After a store failure the job may be stored; after the loss of a thread it is not.
       if (isRetryable(error) && error.code !== 'shard.lost') {
@@ -217,7 +240,10 @@ export class JobUploads {
     await actor.durable;
     await faults.at('upload.committed');
     this.#remember(upload.path);
-    await upload.rename();
+    // The job is stored, so the upload is not refused: its first step, or the next start, looks for the name of the upload too.
+    await upload.rename().catch((error: unknown) => {
+      log.warn('An upload could not get its name yet.', { Error: describeFailure(error).message });
+    });
     await faults.at('upload.renamed');
     if (this.#unconfirmed.size > 0) await this.#confirmPending();
     return jobView(actor.actor);
@@ -262,12 +288,12 @@ export class JobUploads {
 
   /** Creates a job, or finds the one with its upload key. */
   async #createOrFind(
-    uploadKey: string | null,
-    job: Parameters<JobFactory['create']>[0],
+    job: NewJob & { readonly uploadKey: string | null },
   ): Promise<{ readonly outcome: StepOutcome } | { readonly found: JobActor }> {
     const { maker, uploadKeys } = this;
+    const { uploadKey } = job;
     for (let tries = 1; ; tries += 1) {
-      const outcome = await maker.create({ ...job, uploadKey });
+      const outcome = await maker.create(job);
       if (outcome.accepted || outcome.reason !== 'taken' || uploadKey === null) return { outcome };
       if (outcome.name !== uploadKeyName(uploadKey) || tries === MAX_KEY_ATTEMPTS) return { outcome };
       const found = await uploadKeys.find(uploadKey);

@@ -17,6 +17,7 @@ import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { outputContentType } from '../../shared/file-names.ts';
 import type { Profiles } from '../../shared/profiles.ts';
+import type { StepWaits } from '../../shared/step-waits.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
@@ -25,7 +26,6 @@ import { JOB } from '../job-records/kinds.ts';
 import type { StoredOutput } from '../objects/job-objects.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
 import type { JobColumns } from './job-columns.ts';
-import type { JobEnds } from './job-ends.ts';
 import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { type JobQuery, listJobs } from './job-list.ts';
@@ -58,7 +58,7 @@ export class JobService {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly columns: JobColumns,
-    private readonly ends: JobEnds,
+    private readonly waits: StepWaits,
     private readonly maker: JobFactory,
     private readonly profiles: Profiles,
     private readonly layout: StorageLayout,
@@ -91,12 +91,17 @@ export class JobService {
 
   /** Waits up to `within` milliseconds for the job's end; undefined on time-out. Refusals: `job.not-found`. */
   async whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined> {
-    const waiting = this.ends.wait(id, within);
-    const now = await this.get(id);
-    if (TERMINAL_STATES.includes(now.status)) return now;
-    await waiting;
-    const then = await this.get(id);
-    return TERMINAL_STATES.includes(then.status) ? then : undefined;
+    const hasEnded = ({ state }: { readonly state: string }) => TERMINAL_STATES.includes(state as JobState);
+    const end = this.waits.begin({ kind: JOB, id }, hasEnded, within);
+    try {
+      const now = await this.get(id);
+      if (TERMINAL_STATES.includes(now.status)) return now;
+      await end.actor;
+      const then = await this.get(id);
+      return TERMINAL_STATES.includes(then.status) ? then : undefined;
+    } finally {
+      end.cancel();
+    }
   }
 
   /** The cached result of `get`, the same object until the job changes. Undefined: not in the cache. */
@@ -109,7 +114,7 @@ export class JobService {
     const { address } = step.actor;
     if (address.kind !== JOB) return;
     this.columns.observe(step);
-    this.ends.observe(step);
+    this.waits.observe(step);
     this.#steps += 1;
     this.#details.delete(address.id as JobId);
   }

@@ -8,7 +8,6 @@
  * Source: docs/batch-values.md §14; §15.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type {
@@ -17,12 +16,11 @@ import type {
   StatisticsView,
 } from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import { rowPieces } from '../../shared/row-pages.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 
-/** Rows per read. */
-const BATCH_SIZE = 512;
 const MINUTE = 60_000;
 /** Lifetime of a cached answer, milliseconds. */
 const CACHE_MS = 2_000;
@@ -141,18 +139,11 @@ export class StatisticsService {
 
   /** Newest first; yields to other work between two batches. */
   async *#endedSince(since: Millis): AsyncGenerator<Row> {
-    let after: Row['key'] | undefined;
-    for (;;) {
-      const query = { view: 'ended', reverse: true, limit: BATCH_SIZE, ...(after && { after }) };
-      const rows = await this.#runtime.store.rows(query);
+    for await (const rows of rowPieces(this.#runtime.store, { view: 'ended', reverse: true }))
       for (const row of rows) {
         if ((row.key[0] as number) < since) return;
         yield row;
       }
-      after = rows.at(-1)?.key;
-      if (rows.length < BATCH_SIZE) return;
-      await nextTurn();
-    }
   }
 }
 

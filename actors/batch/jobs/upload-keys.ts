@@ -80,15 +80,11 @@ function sameFiles(one: readonly UploadedFile[] = [], other: readonly UploadedFi
 }
 
 export class UploadKeys {
-  readonly #runtime: BatchRuntime;
-
-  constructor(runtime: BatchRuntime) {
-    this.#runtime = runtime;
-  }
+  constructor(private readonly runtime: BatchRuntime) {}
 
   /** The durable job that holds the key; undefined when the key is free, also after releasing an expired one. */
   async find(text: string): Promise<JobActor | undefined> {
-    const { system, store, clock } = this.#runtime;
+    const { system, store, clock } = this.runtime;
     const holder = await store.holder(uploadKeyName(text));
     if (holder === undefined) return undefined;
     const job = await system.read(holder);

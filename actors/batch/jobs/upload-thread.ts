@@ -74,7 +74,8 @@ export class UploadThread {
   #uploads = 0;
   #stores: Storing[] = [];
   #renames: Renaming[] = [];
-  readonly #storing = new Map<number, readonly Storing[]>();
+  /** No map: its former tables, once old, keep what was in them from the collector of the young generation. */
+  #storing: { readonly message: number; readonly stores: readonly Storing[] }[] = [];
   #renaming: Renaming[] = [];
   #messages = 0;
   #isScheduled = false;
@@ -151,7 +152,7 @@ export class UploadThread {
     }
     this.#worker.ref();
     this.#messages += 1;
-    if (stores.length > 0) this.#storing.set(this.#messages, stores);
+    if (stores.length > 0) this.#storing.push({ message: this.#messages, stores });
     this.#renaming.push(...renames);
     this.#worker.postMessage({
       stored: stores.map(({ path, at, length }) => ({ path, at, length })),
@@ -168,23 +169,23 @@ export class UploadThread {
         else reject(systemError(fault));
       }
     } else {
-      const stores = this.#storing.get(message.message) ?? [];
-      this.#storing.delete(message.message);
-      for (const [n, { resolve, reject }] of stores.entries()) {
+      const at = this.#storing.findIndex(({ message: sent }) => sent === message.message);
+      const [stored] = at < 0 ? [] : this.#storing.splice(at, 1);
+      for (const [n, { resolve, reject }] of (stored?.stores ?? []).entries()) {
         const answer = message.answers[n];
         if (answer !== undefined && 'size' in answer) resolve(answer);
         else reject(systemError(answer ?? { code: 'EIO', syscall: 'write' }));
       }
     }
-    if (this.#storing.size === 0 && this.#renaming.length === 0) this.#worker?.unref();
+    if (this.#storing.length === 0 && this.#renaming.length === 0) this.#worker?.unref();
   }
 
   /** Not restarted: the same cause would probably end it again. */
   #lose(): void {
     this.#isOnline = false;
     this.#worker = undefined;
-    reject([...[...this.#storing.values()].flat(), ...this.#renaming.splice(0)], lost());
-    this.#storing.clear();
+    reject([...this.#storing.flatMap(({ stores }) => stores), ...this.#renaming.splice(0)], lost());
+    this.#storing = [];
   }
 }
 

@@ -8,10 +8,10 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFailure, Fatal, type Ids, Retryable } from '@sealwright/runtime';
-import { LRUCache } from 'lru-cache';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { BucketObject, InputBuckets } from '../../shared/objects/input-buckets.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
+import { Refusals } from './refusals.ts';
 
 const SCHEME = 's3://';
 
@@ -24,8 +24,6 @@ const FILES = 2;
 const MAX_REFUSED_READS = 5;
 /** … and to remove one. */
 const MAX_REFUSED_REMOVALS = 3;
-/** Originals whose refusals are counted. */
-const MAX_COUNTED = 10_000;
 
 export function bucketPath(bucket: string, key: string): string {
   return `${SCHEME}${bucket}/${key}`;
@@ -47,8 +45,7 @@ export function stampOfObject({ length, modifiedAt, etag }: BucketObject): FileS
 
 export class BucketOriginals {
   readonly #folder: string;
-  /** Refusals in a row, by original. */
-  readonly #refusals = new LRUCache<string, number>({ max: MAX_COUNTED });
+  readonly #refusals = new Refusals();
 
   constructor(
     private readonly buckets: Pick<InputBuckets, 'list' | 'head' | 'get' | 'remove'>,
@@ -71,9 +68,8 @@ export class BucketOriginals {
   ): Promise<Result> {
     const path = join(this.#folder, `${this.ids.uuid()}.copy`);
     try {
-      const stamp = await this.#unlessRefused(originalPath, MAX_REFUSED_READS, () =>
-        this.#copy(originalPath, path),
-      );
+      const copy = () => this.#copy(originalPath, path);
+      const stamp = await this.#refusals.upTo(MAX_REFUSED_READS, originalPath, copy, unreadable);
       return await use(path, stamp);
     } finally {
       await rm(path, { force: true });
@@ -108,30 +104,8 @@ export class BucketOriginals {
     { etag, mtimeMs }: { readonly etag: string; readonly mtimeMs: number },
   ): Promise<'removed' | 'gone' | 'changed'> {
     const { bucket, key } = placeOf(originalPath);
-    return this.#unlessRefused(originalPath, MAX_REFUSED_REMOVALS, () =>
-      this.buckets.remove(bucket, key, { etag, modifiedAt: mtimeMs }),
-    );
-  }
-
-  /** Counts refusals; an outage or an answer begins the count anew. */
-  async #unlessRefused<Answer>(
-    originalPath: string,
-    limit: number,
-    ask: () => Promise<Answer>,
-  ): Promise<Answer> {
-    let refusals = 0;
-    try {
-      return await ask();
-    } catch (error) {
-      const { code, message } = describeFailure(error);
-      if (code === 'input.unreadable') refusals = (this.#refusals.get(originalPath) ?? 0) + 1;
-      if (refusals < limit) throw error;
-      refusals = 0;
-      throw new Fatal(code, message);
-    } finally {
-      if (refusals > 0) this.#refusals.set(originalPath, refusals);
-      else this.#refusals.delete(originalPath);
-    }
+    const remove = () => this.buckets.remove(bucket, key, { etag, modifiedAt: mtimeMs });
+    return this.#refusals.upTo(MAX_REFUSED_REMOVALS, originalPath, remove, unreadable);
   }
 
   /** As `head`. A bucket that is gone, or keys that have expired, are an outage. */
@@ -177,4 +151,9 @@ export class BucketOriginals {
     await reader.copyTo(path);
     return stampOfObject(object);
   }
+}
+
+function unreadable(error: unknown): Fatal | undefined {
+  const { code, message } = describeFailure(error);
+  return code === 'input.unreadable' ? new Fatal(code, message) : undefined;
 }

@@ -16,9 +16,16 @@ import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
-import type { LinkedFile, ObjectFile, ObjectStore } from '../../shared/objects/object-store.ts';
+import {
+  type LinkedFile,
+  type ObjectFile,
+  type ObjectStore,
+  refusalOf,
+  StoreRefusal,
+} from '../../shared/objects/object-store.ts';
 import { type StorageLayout, VOLUME_FOLDER } from '../../shared/storage-layout.ts';
 import { OutputClaims } from './output-claims.ts';
+import { Refusals } from './refusals.ts';
 
 /** Folder of copies, among the working folders of a node; emptied at each start. */
 export const COPIES_FOLDER = '.objects';
@@ -33,6 +40,9 @@ const ERROR = 'batch/error/';
 /** Uploads whose copies stay until their job is signed on the same node, bytes and number. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 const MAX_KEPT = 2000;
+
+/** Attempts to remove an original that the bucket refuses. */
+const MAX_REFUSED_REMOVALS = 3;
 
 /** Maximum wait for the lease of this node before an output is stored, milliseconds. */
 const MAX_LEASE_WAIT_MS = 4000;
@@ -62,6 +72,7 @@ export class JobObjects {
   readonly #folder: string;
   readonly #errors: string;
   readonly #claims: OutputClaims;
+  readonly #refusals = new Refusals();
   /** Copies of uploads by location. */
   readonly #kept: LRUCache<string, { readonly path: string; readonly length: number }>;
 
@@ -130,33 +141,44 @@ export class JobObjects {
     return found && { size: found.length, mtimeMs: found.modifiedAt };
   }
 
+  /** @throws {Fatal} `job.input-not-removed` after refusals in a row; {Retryable} `storage.unavailable` */
   async removeInput(location: string): Promise<void> {
-    await this.objects.remove(inputKey(location));
+    const key = inputKey(location);
+    const remove = () => this.objects.remove(key);
+    await this.#refusals.upTo(MAX_REFUSED_REMOVALS, location, remove, (error) =>
+      error instanceof StoreRefusal
+        ? new Fatal(
+            'job.input-not-removed',
+            `Remove the object ${key}, and give the service the right (${error.message}).`,
+          )
+        : undefined,
+    );
     const kept = this.#kept.get(location);
     this.#kept.delete(location);
     if (kept !== undefined) await rm(kept.path, { force: true });
   }
 
-  /** Removes uploads that were stored before a time and are lost. Resolves with their number. */
+  /** Removes uploads that were stored before a time and are lost. @returns their number, and why others are refused and stay */
   async removeLost(
     before: Millis,
     isLost: (location: string) => Promise<boolean>,
     isStopped: () => boolean,
-  ): Promise<number> {
+  ): Promise<{ readonly removed: number; readonly refusal: string | undefined }> {
     let removed = 0;
-    await this.objects.removeParts(before);
+    let refusal = await refusalOf(() => this.objects.removeParts(before));
     for (let next: string | undefined = ''; next !== undefined; ) {
       const page = await this.objects.list(INPUT, next === '' ? undefined : next);
       for (const { key, modifiedAt } of page.objects) {
-        if (isStopped()) return removed;
+        if (isStopped()) return { removed, refusal };
         const location = this.locationOf(key.slice(INPUT.length));
         if (modifiedAt >= before || !(await isLost(location))) continue;
-        await this.removeInput(location);
-        removed += 1;
+        const refused = await refusalOf(() => this.objects.remove(key));
+        if (refused === undefined) removed += 1;
+        else refusal = refused;
       }
       next = page.next;
     }
-    return removed;
+    return { removed, refusal };
   }
 
   /**

@@ -8,6 +8,7 @@
 import { describeFailure } from '@sealwright/runtime';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import { rowPieces } from '../../shared/row-pages.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
@@ -29,8 +30,6 @@ export interface RemotePollOptions {
 
 /** Documents polled concurrently. Source: docs/batch-values.md §8. */
 const CONCURRENT_POLLS = 8;
-/** Rows per read. */
-const PAGE_SIZE = 256;
 
 interface Waiting {
   readonly id: string;
@@ -109,18 +108,9 @@ export class RemotePoll {
     const { store, counts } = this.runtime;
     const found: Waiting[] = [];
     for (const profile of counts.profiles()) {
-      const prefix = [profile, 'AwaitingSigner'];
-      for (let after: readonly (string | number)[] | undefined; ; ) {
-        const rows = await store.rows({
-          view: 'jobs-by',
-          prefix,
-          limit: PAGE_SIZE,
-          ...(after && { after }),
-        });
+      const range = { view: 'jobs-by', prefix: [profile, 'AwaitingSigner'] };
+      for await (const rows of rowPieces(store, range))
         found.push(...rows.map(({ key, value }) => ({ id: jobRowOf(value).id, order: key[2] as number })));
-        after = rows.at(-1)?.key;
-        if (rows.length < PAGE_SIZE) break;
-      }
     }
     return found.sort((a, b) => a.order - b.order);
   }

@@ -96,6 +96,11 @@ export class StorageMonitor {
     return { reason, since };
   }
 
+  /** Free bytes of the folder with the least, by the last check. */
+  get freeBytes(): number {
+    return Math.min(...this.#checks.map(({ freeBytes }) => freeBytes));
+  }
+
   /** Records that a task failed on a full disk or a folder that is not writable. */
   report(fault: StorageFault): void {
     const free = new Map(this.#checks.map(({ folder, freeBytes }) => [folder.name, freeBytes]));

@@ -9,9 +9,9 @@ import { type Sample, sameSample } from './stability.ts';
 export interface KnownFiles {
   readonly size: number;
   has(fileName: string): boolean;
-  /** True when the file was offered with exactly this metadata. */
+  /** True when the file was offered with exactly this metadata, which becomes that of one remembered without. */
   containsSample(fileName: string, sample: Sample): boolean;
-  add(fileName: string, sample: Sample, answer: OfferResult): void;
+  add(fileName: string, sample: Sample | undefined, answer: OfferResult): void;
   remove(fileName: string): void;
   clear(): void;
   /** Starts a listing: `mark` records its names. */
@@ -24,7 +24,7 @@ export interface KnownFiles {
 }
 
 interface KnownFile {
-  readonly sample: Sample;
+  sample: Sample | undefined;
   listing: number;
 }
 
@@ -40,7 +40,9 @@ export function createKnownFiles(): KnownFiles {
     has: (fileName) => offered.has(fileName),
     containsSample(fileName, sample) {
       const known = offered.get(fileName);
-      return known !== undefined && sameSample(known.sample, sample);
+      if (known === undefined) return false;
+      known.sample ??= sample;
+      return sameSample(known.sample, sample);
     },
     add(fileName, sample, answer) {
       offered.set(fileName, { sample, listing });

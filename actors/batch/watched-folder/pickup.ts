@@ -296,7 +296,7 @@ export function createPickup({
         leave(file);
         return false;
       }
-      if (!file.recheck && options.isTaken?.(join(folder, file.fileName)) === true) {
+      if (!file.recheck && isTaken(file.fileName)) {
         memory.add(file.fileName, found.sample, 'active');
         leave(file);
         return false;
@@ -318,6 +318,10 @@ export function createPickup({
     });
     leave(file);
     return false;
+  }
+
+  function isTaken(fileName: string): boolean {
+    return options.isTaken?.(join(folder, fileName)) === true;
   }
 
   async function present(file: WaitingFile): Promise<void> {
@@ -349,6 +353,7 @@ export function createPickup({
   }
 
   async function offer(file: WaitingFile, sample: Sample): Promise<void> {
+    let found: FileSample | undefined;
     try {
       const answer = await options.offer({
         path: join(folder, file.fileName),
@@ -357,9 +362,17 @@ export function createPickup({
         size: sample.size,
         mtimeMs: sample.mtimeMs,
         seen: file.seen,
-        isThere: async () => (await fileReader.sample(file.fileName)).is === 'file',
+        async isThere() {
+          found = await fileReader.sample(file.fileName);
+          return found.is === 'file';
+        },
       });
       if (stopped) return;
+      // Remembered as declined, a file of a share that fails for a moment would be left until it changes.
+      if (answer === 'declined' && found !== undefined && found.is !== 'file') {
+        judge(file, found);
+        return;
+      }
       if (unreadable.delete(file.fileName)) onChange();
       if (!file.recheck) memory.add(file.fileName, sample, answer);
       file.noticed ||= file.recheck;
@@ -419,8 +432,12 @@ export function createPickup({
     observe(fileName, seen, initial = false) {
       if (stopped) return;
       const file = waiting.get(fileName);
-      if (file === undefined) enter(fileName, seen, initial);
-      else if (seen === 'event') file.noticed = true;
+      if (file !== undefined) {
+        if (seen === 'event') file.noticed = true;
+        // A change before its first sample is not missed: while the job owns the path, each listing offers the file again.
+      } else if (seen === 'event' && !memory.has(fileName) && isTaken(fileName))
+        memory.add(fileName, undefined, 'active');
+      else enter(fileName, seen, initial);
     },
     recheck(fileName) {
       if (stopped) return;

@@ -41,14 +41,15 @@ export function createIgnoredNames({
     .map((extension) => (extension.startsWith('.') ? extension : `.${extension}`).toLowerCase());
   const starts = ignoredPrefixes.filter((prefix) => prefix !== '');
   const whole = new Set(ignoredNames.filter((name) => !name.includes('*')).map(folded));
-  const patterns = ignoredNames.filter((name) => name.includes('*')).map((name) => folded(name).split('*'));
+  const patterns = ignoredNames.filter((name) => name.includes('*')).map(patternOf);
   return (fileName) => {
+    // First, because it needs no folding: hidden names of uploads.
+    if (starts.some((start) => fileName.startsWith(start))) return true;
     const name = folded(fileName);
     return (
       endings.some((ending) => name.endsWith(ending)) ||
-      starts.some((start) => fileName.startsWith(start)) ||
       whole.has(name) ||
-      patterns.some((pieces) => matches(name, pieces))
+      patterns.some((pattern) => matches(name, pattern))
     );
   };
 }
@@ -57,10 +58,13 @@ function folded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** @param pieces what stands between the stars of a pattern; at least two */
-function matches(name: string, pieces: readonly string[]): boolean {
-  const [first = '', ...others] = pieces;
-  const last = others.pop() ?? '';
+/** Parts before, between and after the stars of a name with stars. */
+function patternOf(text: string) {
+  const [first = '', ...others] = folded(text).split('*');
+  return { first, last: others.pop() ?? '', others };
+}
+
+function matches(name: string, { first, last, others }: ReturnType<typeof patternOf>): boolean {
   if (!name.startsWith(first)) return false;
   let at = first.length;
   for (const piece of others) {

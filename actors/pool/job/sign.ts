@@ -19,6 +19,7 @@ import {
 } from '@sealwright/signatures';
 import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
 import {
+  bytesOfOutputName,
   NAME_LIMIT,
   type OutputFormat,
   outputName,
@@ -33,7 +34,7 @@ import { publish } from '../../shared/files/publish.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';
 import { coSign, coSignedForm } from '../co-sign.ts';
-import { describeDiskError, isStorageCode } from '../disk-errors.ts';
+import { describeDiskError, INPUT_BUSY, isMomentary, isStorageCode } from '../disk-errors.ts';
 import { extend } from '../extend.ts';
 import { checkIndependently } from '../independent-check.ts';
 import { withoutPaths } from '../pool-failures.ts';
@@ -65,13 +66,13 @@ export function release(
     stagedPath: join(folder, shortFileName(order.fileName)),
     content: order.content,
     fileName: order.fileName,
-    ...(order.files && { files: order.files }),
-    ...(order.operation && { operation: order.operation }),
-    ...passwordFor(order, profile),
     profile,
     trust: profiles.trust,
     remote: order.remote,
     at: order.at,
+    ...(order.files && { files: order.files }),
+    ...(order.operation && { operation: order.operation }),
+    ...passwordFor(order, profile),
   };
   const checked = verifyOutput(check);
   const publishNow = (independent?: IndependentOutcome) =>
@@ -97,23 +98,25 @@ function publishOutput(
   const start = clock.elapsed();
   const envelope = form.encrypted ? encryptSigned(signed, thread) : undefined;
   const encryptMs = clock.elapsed() - start;
-  const [wanted, beside] = outputNames(order.fileName, order.jobId, order.format, form);
-  const names = order.collision === 'suffix' ? [wanted, beside] : [wanted];
+  const all = outputNames(order.fileName, order.jobId, order.format, form);
+  const [wanted] = all;
+  const names = order.collision === 'suffix' ? all : [wanted];
   const path = envelope?.path ?? signed;
   const isElsewhere = setup.publishesElsewhere === true;
   const name = isElsewhere ? wanted : publishHere(path, names, order, setup.output);
   if (!isElsewhere) faults.atSync('pool.release.linked', order.fileName);
+  const outputMs = clock.elapsed() - start;
   return {
     outputFileName: join(order.subfolder, name),
-    ...(isElsewhere && { unpublished: { path, names } }),
     verified: verifyMs !== undefined,
-    ...(independent && { independent }),
-    ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
     times: {
+      output: outputMs,
       ...(verifyMs !== undefined && { verify: verifyMs }),
       ...(envelope && { encrypt: encryptMs }),
-      output: clock.elapsed() - start,
     },
+    ...(isElsewhere && { unpublished: { path, names } }),
+    ...(independent && { independent }),
+    ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
   };
 }
 
@@ -214,11 +217,20 @@ export function sign(task: SignTask, thread: JobTaskContext): Signed | Promise<S
   }
 }
 
+function stageInput({ originalPath, fileName }: SignTask, folder: string): Staged {
+  try {
+    return stage(originalPath, folder, fileName);
+  } catch (error) {
+    if (!isMomentary(error, originalPath)) throw error;
+    throw new TaskFailure(INPUT_BUSY, describeDiskError(error).message);
+  }
+}
+
 function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): Signed | Promise<Signed> {
   const { clock, faults } = thread;
   const readAt = clock.now();
   const start = clock.elapsed();
-  const staged = stage(task.originalPath, folder, task.fileName);
+  const staged = stageInput(task, folder);
   const stageMs = clock.elapsed() - start;
   faults.atSync('pool.sign.staged', task.fileName);
   const profile = profileOfUpload(profileNamed(thread, task.profile), task.parameters);
@@ -267,10 +279,10 @@ async function releaseSigned(
   if (thread.setup.publishesElsewhere !== true) await disk.file(output);
   const start = clock.elapsed();
   const { sha256, length } = signed.input;
-  const order = { ...task, remote: false, content: { sha256, length }, at: clock.now() };
+  const order = { remote: false, content: { sha256, length }, ...task, at: clock.now() };
   try {
     const result = await release(order, thread);
-    return { ...signed, release: { ok: true, result }, workMs: signed.signMs + clock.elapsed() - start };
+    return { release: { ok: true, result }, ...signed, workMs: signed.signMs + clock.elapsed() - start };
   } catch (error) {
     const { code, message } = describeDiskError(error, [thread.setup.processing, thread.setup.output]);
     return {
@@ -281,10 +293,7 @@ async function releaseSigned(
 }
 
 function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime, staged: string): void {
-  const { fileName, jobId, format } = task;
-  const form = formOfOutput(profile, task, staged);
-  const [wanted] = outputNames(fileName, jobId, format, form);
-  const bytes = Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
+  const bytes = bytesOfOutputName(task.fileName, task.format, formOfOutput(profile, task, staged));
   if (bytes <= NAME_LIMIT) return;
   throw new TaskFailure(
     'output.name-too-long',

@@ -31,13 +31,13 @@ export function signingRequest(
   if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
   const { timestamp: _, pades: _pades, appearance: _appearance, coSign: _coSign, xades, ...shared } = choices;
   return {
-    ...shared,
     format,
     input,
     output,
     signer,
     at,
     sync: false,
+    ...shared,
     ...(password !== undefined && { password }),
     ...(format === 'Pades' && { pades: padesForm(task, choices, signer) }),
     ...(format === 'Xades' && xades && { xades }),
@@ -85,8 +85,11 @@ function xadesForm(
   return { ...kept, ...(insertion?.endsWith('child') && { insertion }), place: place ?? '' };
 }
 
+const PLAIN: PadesFormat = {};
+
 /** The form of the profile with what the upload set. */
 function padesForm(task: SignTask, { pades, appearance }: SigningChoices, signer: Signer): PadesFormat {
+  if (task.parameters === undefined && appearance === undefined) return pades ?? PLAIN;
   const { certification, ...given } = task.parameters ?? {};
   const texts = (['reason', 'location', 'contactInfo', 'fieldName'] as const).map((name) => [
     name,

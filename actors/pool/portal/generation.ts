@@ -59,6 +59,7 @@ interface CellModel {
   readonly result?: CellValue;
   /** Text of a link. */
   readonly text?: CellValue;
+  readonly style?: { readonly numFmt?: unknown };
 }
 
 interface SheetModel {
@@ -69,6 +70,7 @@ interface SheetModel {
 interface WorkbookModel {
   readonly worksheets: readonly SheetModel[];
   readonly sheets?: readonly { readonly id: number }[];
+  readonly properties?: { readonly date1904?: unknown };
 }
 
 /**
@@ -100,10 +102,11 @@ export async function readSheet(bytes: Buffer, { maxRows, maxColumns }: SheetLim
   const numbers = [...rows.keys()].sort((one, other) => one - other);
   if ((numbers.at(-1) ?? 0) > MAX_ROW)
     throw unreadable('The spreadsheet has a row beyond the last there may be.');
+  const noDay = model?.properties?.date1904 === true ? NO_DAY_1904 : NO_DAY;
   const lines: (readonly string[])[] = [];
   for (const number of numbers) {
     if (lines.length >= maxRows) break;
-    const cells = textsOf(rows.get(number)?.cells ?? [], maxColumns);
+    const cells = textsOf(rows.get(number)?.cells ?? [], maxColumns, noDay);
     if (cells.length > 0) lines.push(cells);
   }
   return lines;
@@ -132,14 +135,14 @@ function firstSheet({ worksheets, sheets = [] }: WorkbookModel): SheetModel | un
 }
 
 /** Texts without trailing empty cells. One extra column shows that there are too many. */
-function textsOf(cells: readonly CellModel[], maxColumns: number): readonly string[] {
+function textsOf(cells: readonly CellModel[], maxColumns: number, noDay: number): readonly string[] {
   const texts: string[] = [];
   let column = 0;
   for (const cell of cells) {
     // A cell without an address follows the previous one.
     column = cell.address === undefined ? column + 1 : columnOf(cell.address);
     if (column > maxColumns + 1) continue;
-    const text = textOf(cell.text ?? cell.result ?? cell.value);
+    const text = textOf(cell.text ?? cell.result ?? cell.value, cell.style?.numFmt, noDay);
     if (text === undefined) throw unreadable(`The cell ${cell.address ?? column} holds an error.`);
     while (texts.length < column) texts.push('');
     texts[column - 1] = text;
@@ -155,20 +158,87 @@ function columnOf(address: string): number {
   return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
 
+/** Characters of a number format that spreadsheet programs write. */
+const MAX_FORMAT = 255;
+
 /** Undefined for an error. */
-function textOf(value: CellValue | undefined): string | undefined {
+function textOf(value: CellValue | undefined, format: unknown, noDay: number): string | undefined {
   if (value === null || value === undefined) return '';
-  if (value instanceof Date) return dateText(value);
+  const code = typeof format === 'string' && format.length <= MAX_FORMAT ? format : '';
+  if (value instanceof Date) return dateText(value, shownIn(code, 1), noDay);
+  if (typeof value === 'number') return numberText(value, shownIn(code, value));
   if (typeof value !== 'object') return String(value);
   if ('error' in value) return undefined;
   return 'richText' in value ? value.richText.map(({ text }) => text).join('') : '';
 }
 
-/** Spreadsheets have no time zone: formats date, or date and time, as stored. */
-function dateText(date: Date): string | undefined {
+/**
+ * The placeholders of the section of a number format that is for the value, without blanks, texts, colours and
+ * currencies; none of a format whose sections have conditions.
+ */
+function shownIn(format: string, value: number): string {
+  const codes = format.replace(/"[^"]*"|\\.|[_*].|\s/g, '');
+  if (/\[[<>=]/.test(codes)) return '';
+  const sections = codes.split(';');
+  const index = value === 0 ? 2 : 1;
+  const section = value <= 0 && index < sections.length ? sections[index] : sections[0];
+  return (section ?? '').replace(/\[([^[\]]*)\]/g, (all, inner: string) => (/^h+$/i.test(inner) ? all : ''));
+}
+
+/** Digits that spreadsheet programs show; sums end in noise beyond them. */
+const PRECISION = 15;
+/** Maximum number of digits that a format pads a number to, before or after its point. */
+const MAX_PADDING = 20;
+
+/** Maximum number of kept formatters; each takes 20 KiB. */
+const MAX_FORMATTERS = 100;
+/** By digits; making one takes longer than reading a row. */
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatterOf(
+  minimumIntegerDigits: number,
+  minimumFractionDigits: number,
+  maximumFractionDigits: number,
+): Intl.NumberFormat {
+  const digits = { minimumIntegerDigits, minimumFractionDigits, maximumFractionDigits };
+  const key = Object.values(digits).join();
+  const known = formatters.get(key);
+  if (known) return known;
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
+  const made = new Intl.NumberFormat('en', { useGrouping: false, signDisplay: 'negative', ...digits });
+  formatters.set(key, made);
+  return made;
+}
+
+/** The number as the sheet shows it, without separators of thousands: leading zeros, decimals and percent count. */
+function numberText(value: number, shown: string): string {
+  // Programs store longer identifiers as whole numbers, which have no noise.
+  const number = Number.isInteger(value) ? value : Number(value.toPrecision(PRECISION));
+  const parts = /^[^\d#?.%,]*([#,0]*0)(?:\.([0#]+))?(%?)[^\d#?.%,E]*$/.exec(shown) ?? [];
+  const [, whole = '', decimals = '', percent = ''] = parts;
+  const zeros = whole.replace(/[^0]/g, '').length;
+  if (zeros === 0 || zeros > MAX_PADDING || decimals.length > MAX_PADDING) return String(number);
+  const least = decimals.replaceAll('#', '').length;
+  const format = formatterOf(zeros, least, decimals.length);
+  return format.format(percent === '' ? number : Number((number * 100).toPrecision(PRECISION))) + percent;
+}
+
+/** The day before the first of spreadsheets: a time without a date belongs to it. */
+const NO_DAY = Date.UTC(1899, 11, 30);
+const NO_DAY_1904 = Date.UTC(1904, 0, 1);
+const HOUR_MS = 3_600_000;
+
+/** Spreadsheets have no time zone: formats date, time, or both, as stored; sums of hours below 0 or beyond 24, too. */
+function dateText(date: Date, shown: string, noDay: number): string | undefined {
   if (Number.isNaN(date.getTime())) return undefined;
-  const text = date.toISOString().slice(0, 19);
-  return text.endsWith('T00:00:00') ? text.slice(0, 10) : text;
+  const [day = '', time = ''] = date.toISOString().slice(0, 19).split('T');
+  const since = date.getTime() - noDay;
+  if (/\[h+\]/i.test(shown) || (since >= 0 && since < 24 * HOUR_MS)) {
+    const length = Math.abs(since);
+    const hours = String(Math.floor(length / HOUR_MS)).padStart(2, '0');
+    return `${since < 0 ? '-' : ''}${hours}${new Date(length).toISOString().slice(13, 19)}`;
+  }
+  return time === '00:00:00' ? day : `${day}T${time}`;
 }
 
 /** @throws {TaskFailure} `sheet.unreadable` for a file that is not an archive, or too large unpacked */

@@ -168,10 +168,10 @@ async function storeBytes(
 /** Undefined: it is not to be inspected, or cannot be signed; the reason is found when a document is made of it. */
 function formatOf(task: StoreTask, thread: PortalTaskContext): DocumentFormat | undefined {
   if (task.inspect === undefined) return undefined;
-  const { documentId, output: path } = task;
+  const { documentId, output: path, bytes } = task;
   const whole = { documentId, path, forceCades: false, xades: [], countPagesTo: 0 } as const;
   try {
-    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread).format;
+    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread, bytes).format;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** Determines the signature format of a file from its content and its declared type. */
 import { describeFailure } from '@sealwright/runtime/core';
-import { countPdfPages, formatOfHeader, trySigning } from '@sealwright/signatures';
+import { countPdfPages, formatOfHeader, HEADER_BYTES, trySigning } from '@sealwright/signatures';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import { fileHeader } from '../co-sign.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
@@ -11,13 +11,19 @@ import { formatParameters, levelOf } from './signature-parameters.ts';
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 
 /**
+ * @param bytes of the file, where they are at hand
  * @throws {TaskFailure} `document.unreadable` for a file that cannot be signed, `document.options-unsupported` for one that cannot be
  * signed in the requested way
  */
-export function inspect(task: InspectTask, thread: PortalTaskContext): PortalResults['portal.inspect'] {
-  const format = formatOf(task);
-  tryOut(task, thread, format, null);
-  if (format === 'Xades') for (const xades of task.xades) tryOut(task, thread, format, xades);
+export function inspect(
+  task: InspectTask,
+  thread: PortalTaskContext,
+  bytes?: Uint8Array,
+): PortalResults['portal.inspect'] {
+  const input = bytes ?? task.path;
+  const format = formatOf(task, input);
+  tryOut(task, input, thread, format, null);
+  if (format === 'Xades') for (const xades of task.xades) tryOut(task, input, thread, format, xades);
   return { format, pages: pagesOf(task) };
 }
 
@@ -33,7 +39,8 @@ function pagesOf({ path, countPagesTo }: InspectTask): number | null {
 
 /** Lays out a signature, as a test. */
 function tryOut(
-  { path, profile, at, content }: InspectTask,
+  { profile, at, content }: InspectTask,
+  input: string | Uint8Array,
   thread: PortalTaskContext,
   format: DocumentFormat,
   xades: XadesOptions | null,
@@ -53,7 +60,7 @@ function tryOut(
     const form = formatParameters(format, texts, content);
     // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
-    trySigning({ format, input: path, signer, at, level, ...form });
+    trySigning({ format, input, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
       xades === null && content === undefined ? 'document.unreadable' : 'document.options-unsupported',
@@ -62,8 +69,11 @@ function tryOut(
   }
 }
 
-function formatOf({ path, contentType, fileName, forceCades }: InspectTask): DocumentFormat {
-  const head = fileHeader(path);
+function formatOf(
+  { contentType, fileName, forceCades }: InspectTask,
+  input: string | Uint8Array,
+): DocumentFormat {
+  const head = typeof input === 'string' ? fileHeader(input) : Buffer.from(input.subarray(0, HEADER_BYTES));
   const type = contentType.toLowerCase();
   const saysPdf = type === 'application/pdf';
   const isPdf = formatOfHeader(head) === 'Pades';

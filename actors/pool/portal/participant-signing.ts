@@ -3,7 +3,7 @@
  * hash that its key signs, the second embeds the signature value.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
 import {
   type BegunSigning,
@@ -119,6 +119,10 @@ export async function beginParticipantSigning(
   const level = levelOf(wanted, form, services);
   const request = { format: task.format, input: task.input, signer, at: task.at, level };
   const begun = begunOrInvisible(request, form, services);
+  const bytes = Buffer.from(begun.state);
+  writeFileSync(task.output, bytes, { mode: 0o640 });
+  const state = { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length };
+  await placeOutput(task, state, thread);
   return {
     verdict: {
       isValid: true,
@@ -133,7 +137,7 @@ export async function beginParticipantSigning(
     identifiers: holderIdentifiers(certificate),
     certificate: fingerprint,
     begun: {
-      state: writeState(task.output, begun.state),
+      state,
       hash: begun.hash.toString('base64'),
       toBeSigned: begun.toBeSigned.toString('base64'),
       digest: begun.algorithm.digest,
@@ -197,18 +201,6 @@ function rejection({
   readonly message: string;
 }): CertificateVerdict {
   return { isValid: false, passed: [], errors: [{ type: code, message }], warnings: [] };
-}
-
-function writeState(path: string, state: string): { readonly sha256: string; readonly length: number } {
-  const bytes = Buffer.from(state);
-  const file = openSync(path, 'w', 0o640);
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  return { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length };
 }
 
 /** Arcs of certificate policies below 2.16.76.1.2, by certificate type. */

@@ -55,16 +55,14 @@ export async function pageLookOf(
 export class BrandingService {
   readonly placeholdersOf = placeholdersOf;
   readonly usableShade = usableShade;
-  readonly #system: ActorSystem;
-  readonly #languageOf: (organization: OrganizationId) => Promise<Language>;
 
-  constructor(system: ActorSystem, languageOf: (organization: OrganizationId) => Promise<Language>) {
-    this.#system = system;
-    this.#languageOf = languageOf;
-  }
+  constructor(
+    private readonly system: ActorSystem,
+    private readonly languageOf: (organization: OrganizationId) => Promise<Language>,
+  ) {}
 
   get({ organization }: Tenant): Promise<BrandingContext> {
-    return brandingOf(this.#system, organization.id);
+    return brandingOf(this.system, organization.id);
   }
 
   /** Refusals: `InvalidBranding`. */
@@ -100,7 +98,7 @@ export class BrandingService {
     const { samplePreview } = await import('../mail/mail-preview.ts');
     return samplePreview(kind, {
       name,
-      language: language ?? (await this.#languageOf(id)),
+      language: language ?? (await this.languageOf(id)),
       branding: { ...own, mailTexts: { [kind]: wording } },
     });
   }
@@ -108,7 +106,7 @@ export class BrandingService {
   /** Logo and stylesheet of any organization, for its pages; undefined = it has none. */
   async logo(organization: string): Promise<{ contentType: string; bytes: Buffer } | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const { logo } = id ? await brandingOf(this.#system, id) : NO_BRANDING;
+    const { logo } = id ? await brandingOf(this.system, id) : NO_BRANDING;
     return logo === null
       ? undefined
       : { contentType: logo.contentType, bytes: Buffer.from(logo.bytes, 'base64') };
@@ -116,16 +114,16 @@ export class BrandingService {
 
   async stylesheet(organization: string): Promise<string | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const branding = id ? await brandingOf(this.#system, id) : NO_BRANDING;
+    const branding = id ? await brandingOf(this.system, id) : NO_BRANDING;
     return branding.primaryColor === null && branding.headerColor === null ? undefined : colorRules(branding);
   }
 
   async #send({ organization }: Tenant, message: WithoutTime): Promise<void> {
     const address = { kind: BRANDING, id: organization.id };
-    if ((await this.#system.read(address)) === undefined) {
-      await durableIfAccepted(this.#system.create(address, NO_BRANDING));
+    if ((await this.system.read(address)) === undefined) {
+      await durableIfAccepted(this.system.create(address, NO_BRANDING));
     }
-    await durable(this.#system.send(address, message), () => new PortalRefusal('ServiceBusy'));
+    await durable(this.system.send(address, message), () => new PortalRefusal('ServiceBusy'));
   }
 }
 

@@ -10,7 +10,7 @@ import {
   durableIfAccepted,
   type StepOutcome,
 } from '@sealwright/runtime';
-import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   DocumentMessage,
   DocumentState,
@@ -19,6 +19,7 @@ import type {
 import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
 import { isRecorded } from '../../../machines/portal/document/document-trail.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { StepWaits } from '../../shared/step-waits.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
 import { type DocumentReader, documentToChange } from './document-reader.ts';
@@ -41,6 +42,24 @@ export async function recordAction(
       ...{ detail, flowActionId, emailAddress },
     }),
   );
+}
+
+/** Waits until an accepted signature is in its file, or has failed. Call it before the signature is sent. */
+export function whenSettled(waits: StepWaits, document: DocumentId, id: string, within: Millis) {
+  return waits.begin(documentAddress(document), settling(id), within);
+}
+
+/**
+ * Detects the step in which an accepted signature is embedded in its file or has failed. Ignores steps before its
+ * acceptance.
+ */
+function settling(id: string): (document: Pick<DocumentActor, 'context'>) => boolean {
+  let isAccepted = false;
+  return ({ context }) => {
+    const isWaiting = context.accepted.some((one) => one.id === id);
+    if (!isAccepted) isAccepted = isWaiting;
+    return isAccepted && (!isWaiting || context.processingError !== null);
+  };
 }
 
 /** Principal of a journal line: the application of a key, where the request came from. */

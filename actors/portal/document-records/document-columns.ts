@@ -2,27 +2,18 @@
  * The fields that lists of documents filter by, in memory: one table for each organization that lists many documents, one for
  * its deleted ones. Source: docs/decisions/0251-lists-in-columns.md.
  */
-import { readdir, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, type Clock, contextOf, type Ids, type Row, type Step } from '@sealwright/runtime';
+import { type ActorStore, contextOf, type Row, type Step } from '@sealwright/runtime';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
-import { hasRoom } from '../../shared/tables/kept-file.ts';
+import { type KeptPlace, KeptTables, MANY_RECORDS } from '../../shared/tables/kept-tables.ts';
 import {
   type Condition,
   containingText,
   ObservedTable,
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
-import {
-  fieldsOf,
-  foldText,
-  isBeyondAscii,
-  isNowhere,
-  recordsOf,
-  splitFields,
-} from '../../shared/tables/text-column.ts';
+import { fieldsOf, foldText, isBeyondAscii, isNowhere, recordsOf } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentQuery,
@@ -49,17 +40,10 @@ import { changedDocuments } from './kept-documents.ts';
 const MAX_BYTES = Math.max(2 ** 30, Math.floor(memoryOfProcess() / 4));
 /** Estimated memory of a document. */
 const BYTES_EACH = 300;
-/** Documents of an organization whose table is built at the start: about 100 ms. */
-const MANY = 10_000;
 
 /** Rows of a read while a table is built: less than a millisecond. */
 const ROWS_PER_READ = 64;
 
-/** Time between two looks at whether tables are to be kept. */
-const KEPT_EVERY: Millis = 10 * 60_000;
-/** Share of the documents that may differ from the kept file, since it takes as long to read them: while in use, at the end. */
-const UNKEPT_SHARE = 0.02;
-const UNKEPT_SHARE_AT_END = 0.002;
 const WARM_ROUNDS = 4;
 const WARM_QUERIES = [
   { q: 'a', queryType: 'Any', participantQ: 'a' },
@@ -67,15 +51,10 @@ const WARM_QUERIES = [
   { q: '2', queryType: 'Key', folders: [NO_FOLDER] },
 ] as const;
 
-const KEPT_FOLDER = 'lists';
-const KEPT_SUFFIX = '.table';
-
 /** Columns of codes. */
 const [STATUS, FOLDER, TYPE, CREATOR, SIGNS, EXPIRES] = [0, 1, 2, 3, 4, 5] as const;
 /** Columns of texts. */
-const [NAME, IDS, TAGS, WAITING, OTHERS] = [0, 1, 2, 3, 4] as const;
-/** Fields of `IDS`; the folded one only if it differs from the one before. */
-const [KEY, ID, EXTERNAL_ID, FOLDED_EXTERNAL_ID, EXPIRY] = [0, 1, 2, 3, 4] as const;
+const [NAME, ID, KEY, EXTERNAL_ID, EXPIRY, TAGS, WAITING, OTHERS] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 /** Fields of a person behind those of `PersonRow`, each only if it differs: numbers bare, the address in its letters. */
 const [BARE_IDENTIFIER, BARE_PHONE, ADDRESS] = [4, 5, 6] as const;
 
@@ -87,9 +66,10 @@ interface Facts {
 }
 
 const SHAPE: TableShape<Facts> = {
-  format: 'documents 1',
+  format: 'documents 4',
   codes: 6,
-  texts: 5,
+  texts: 8,
+  recurring: { [EXPIRY]: 0, [TAGS]: 1, [WAITING]: 2, [OTHERS]: 2 },
   codesOf: ({ row: { status, folder, type, creator, signs }, expiry }) => [
     status,
     folder ?? NO_FOLDER,
@@ -98,9 +78,12 @@ const SHAPE: TableShape<Facts> = {
     String(signs),
     String(expiry !== null),
   ],
-  textsOf: ({ row: { name, key, id, externalId, tags, people }, expiry }) => [
+  textsOf: ({ row: { name, key, id, externalId = '', tags, people }, expiry }) => [
     fieldsOf([foldText(name)]),
-    fieldsOf([key, foldText(id), ...lastFields(externalId, expiry)]),
+    fieldsOf([foldText(id)]),
+    fieldsOf([key]),
+    fieldsOf([...new Set([externalId, foldText(externalId)])]),
+    expiry === null ? '' : String(expiry),
     tags.length === 0
       ? ''
       : recordsOf(tags.map(([label, value]) => [foldText(label ?? ''), foldText(value)])),
@@ -119,13 +102,6 @@ function peopleText(people: DocumentRow['people'], isPending: boolean): string {
   const records: (readonly string[])[] = [];
   for (const [person, isWaiting] of people) if (isWaiting === isPending) records.push(personFields(person));
   return recordsOf(records);
-}
-
-function lastFields(externalId = '', expiry: Millis | null): readonly string[] {
-  const folded = foldText(externalId);
-  const other = folded === externalId ? '' : folded;
-  if (expiry !== null) return [externalId, other, String(expiry)];
-  return other === '' ? [externalId].filter((text) => text !== '') : [externalId, other];
 }
 
 /** Called for each person of each document while a table is built. */
@@ -164,35 +140,29 @@ interface ColumnPage {
   readonly totalCount: number;
 }
 
-/** Place of tables that are kept over a restart. */
-interface KeptTables {
-  /** `{Storage:Root}/portal`. */
-  readonly root: string;
-  /** Documents from which on a table is kept. @default 10,000 */
-  readonly atLeast?: number;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly clock: Pick<Clock, 'after'>;
-}
-
 export class DocumentColumns {
   readonly #store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>;
-  readonly #keeping: KeptTables | undefined;
-  #cancelKeep = (): void => {};
-  #kept: Promise<void> = Promise.resolve();
+  /** Undefined: every start builds the tables, since the store cannot tell what has changed. */
+  readonly kept: KeptTables | undefined;
   /** Documents that are not deleted. */
   readonly #counts = new Map<string, number>();
   /** By organization and view, the one used last at the end. */
   readonly #tables = new Map<string, ObservedTable<Facts>>();
   #isClosed = false;
 
-  /** @param counters those that begin with `documents/`. @param keeping missing: every start builds the tables */
+  /** @param counters those that begin with `documents/` */
   constructor(
     store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>,
     counters: { readonly [name: string]: number },
-    keeping?: KeptTables,
+    kept?: KeptPlace,
   ) {
     this.#store = store;
-    this.#keeping = keeping;
+    this.kept =
+      kept &&
+      store.marks &&
+      new KeptTables('documents', kept, { marks: store.marks, nodes: store.nodes }, () =>
+        [...this.#tables].filter(([key]) => this.#fileOf(key) !== undefined),
+      );
     this.#move(counters);
   }
 
@@ -246,13 +216,16 @@ export class DocumentColumns {
     const { newestFirst } = query;
     const page = await table.page({ ...orderBounds(query), groups, newestFirst, offset, limit, total });
     if (page === undefined) return undefined;
-    const found = page.orders.map((order) => listed(order, table.textOf(order, IDS)));
+    const found = page.orders.map((order) => ({
+      ...{ order, expiry: expiryOf(table.textOf(order, EXPIRY)) },
+      id: table.textOf(order, ID) as DocumentId,
+    }));
     // Gone meanwhile: a page without it would look like the last one.
     return found.every(({ id }) => id !== '') ? { found, totalCount: page.totalCount } : undefined;
   }
 
   /** Builds the tables of organizations with many documents before a list needs them, the largest first. */
-  async prepare(many = MANY): Promise<void> {
+  async prepare(many = MANY_RECORDS): Promise<void> {
     const large = [...this.#counts].filter(([, count]) => count >= many).sort(([, a], [, b]) => b - a);
     let bytes = 0;
     for (const [organization, count] of large) {
@@ -275,66 +248,15 @@ export class DocumentColumns {
         );
   }
 
-  /** Keeps tables in files from now on, where the store can tell what has changed since. */
-  keepAtIntervals(): void {
-    if (this.#keeping === undefined || this.#store.marks === undefined || this.#isClosed) return;
-    void this.keep(UNKEPT_SHARE).finally(() => {
-      if (this.#isClosed) return;
-      this.#cancelKeep = this.#keeping?.clock.after(KEPT_EVERY, () => this.keepAtIntervals()) ?? (() => {});
-    });
-  }
-
-  /** Keeps all tables if one of them has changed; their files are of one moment. */
-  keep(share = UNKEPT_SHARE_AT_END): Promise<void> {
-    // A file that cannot be written is one that the next start does without.
-    this.#kept = this.#kept.then(() => this.#keep(share)).catch(() => {});
-    return this.#kept;
-  }
-
-  /** Keeps them, and waits for so long: what is not written by then is built by the next start. */
-  async keepWithin(time: Millis): Promise<void> {
-    let cancel = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#keeping?.clock.after(time, resolve) ?? cancel;
-    });
-    await Promise.race([this.keep(), late]);
-    cancel();
-  }
-
-  async #keep(share: number): Promise<void> {
-    const [keeping, marks] = [this.#keeping, this.#store.marks];
-    const tables = [...this.#tables].filter(([key]) => this.#mayBeKept(key));
-    if (keeping === undefined || marks === undefined || !tables.some(([, { unkept }]) => unkept > share))
-      return;
-    const bytes = tables.reduce((sum, [, table]) => sum + table.bytes, 0);
-    const folder = join(keeping.root, KEPT_FOLDER);
-    if (!(await hasRoom(folder, bytes))) return;
-    const name = keeping.ids.uuid();
-    await marks.set(name);
-    const names = new Set<string>();
-    for (const [key, table] of tables) {
-      const path = this.#pathOf(key);
-      if (path !== undefined && (await table.keep(path, name))) names.add(fileName(key));
-    }
-    // Tables that are given up at the close are not kept, and their earlier files are still of use.
-    if (this.#isClosed) return;
-    for (const other of await readdir(folder))
-      if (!names.has(other)) await rm(join(folder, other), { force: true });
-  }
-
-  #mayBeKept(key: string): boolean {
-    return (this.#counts.get(key) ?? 0) >= (this.#keeping?.atLeast ?? MANY);
-  }
-
-  #pathOf(key: string): string | undefined {
-    const keeping = this.#mayBeKept(key) ? this.#keeping : undefined;
-    return keeping && join(keeping.root, KEPT_FOLDER, fileName(key));
+  #fileOf(key: string): string | undefined {
+    const { kept } = this;
+    return kept && (this.#counts.get(key) ?? 0) >= kept.atLeast ? kept.pathOf(key) : undefined;
   }
 
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
-    this.#cancelKeep();
+    this.kept?.close();
     for (const table of this.#tables.values()) table.reset();
   }
 
@@ -344,12 +266,12 @@ export class DocumentColumns {
       this.#tables.get(key) ??
       new ObservedTable(SHAPE, {
         read: () => readDocuments(this.#store, isDeleted, organization),
-        keptFile: this.#pathOf(key),
+        keptFile: this.#fileOf(key),
         readSince: (name, { textOf, orders }) =>
           changedDocuments(this.#store, organization, name, {
             orders: (bounds) => orders([], bounds),
             expiringOrders: () => orders([[{ codes: EXPIRES, passes: (text) => text === 'true' }]], {}),
-            expiryOf: (order) => listed(order, textOf(order, IDS)).expiry,
+            expiryOf: (order) => expiryOf(textOf(order, EXPIRY)),
           }),
         count: isDeleted ? () => undefined : () => this.count(organization),
         bytesEach: BYTES_EACH,
@@ -386,17 +308,12 @@ export class DocumentColumns {
   }
 }
 
-function fileName(key: string): string {
-  return `${encodeURIComponent(key)}${KEPT_SUFFIX}`;
-}
-
 function tableKey(organization: OrganizationId, isDeleted: boolean): string {
   return isDeleted ? `${organization}/deleted` : organization;
 }
 
-function listed(order: number, ids: string): ListedDocument {
-  const fields = splitFields(ids);
-  return { order, id: (fields[ID] ?? '') as DocumentId, expiry: Number(fields[EXPIRY] ?? Infinity) };
+function expiryOf(text: string): Millis {
+  return text === '' ? Infinity : Number(text);
 }
 
 async function* readDocuments(
@@ -469,7 +386,7 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
   }
   if (externalId !== undefined) {
     if (externalId === '') return undefined;
-    groups.push(containingText(IDS, externalId, { fields: [EXTERNAL_ID], isWhole: true }));
+    groups.push(containingText(EXTERNAL_ID, externalId, { fields: [0], isWhole: true }));
   }
   if (q !== undefined && q !== '')
     groups.push([
@@ -491,10 +408,10 @@ function searchOf(q: string, by: NonNullable<DocumentQuery['queryType']>): reado
       return containingText(NAME, text);
     case 'Key': {
       const key = foldedKey(q);
-      return key === '' ? [] : containingText(IDS, key, { fields: [KEY] });
+      return key === '' ? [] : containingText(KEY, key);
     }
     case 'Id':
-      return containingText(IDS, text, { fields: [ID] });
+      return containingText(ID, text);
     case 'CreatorName':
       return [creators];
     case 'Tag':
@@ -502,8 +419,8 @@ function searchOf(q: string, by: NonNullable<DocumentQuery['queryType']>): reado
     case 'Any':
       return [
         ...[creators, ...containingText(NAME, text), ...containingText(TAGS, text)],
-        ...containingText(IDS, text, { fields: [ID, EXTERNAL_ID, FOLDED_EXTERNAL_ID] }),
-        ...searchOf(q, 'Key'),
+        ...containingText(EXTERNAL_ID, text),
+        ...[...searchOf(q, 'Key'), ...searchOf(q, 'Id')],
       ];
   }
 }

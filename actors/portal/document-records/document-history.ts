@@ -90,7 +90,7 @@ function entryOf(line: JournalLine): DocumentHistoryEntry {
 function typeOf({ cause, state, data }: JournalLine): DocumentHistoryEntry['type'] {
   const recorded = RECORDED[String(data?.['action']) as TrailAction];
   // The step of the last signature may also conclude the document.
-  const isConclusion = cause === 'SIGNATURE_ADDED' && state === 'Concluded';
+  const isConclusion = (cause === 'SIGNATURE_ADDED' || cause === 'SIGN') && state === 'Concluded';
   return recorded ?? (isConclusion ? 'Concluded' : TYPES[cause]) ?? 'Other';
 }
 

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, KeyRange, Row } from '@sealwright/runtime';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
+import { BEFORE_ALL, KeyBlocks, type NumberRange, numbersBehind } from '../../shared/tables/kept-tables.ts';
 import { type DocumentRow, documentRowOf, EXPIRING_VIEW } from './document-index.ts';
 
 export interface ChangedDocument {
@@ -13,7 +14,10 @@ export interface ChangedDocument {
 /** The table as it was kept. */
 interface KeptDocuments {
   /** Order numbers within bounds. */
-  readonly orders: (bounds: { readonly from: number; readonly below: number }) => Promise<readonly number[]>;
+  readonly orders: (bounds: {
+    readonly from?: number;
+    readonly below?: number;
+  }) => Promise<readonly number[]>;
   readonly expiringOrders: () => Promise<readonly number[]>;
   readonly expiryOf: (order: number) => Millis;
 }
@@ -21,8 +25,6 @@ interface KeptDocuments {
 type Changes = AsyncIterable<readonly (readonly [order: number, document: ChangedDocument | undefined])[]>;
 
 const VIEW = 'documents';
-/** Less than any number of a key. */
-const FIRST = -(2 ** 52);
 /** Rows of a read: less than a millisecond. */
 const ROWS_PER_READ = 64;
 /** Documents looked at between two turns of the event loop. */
@@ -35,28 +37,21 @@ export async function changedDocuments(
   mark: string,
   kept: KeptDocuments,
 ): Promise<Changes | undefined> {
-  const documents = await store.marks?.changed(mark, VIEW);
-  const expiring = await store.marks?.changed(mark, EXPIRING_VIEW);
+  const prefix = [organization];
+  const documents = await store.marks?.changed(mark, { view: VIEW, prefix }, async () => {
+    const parts = new KeyBlocks();
+    for (const order of await kept.orders({})) parts.add(() => [organization, order]);
+    return parts;
+  });
+  const expiring = await store.marks?.changed(mark, { view: EXPIRING_VIEW, prefix }, async () => {
+    const times = Float64Array.from(await kept.expiringOrders(), kept.expiryOf).sort();
+    const parts = new KeyBlocks();
+    for (const [at, time] of times.entries()) parts.add(() => [organization, time], time === times[at - 1]);
+    return parts;
+  });
   if (documents === undefined || expiring === undefined) return undefined;
-  const ranges = documents.map((range) => boundsIn(organization, range));
+  const ranges = documents.map((range) => numbersBehind([organization], range));
   return readChanges(store, { organization, ranges, expiring, kept });
-}
-
-interface Bounds {
-  /** Inclusive. */
-  readonly from: number;
-  /** Exclusive. */
-  readonly below: number;
-}
-
-/** The numbers of a range behind the same first part of the key. */
-function boundsIn(first: string, { from, to }: KeyRange): Bounds {
-  const number = (key: Row['key'] | undefined, otherwise: number): number => {
-    if (key === undefined) return otherwise;
-    if (key[0] === first) return Number(key[1] ?? FIRST);
-    return String(key[0]) < first ? FIRST : Infinity;
-  };
-  return { from: number(from, FIRST), below: number(to, Infinity) };
 }
 
 async function* readChanges(
@@ -68,15 +63,15 @@ async function* readChanges(
     kept,
   }: {
     readonly organization: OrganizationId;
-    readonly ranges: readonly Bounds[];
+    readonly ranges: readonly NumberRange[];
     readonly expiring: readonly KeyRange[];
     readonly kept: KeptDocuments;
   },
 ): Changes {
   const times = expiring
-    .map((range) => boundsIn(organization, range))
+    .map((range) => numbersBehind([organization], range))
     // Those of other organizations lie before or behind all.
-    .filter(({ from, below }) => from < Infinity && below > FIRST);
+    .filter(({ from, below }) => from < Infinity && below > BEFORE_ALL);
   const known = new Map<number, Millis>();
   for (const { from, below } of times) {
     for await (const rows of rowsIn(store, EXPIRING_VIEW, organization, { from, below }, 1)) {
@@ -131,7 +126,7 @@ async function* rowsIn(
   store: Pick<ActorStore, 'rows'>,
   view: string,
   first: string,
-  { from, below }: Bounds,
+  { from, below }: NumberRange,
   more: number,
 ): AsyncGenerator<readonly Row[]> {
   for (let after: Row['key'] = [first, from - 0.5]; ; ) {
@@ -146,7 +141,7 @@ async function* rowsIn(
 }
 
 /** @param ranges ascending */
-function isWithin(ranges: readonly Bounds[], number: number, more: number): boolean {
+function isWithin(ranges: readonly NumberRange[], number: number, more: number): boolean {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -35,13 +35,13 @@ export function pendingTurn(
   return undefined;
 }
 
-/** True if the people of an action are asked by mail: their sender has not silenced the document or its first step. */
+/** True if a person is asked by mail: the sender has not silenced the document or, for this person, its first step. */
 export function isAskedByMail(
-  { actions, disableNotifications, startedQuietly }: DocumentContext,
-  { step }: Pick<FlowAction, 'step'>,
+  { actions, disableNotifications, startedQuietly, mailedUsers = [] }: DocumentContext,
+  { action, user }: NonNullable<ReturnType<typeof namedTurn>>,
 ): boolean {
-  const isFirst = step === actions[0]?.step;
-  return !disableNotifications && !(startedQuietly === true && isFirst);
+  const isQuiet = startedQuietly === true && action.step === actions[0]?.step;
+  return !disableNotifications && (!isQuiet || mailedUsers.includes(user.id));
 }
 
 /** True while an accepted signature of the participant is not in the file yet. */

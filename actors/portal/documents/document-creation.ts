@@ -6,9 +6,16 @@ import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId, Millis, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActionPlan, Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type {
+  ActionPlan,
+  Attachment,
+  DocumentSource,
+  FileEntry,
+  Tag,
+} from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { GrowingIds } from '../../shared/growing-ids.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
@@ -58,6 +65,8 @@ function createKey(ids: Pick<Ids, 'bytes'>): string {
 }
 
 export class DocumentCreation {
+  readonly #ids: GrowingIds;
+
   constructor(
     private readonly runtime: ServiceRuntime,
     private readonly order: OrderNumbers,
@@ -67,7 +76,9 @@ export class DocumentCreation {
     private readonly defaultReminders: ReturnType<typeof remindersOf>,
     /** True: the profile that signs for the service has a time-stamp authority. */
     private readonly canTimestamp: boolean,
-  ) {}
+  ) {
+    this.#ids = new GrowingIds(runtime.ids);
+  }
 
   /** Resolves once all of them are durable. @param seed see `DocumentService.create` */
   async create(
@@ -84,10 +95,13 @@ export class DocumentCreation {
     const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
     // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
     const folderId = before === undefined ? await this.folders.ofDocument(tenant, request) : before.folderId;
-    const made = await this.#createAll(
-      inputs.map((input) => ({ ...input, folderId })),
-      seed !== undefined,
-    );
+    const [made] = await Promise.all([
+      this.#createAll(
+        inputs.map((input) => ({ ...input, folderId })),
+        seed !== undefined,
+      ),
+      this.files.use(uploadedFiles(inputs)),
+    ]);
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
       documentId: document.id,
@@ -237,7 +251,7 @@ export class DocumentCreation {
     const { at, attachments } = given;
     const { flow, observers, expirationDate, notifiedEmails: notified, xmlNamespaces } = given.shared;
     return {
-      id: ids.uuid() as DocumentId,
+      id: this.#ids.next(at) as DocumentId,
       file,
       format,
       parts,
@@ -345,6 +359,13 @@ export class DocumentCreation {
   }
 }
 
+/** Each as often as the call names it. */
+function uploadedFiles(inputs: readonly DocumentInput[]): readonly FileEntry[] {
+  // The attachments of a call are those of each of its documents; signed originals are parts already.
+  const attachments = inputs[0]?.attachments.filter(({ signatures }) => signatures === undefined) ?? [];
+  return [...inputs.flatMap(({ file, parts }) => [file, ...parts]), ...attachments.map(({ file }) => file)];
+}
+
 /**
  * The end of the last day. Requests that earlier versions stored have its beginning, UTC.
  * Source: docs/portal-values.md §5, `expirationDate`.
@@ -353,6 +374,5 @@ function expiryOf(date: Millis | null, at: Millis): Millis | null {
   if (date === null) return null;
   const end = date % DAY === 0 ? date + DAY - 1 : date;
   if (end > at) return end;
-  const message = 'The ExpirationDate is over.';
-  throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
+  throw badMember('ExpirationDate', 'The ExpirationDate is over.');
 }

@@ -116,6 +116,7 @@ export class DocumentEdits {
     await this.#send(tenant, id, message, (now) =>
       now.state === 'Pending' || now.state === 'Refused' ? 'InvalidFlowAction' : wrongStatus(now),
     );
+    await files.use([file, ...parts]);
   }
 
   #assertVersionable({ state }: Pick<DocumentActor, 'state'>): void {

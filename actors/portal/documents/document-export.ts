@@ -16,12 +16,9 @@ const MAX_AT_ONCE = 2;
 type ListDocuments = (tenant: Tenant, query: DocumentQuery) => Promise<Page<DocumentListItem>>;
 
 export class DocumentExports {
-  readonly #list: ListDocuments;
   readonly #limit = new ConcurrencyLimit(MAX_AT_ONCE, 'exports');
 
-  constructor(list: ListDocuments) {
-    this.#list = list;
-  }
+  constructor(private readonly list: ListDocuments) {}
 
   /** Refusals, of the first page: `LimitExceeded`, `TooManyRequests`. */
   async *pages(
@@ -32,7 +29,7 @@ export class DocumentExports {
     try {
       let query: DocumentQuery = { ...filter, limit: PAGE_SIZE, offset: 0, position: 'start' };
       for (;;) {
-        const { items, totalCount, next } = await this.#list(tenant, query);
+        const { items, totalCount, next } = await this.list(tenant, query);
         if (totalCount > MAX_DOCUMENTS)
           throw new PortalRefusal(
             'LimitExceeded',

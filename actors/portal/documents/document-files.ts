@@ -40,7 +40,7 @@ export interface PreparedFile extends DocumentFile {
 
 export class DocumentFiles {
   constructor(
-    private readonly uploads: Pick<Uploads, 'findUpload'>,
+    private readonly uploads: Pick<Uploads, 'lookUp' | 'use'>,
     private readonly pool: SigningPool,
     private readonly blobs: Blobs,
     private readonly clock: Pick<Clock, 'now'>,
@@ -54,9 +54,14 @@ export class DocumentFiles {
     private readonly inspected?: Pick<InspectedUploads, 'formatOf'>,
   ) {}
 
-  /** Refusals: `UploadNotFound`. */
+  /** Keeps the uploads of files that a call has put into documents: beside the step that does so, not before it. */
+  use(files: readonly FileEntry[]): Promise<void> {
+    return this.uploads.use(files.flatMap(({ uploadId }) => uploadId ?? []));
+  }
+
+  /** A file that is looked up, not yet used. Refusals: `UploadNotFound`. */
   async entry(organization: OrganizationId, input: NewFile): Promise<FileEntry> {
-    const upload = await this.uploads.findUpload(organization, input.id);
+    const upload = await this.uploads.lookUp(organization, input.id);
     return {
       uploadId: upload.id,
       displayName: cleanTitle(input.displayName),

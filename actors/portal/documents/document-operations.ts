@@ -34,9 +34,10 @@ import {
   type OperateDocumentsEffect,
 } from '../../../machines/portal/document-operation.ts';
 import type { FolderRight } from '../../../machines/portal/folder.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
+import { countOf } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   cannotCancel,
@@ -83,18 +84,14 @@ function isRunning(state: string): boolean {
 type Request = Pick<NewDocumentOperation, 'action' | 'filter'>;
 
 export class DocumentOperations {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-
   constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     private readonly columns: DocumentColumns,
-  ) {
-    this.#runtime = runtime;
-  }
+  ) {}
 
   /** Number of documents that the operation would act on. Refusals: `BadRequest` to delete every document. */
   async count(tenant: Tenant, request: Request): Promise<number> {
-    const { store, clock } = this.#runtime;
+    const { store, clock } = this.runtime;
     const { id } = tenant.organization;
     const filter = await boundedFilter(store, tenant, request, clock.now());
     const query = { ...filter, limit: 1, offset: 0, newestFirst: false };
@@ -103,12 +100,11 @@ export class DocumentOperations {
 
   /** Refusals: `BadRequest` to delete every document, `TooManyRequests`. */
   async start(tenant: Tenant, request: NewDocumentOperation): Promise<DocumentOperationView> {
-    const { system, store, clock, ids } = this.#runtime;
+    const { system, store, clock, ids } = this.runtime;
     const { id, name } = tenant.organization;
     const { action } = request;
     const reason = action === 'Cancel' ? (request.reason ?? '') : null;
-    const running = countName(id, 'running');
-    if (((await store.counters(running))[running] ?? 0) >= MAX_RUNNING)
+    if ((await countOf(store, countName(id, 'running'))) >= MAX_RUNNING)
       throw new PortalRefusal('TooManyRequests', `${MAX_RUNNING} operations are running.`, {
         retryAfterSeconds: 60,
       });
@@ -134,7 +130,7 @@ export class DocumentOperations {
     tenant: Tenant,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<Page<DocumentOperationView>> {
-    const { store, system } = this.#runtime;
+    const { store, system } = this.runtime;
     const { organization } = tenant;
     const counters = await store.counters(`document-operations/${organization.id}/`);
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
@@ -166,7 +162,7 @@ export class DocumentOperations {
       throw new PortalRefusal('Forbidden', 'Who manages the folders of the operation can end it.');
     const address = { kind: DOCUMENT_OPERATION, id: documentId };
     const canceled = await durable(
-      this.#runtime.system.send(address, { type: 'CANCEL' }),
+      this.runtime.system.send(address, { type: 'CANCEL' }),
       () => new PortalRefusal('DocumentOperationEnded'),
     );
     return viewOf(canceled);
@@ -176,7 +172,7 @@ export class DocumentOperations {
     // Its ids are shaped as those of documents.
     const documentId = parsePortalId('DocumentId', id);
     const actor =
-      documentId && (await this.#runtime.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
+      documentId && (await this.runtime.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
     if (actor?.context.organization.id !== tenant.organization.id || !isWithin(tenant, actor.context.filter))
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;
@@ -209,10 +205,8 @@ async function boundedFilter(
   { action, filter }: Request,
   at: number,
 ): Promise<DocumentFilter> {
-  if (action === 'Delete' && !restricts(filter)) {
-    const message = 'The Filter field must restrict the documents to delete.';
-    throw new PortalRefusal('BadRequest', message, { errors: { Filter: [message] } });
-  }
+  if (action === 'Delete' && !restricts(filter))
+    throw badField('Filter', 'must restrict the documents to delete');
   const organization = tenant.organization.id;
   const [newest] = await store.rows({ view: 'documents', prefix: [organization], reverse: true, limit: 1 });
   // After the clock was set back, documents may have creation times in the future.

@@ -37,18 +37,14 @@ export interface TemporaryFile extends StoredFile {
 }
 
 export class DocumentPackages {
-  readonly #documents: DocumentService;
-  readonly #pool: SigningPool;
-  readonly #blobs: Blobs;
-  readonly #clock: Clock;
   readonly #limit = new ConcurrencyLimit(MAX_AT_ONCE, 'downloads of several documents');
 
-  constructor(documents: DocumentService, pool: SigningPool, blobs: Blobs, clock: Clock) {
-    this.#documents = documents;
-    this.#pool = pool;
-    this.#blobs = blobs;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly documents: DocumentService,
+    private readonly pool: SigningPool,
+    private readonly blobs: Blobs,
+    private readonly clock: Clock,
+  ) {}
 
   /** ZIP of the files. Refusals: those of `content` for any document, `LimitExceeded`, `TooManyRequests`. */
   archive(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
@@ -60,7 +56,7 @@ export class DocumentPackages {
       (files) => ({
         task: 'portal.zip',
         members: memberNames(files).map((name, index) => ({ name, path: files[index]?.path ?? '' })),
-        at: this.#clock.now(),
+        at: this.clock.now(),
       }),
     );
   }
@@ -77,7 +73,7 @@ export class DocumentPackages {
         task: 'portal.merge',
         files: files.map(({ path, fileName }) => ({ path, title: fileName })),
         title: 'Documents',
-        at: this.#clock.now(),
+        at: this.clock.now(),
         maxBytes: MAX_BYTES,
       };
     });
@@ -91,7 +87,7 @@ export class DocumentPackages {
     taskOf: (files: readonly PackagedFile[]) => PackageTask,
   ): Promise<TemporaryFile> {
     const release = this.#limit.acquire(tenant.organization.id);
-    const path = this.#blobs.temporaryPath();
+    const path = this.blobs.temporaryPath();
     const remove = async () => {
       release();
       await rm(path, { force: true });
@@ -100,7 +96,7 @@ export class DocumentPackages {
       const found: StoredFile[] = [];
       let bytes = 0;
       for (const id of ids) {
-        const file = await this.#documents.content(tenant, id, type);
+        const file = await this.documents.content(tenant, id, type);
         bytes += file.length;
         if (bytes > MAX_BYTES)
           throw new PortalRefusal('LimitExceeded', `The files have more than ${MAX_BYTES} bytes together.`);
@@ -114,7 +110,7 @@ export class DocumentPackages {
         })),
       );
       const task = { ...taskOf(files), documentId: ids[0] ?? '', output: path };
-      const answer = await this.#pool.run(task, { organization: tenant.organization.id, bytes });
+      const answer = await this.pool.run(task, { organization: tenant.organization.id, bytes });
       if (!answer.ok) throw refusalOf(answer.code);
       const { size: length } = await stat(path);
       const file = { path, bring: async () => path, open: () => open(path, 'r') };

@@ -34,6 +34,9 @@ import type { DocumentCreation } from './document-creation.ts';
 import { digitsOfIdentifier, notifiedEmails } from './document-plans.ts';
 import { documentItem, documentView, type Identified } from './document-view.ts';
 
+/** Time in which the script of a page begins to read the file, milliseconds. */
+const PREVIEW_MS = 5 * 60_000;
+
 /** Requests of applications about documents. */
 export class DocumentService {
   readonly #history: DocumentHistory;
@@ -60,6 +63,11 @@ export class DocumentService {
   /** The file of an attachment, private or not. Refusals: `AttachmentNotFound`. */
   attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
     return this.contents.attachment(tenant, id, attachmentId);
+  }
+
+  /** A path with a ticket for the script of a page, which reads the file at once: nobody's rights outlast it for long. */
+  previewPath(tenant: Tenant, id: DocumentId): Promise<string> {
+    return this.contents.contentTicket(tenant, id, 'Original', true, PREVIEW_MS);
   }
 
   /** A path with a ticket of one hour. */

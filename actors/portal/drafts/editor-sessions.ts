@@ -67,18 +67,14 @@ export interface EditorSessionPage {
 /** The methods that take a tenant need one of `session`, all but `create`. */
 export class EditorSessionService {
   readonly #records: Records<typeof EDITOR_SESSION>;
-  readonly #tickets: Tickets;
-  readonly #tenants: Tenants;
-  readonly #drafts: Drafts;
-  readonly #publicUrl: () => string;
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
   constructor(
     private readonly runtime: RecordRuntime,
-    tickets: Tickets,
-    tenants: Tenants,
-    drafts: Drafts,
-    publicUrl: () => string,
+    private readonly tickets: Tickets,
+    private readonly tenants: Tenants,
+    private readonly drafts: Drafts,
+    private readonly publicUrl: () => string,
     private readonly folderRights: Pick<FolderRightsReader, 'of'>,
   ) {
     this.#records = new Records(runtime, {
@@ -88,15 +84,11 @@ export class EditorSessionService {
       isOver: ({ context: { createdAt, opened } }, now) =>
         now >= (opened === null ? createdAt + EDITOR_LINK_LIFETIME : opened.at + EDITOR_SESSION_LIFETIME),
     });
-    this.#tickets = tickets;
-    this.#tenants = tenants;
-    this.#drafts = drafts;
-    this.#publicUrl = publicUrl;
   }
 
   /** Refusals: `DocumentDraftNotFound`, `UploadNotFound`, `LimitExceeded`, `InvalidDocumentStatus` for a sent draft. */
   async create(tenant: Tenant, { draftId, files, returnUrl }: NewEditorSession): Promise<EditorSessionLink> {
-    const drafts = this.#drafts;
+    const drafts = this.drafts;
     const edited = draftId
       ? await drafts.get(tenant, draftId)
       : await drafts.create(tenant, draftOf(files ?? []), undefined, true);
@@ -116,8 +108,8 @@ export class EditorSessionService {
       createdAt: at,
       opened: null,
     }));
-    const ticket = this.#tickets.issue('editor', [id], at);
-    const address = (page: string) => `${this.#publicUrl()}/document/${page}?ticket=${ticket}`;
+    const ticket = this.tickets.issue('editor', [id], at);
+    const address = (page: string) => `${this.publicUrl()}/document/${page}?ticket=${ticket}`;
     return {
       draftId: edited.id,
       url: address('editor'),
@@ -128,7 +120,7 @@ export class EditorSessionService {
 
   /** Reads a link without using it; undefined when the session is over, or the link is not one of ours. */
   async page(ticket: string): Promise<EditorSessionPage | undefined> {
-    const parsed = this.#tickets.read('editor', ticket, this.runtime.clock.now());
+    const parsed = this.tickets.read('editor', ticket, this.runtime.clock.now());
     const [id = ''] = parsed?.claims ?? [];
     const session = await this.#find(id);
     // An opened session is shown again after a reload, to a page that has its token.
@@ -138,7 +130,7 @@ export class EditorSessionService {
     const { draftId, organizationId } = session;
     return {
       ...{ id, draftId },
-      embedOrigins: await this.#tenants.embedOrigins(organizationId),
+      embedOrigins: await this.tenants.embedOrigins(organizationId),
       branding: await pageLookOf(this.runtime.system, owner.organization),
     };
   }
@@ -146,7 +138,7 @@ export class EditorSessionService {
   /** Uses the link. Refusals: `InvalidTicket`. */
   async open(ticket: string): Promise<EditorSessionView & { readonly token: string }> {
     const { clock, ids } = this.runtime;
-    const parsed = this.#tickets.read('editor', ticket, clock.now());
+    const parsed = this.tickets.read('editor', ticket, clock.now());
     const [id] = parsed?.claims ?? [];
     if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
     const found = await this.#find(id);
@@ -205,18 +197,18 @@ export class EditorSessionService {
 
   async view(tenant: Tenant): Promise<EditorSessionView> {
     const { draftId, returnUrl, opened } = await this.#of(tenant);
-    const { status, document, documents } = await this.#drafts.get(tenant, draftId);
+    const { status, document, documents } = await this.drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
     return {
       ...{ draftId, status, document, documents, returnUrl },
-      locations: await this.#drafts.locations(tenant, draftId),
+      locations: await this.drafts.locations(tenant, draftId),
       expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
     };
   }
 
   /** Replaces what the editor edits of the draft's request, and keeps the rest. Refusals: those of drafts. */
   async save(tenant: Tenant, { name, document: { sent: given } }: NewDraft): Promise<void> {
-    const drafts = this.#drafts;
+    const drafts = this.drafts;
     const { draftId, uploads } = await this.#of(tenant);
     const { document: before, status } = await drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
@@ -231,7 +223,7 @@ export class EditorSessionService {
   /** Refusals: `LimitExceeded`. */
   async checkUpload(tenant: Tenant): Promise<void> {
     const { draftId, uploads } = await this.#of(tenant);
-    if ((await this.#drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
+    if ((await this.drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
     if (uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
   }
 
@@ -242,7 +234,7 @@ export class EditorSessionService {
 
   /** As `Drafts.send`. */
   async send(tenant: Tenant): Promise<readonly MadeDocument[]> {
-    return this.#drafts.send(tenant, (await this.#of(tenant)).draftId);
+    return this.drafts.send(tenant, (await this.#of(tenant)).draftId);
   }
 
   async close(tenant: Tenant): Promise<void> {

@@ -8,8 +8,9 @@ import type {
 } from '../../../contracts/portal/folder-grants.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import type { FolderContext, FolderGrant } from '../../../machines/portal/folder.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { countOf } from '../../shared/row-pages.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import { GROUP_VIEW, USER_GROUP } from '../scim/groups.ts';
 import { assertMayGrant, assertRight, folderNotFound } from '../shared/folder-access.ts';
@@ -48,10 +49,12 @@ export class FolderGrants {
     const organization = tenant.organization.id;
     const grants = given.map((grant): FolderGrant => ({ ...grant, id: grant.id.toLowerCase() }));
     if (new Set(grants.map((grant) => `${grant.type} ${grant.id}`)).size < grants.length)
-      throw unusable('Each user and each group has at most one right.');
+      throw badMember('Grants', 'Each user and each group has at most one right.');
     for (const grant of grants) {
       if ((await this.#named(organization, grant)) !== undefined) continue;
-      throw grant.type === 'User' ? new PortalRefusal('UserNotFound') : unusable('No group has this id.');
+      throw grant.type === 'User'
+        ? new PortalRefusal('UserNotFound')
+        : badMember('Grants', 'No group has this id.');
     }
     if (grants.length > 0 && (before.grants ?? []).length === 0) await this.#assertRoom(organization);
     const replaced = before.grants ?? [];
@@ -88,9 +91,7 @@ export class FolderGrants {
   }
 
   async #assertRoom(organization: OrganizationId): Promise<void> {
-    const counter = grantedFolders(organization);
-    const { [counter]: granted = 0 } = await this.runtime.store.counters(counter);
-    if (granted >= MAX_GRANTED_FOLDERS)
+    if ((await countOf(this.runtime.store, grantedFolders(organization))) >= MAX_GRANTED_FOLDERS)
       throw new PortalRefusal('LimitExceeded', `At most ${MAX_GRANTED_FOLDERS} folders have grants.`);
   }
 
@@ -135,10 +136,6 @@ export class FolderGrants {
       throw folderNotFound(id);
     return folder.context;
   }
-}
-
-function unusable(message: string): PortalRefusal {
-  return new PortalRefusal('BadRequest', message, { errors: { Grants: [message] } });
 }
 
 function versionOf(grants: readonly FolderGrant[]): string {

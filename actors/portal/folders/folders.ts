@@ -20,15 +20,15 @@ import {
   durableIfAccepted,
   jsonType,
   type Row,
-  type Step,
 } from '@sealwright/runtime';
 import type { DocumentMove, FolderDeletion, FolderQuery } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { StepWaits } from '../../shared/step-waits.ts';
+import type { RowLists } from '../../shared/tables/row-lists.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   assertPlace,
@@ -146,18 +146,11 @@ export interface FolderView extends Pick<FolderContext, 'name' | 'parentId'> {
 }
 
 export class Folders {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-  /** Callers that wait for the end of a folder. */
-  readonly #waiting = new Map<string, () => void>();
-
-  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
-    this.#runtime = runtime;
-  }
-
-  /** Sees each committed step. */
-  observe({ actor: { address, state } }: Step): void {
-    if (address.kind === FOLDER && state === FOLDER_REMOVED) this.#waiting.get(address.id)?.();
-  }
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly lists: Pick<RowLists, 'page'>,
+    private readonly waits: StepWaits,
+  ) {}
 
   /** Refusals: `BadRequest` for the name, `FolderNotFound` and `Forbidden` for the parent. */
   async create(tenant: Tenant, name: string, parentId: string | null): Promise<FolderView> {
@@ -174,7 +167,7 @@ export class Folders {
     if (parent !== null && (await this.find(organizationId, parent.id)) === undefined) {
       // Removed in the meantime, perhaps after its content was listed.
       const event = { type: 'REPARENT', parentId: null } as const;
-      await durableIfAccepted(this.#runtime.system.send({ kind: FOLDER, id: view.id }, event));
+      await durableIfAccepted(this.runtime.system.send({ kind: FOLDER, id: view.id }, event));
       return { ...view, parentId: null };
     }
     return view;
@@ -188,7 +181,7 @@ export class Folders {
     assertPlace(tenant, null, name);
     const organizationId = tenant.organization.id;
     const given = { organizationId, name: cleanName(name), parentId: null };
-    const { store } = this.#runtime;
+    const { store } = this.runtime;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const holder = await store.holder(folderNameKey(organizationId, given.name));
       const folder = holder && (await this.find(organizationId, holder.id));
@@ -203,7 +196,7 @@ export class Folders {
 
   /** The oldest root folder of this name, among those made before folders held names. */
   async #unheld(organization: OrganizationId, name: string): Promise<FolderView | undefined> {
-    const rows = await this.#runtime.store.rows({
+    const rows = await this.runtime.store.rows({
       view: 'folders-in',
       prefix: [organization, ROOT],
       limit: MAX_FOLDERS_SEARCHED,
@@ -216,7 +209,7 @@ export class Folders {
     given: Pick<FolderContext, 'organizationId' | 'name' | 'parentId'>,
     holdsName: boolean,
   ): Promise<FolderView | undefined> {
-    const { system, clock, ids } = this.#runtime;
+    const { system, clock, ids } = this.runtime;
     const id = ids.uuid() as FolderId;
     const context: FolderContext = { ...given, createdAt: clock.now(), ...(holdsName && { holdsName }) };
     const made = await durable(system.create({ kind: FOLDER, id }, { ...context }), ({ reason }) =>
@@ -253,21 +246,22 @@ export class Folders {
 
   async list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>> {
     const organization = tenant.organization.id;
-    const { limit, offset } = query;
+    const { q, limit, offset } = query;
     if (tenant.folders !== undefined) return this.#reachable(organization, tenant.folders, query);
     const inside = query.filterByParent === true ? (query.parentId ?? ROOT) : undefined;
-    const named = containing(query.q, (row) => viewOfRow(row).name);
-    const hidden = new Set(filterFor(tenant).exceptFolders);
-    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
-      view: inside === undefined ? 'folders' : 'folders-in',
-      prefix: inside === undefined ? [organization] : [organization, inside],
-      newestFirst: query.order === 'Desc',
-      limit,
-      offset,
-      matches: hidden.size === 0 ? named : (row) => !hidden.has(viewOfRow(row).id) && (named?.(row) ?? true),
-      counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
-    });
-    return { items: rows.map(viewOfRow), totalCount };
+    const except = new Set(filterFor(tenant).exceptFolders);
+    const { ids, totalCount } = await this.lists.page(
+      {
+        view: inside === undefined ? 'folders' : 'folders-in',
+        prefix: inside === undefined ? [organization] : [organization, inside],
+        counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
+        kind: FOLDER,
+        textOf: (row) => viewOfRow(row).name,
+      },
+      { q, except, limit, offset, newestFirst: query.order === 'Desc' },
+    );
+    const found = await Promise.all(ids.map((id) => this.find(organization, id)));
+    return { items: found.filter((folder) => folder !== undefined), totalCount };
   }
 
   /** Of the folders that a key reaches, in its order. */
@@ -305,36 +299,18 @@ export class Folders {
         ? await this.#existing(organization, destination)
         : null;
     if (target !== null) assertRight(tenant, target.id, 'Manage');
-    if (target !== null && (await this.#isInside(organization, target, folder.id))) {
-      const message = 'The destination is the folder itself or lies in it.';
-      throw new PortalRefusal('BadRequest', message, { errors: { DestinationFolderId: [message] } });
-    }
+    if (target !== null && (await this.#isInside(organization, target, folder.id)))
+      throw badMember('DestinationFolderId', 'The destination is the folder itself or lies in it.');
     const by = principalOf(tenant);
-    const ended = this.#end(folder.id);
+    const address = { kind: FOLDER, id: folder.id };
+    const end = this.waits.begin(address, ({ state }) => state === FOLDER_REMOVED, DELETION_TIMEOUT_MS);
     try {
       const event = { type: 'REMOVE', action, destination: target?.id ?? null, by } as const;
-      await durable(this.#runtime.system.send({ kind: FOLDER, id: folder.id }, event), () =>
-        folderNotFound(folder.id),
-      );
-      await ended.soon;
+      await durable(this.runtime.system.send(address, event), () => folderNotFound(folder.id));
+      await end.actor;
     } finally {
-      ended.drop();
+      end.cancel();
     }
-  }
-
-  /** Resolves when the folder has ended, or after `DELETION_TIMEOUT_MS`. */
-  #end(id: FolderId): { readonly soon: Promise<void>; drop(): void } {
-    let stop = () => {};
-    const soon = new Promise<void>((resolve) => {
-      const cancel = this.#runtime.clock.after(DELETION_TIMEOUT_MS, resolve);
-      stop = () => {
-        cancel();
-        this.#waiting.delete(id);
-        resolve();
-      };
-      this.#waiting.set(id, stop);
-    });
-    return { soon, drop: () => stop() };
   }
 
   async #existing(organization: OrganizationId, id: string): Promise<FolderView> {
@@ -348,7 +324,7 @@ export class Folders {
     id: string,
   ): Promise<(FolderContext & { readonly id: FolderId }) | undefined> {
     const folderId = parsePortalId('FolderId', id);
-    const actor = folderId && (await this.#runtime.system.read({ kind: FOLDER, id: folderId }));
+    const actor = folderId && (await this.runtime.system.read({ kind: FOLDER, id: folderId }));
     if (!folderId || actor?.state !== 'Active') return undefined;
     const context = actor.context;
     return context.organizationId === organization ? { ...context, id: folderId } : undefined;
@@ -391,6 +367,6 @@ function usable(tenant: Tenant, folder: FolderView): FolderView {
 
 const FOLDER_ROW = jsonType<FolderView>();
 
-function viewOfRow({ value }: Row): FolderView {
+function viewOfRow({ value }: Pick<Row, 'value'>): FolderView {
   return FOLDER_ROW.read(value);
 }

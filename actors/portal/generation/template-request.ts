@@ -5,7 +5,7 @@ import type {
   TemplateReplacements,
 } from '../../../contracts/portal/kept-requests/templates.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
 import type { TemplateVersion } from '../../../machines/portal/template.ts';
 import type { CreateDocuments } from '../api/documents.ts';
@@ -51,10 +51,7 @@ export function withPeople(
 /** Refusals: `BadRequest` for several documents. */
 export function withName(request: CreateDocuments, name: string): CreateDocuments {
   if (request.isEnvelope === true) return { ...request, envelopeName: name };
-  if (request.files.length > 1) {
-    const message = 'The DocumentName field needs a template of one document.';
-    throw new PortalRefusal('BadRequest', message, { errors: { DocumentName: [message] } });
-  }
+  if (request.files.length > 1) throw badField('DocumentName', 'needs a template of one document');
   return { ...request, files: request.files.map((file) => ({ ...file, displayName: name })) };
 }
 

@@ -7,7 +7,7 @@ import type { NewField, NewFieldValues, NewParticipant, NewRole } from '../../..
 import { KEPT_MEMBERS } from '../../../contracts/portal/kept-members.ts';
 
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 import { roleKey } from '../drafts/flow-roles.ts';
@@ -121,8 +121,7 @@ function fieldsOf(
 /** The text of a cell, which has the bound of its member in requests. Refusals: `BadRequest`. */
 function within(name: string, cell: string, most: number): string {
   if (cell.length <= most) return cell;
-  const message = `The ${name} field is too long.`;
-  throw new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
+  throw badField(name, 'is too long');
 }
 
 /** Titles of the actions that a person can take, each once. */

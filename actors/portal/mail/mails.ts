@@ -234,30 +234,26 @@ interface MailQuery {
 export type OperatorMails = Pick<Mails, 'get' | 'sendNow' | 'mailbox' | 'textState' | 'content'>;
 
 export class Mails {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-  readonly #mailer: Pick<Mailer, 'contentOf' | 'hasContent'>;
   /** Sends a test mail now. */
   readonly sendTest: TestMailSender;
 
   constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-    mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
     sendTest: TestMailSender,
   ) {
-    this.#runtime = runtime;
-    this.#mailer = mailer;
     this.sendTest = sendTest;
   }
 
   /** One mail that is about no event of a document, such as a list of what is pending. */
   async create(organizationId: OrganizationId, content: MailContent): Promise<void> {
-    const { system, clock, ids } = this.#runtime;
+    const { system, clock, ids } = this.runtime;
     await createMail(system, ids.uuid(), { organizationId, content, at: clock.now() });
   }
 
   /** Oldest first; empty for documents of other organizations. */
   async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly Mail[]> {
-    const rows = await this.#runtime.store.rows({ view: 'document-mails', prefix: [id], limit: 1000 });
+    const rows = await this.runtime.store.rows({ view: 'document-mails', prefix: [id], limit: 1000 });
     const own = rows.filter(({ value }) => value === tenant.organization.id);
     const mails = await this.#views(own.map(({ key }) => String(key[2])));
     // Of a mail about several documents, this one.
@@ -266,7 +262,7 @@ export class Mails {
 
   /** Of all organizations, newest first, for operators. */
   async newest(query: MailQuery): Promise<Page<Mail>> {
-    const { store } = this.#runtime;
+    const { store } = this.runtime;
     const { status, limit } = query;
     const counters = await store.counters('mails/');
     const states: readonly MailStatus[] = status === undefined ? MAIL_STATUSES : [status];
@@ -280,7 +276,7 @@ export class Mails {
 
   /** With its last tries, oldest first. Texts, links and codes are not kept. Refusals: `MailNotFound`. */
   async get(id: string): Promise<MailDetail> {
-    const actor = await this.#runtime.system.read({ kind: MAIL, id }).catch((error) => {
+    const actor = await this.runtime.system.read({ kind: MAIL, id }).catch((error) => {
       // An id from an address of the API, which no actor can have: it is longer than a key.
       if (error.code === 'actor.address-malformed') return undefined;
       throw error;
@@ -294,7 +290,7 @@ export class Mails {
 
   /** `kept` if it can be read; always `none` with a relay. */
   async textState({ id, status, creationDate }: Mail): Promise<MailTextState> {
-    const mailer = this.#mailer;
+    const mailer = this.mailer;
     if (status !== 'Sent' || mailer.hasContent === undefined) return 'none';
     return (await mailer.hasContent(id, creationDate)) ? 'kept' : 'removed';
   }
@@ -302,7 +298,7 @@ export class Mails {
   /** Content of the mail; undefined if it has none or it was removed. Refusals: `MailNotFound`. */
   async content(id: string): ReturnType<NonNullable<Mailer['contentOf']>> {
     const { creationDate } = await this.get(id);
-    return this.#mailer.contentOf?.(id, creationDate);
+    return this.mailer.contentOf?.(id, creationDate);
   }
 
   /** Newest first. `search`: text in recipient, kind or subject; looks at the newest 500. */
@@ -322,7 +318,7 @@ export class Mails {
   }
 
   async #withSubject(mail: Mail): Promise<MailboxEntry> {
-    const content = await this.#mailer.contentOf?.(mail.id, mail.creationDate);
+    const content = await this.mailer.contentOf?.(mail.id, mail.creationDate);
     return { ...mail, subject: content?.subject ?? null };
   }
 
@@ -333,7 +329,7 @@ export class Mails {
   async sendNow(id: string, operator?: string): Promise<void> {
     await this.get(id);
     const event = { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) } as const;
-    if (await durableIfAccepted(this.#runtime.system.send({ kind: MAIL, id }, event))) return;
+    if (await durableIfAccepted(this.runtime.system.send({ kind: MAIL, id }, event))) return;
     const { status } = await this.get(id);
     // It is being sent already.
     if (status === 'Queued') return;
@@ -341,7 +337,7 @@ export class Mails {
   }
 
   async #views(ids: readonly string[]): Promise<readonly Mail[]> {
-    const actors = await Promise.all(ids.map((id) => this.#runtime.system.read({ kind: MAIL, id })));
+    const actors = await Promise.all(ids.map((id) => this.runtime.system.read({ kind: MAIL, id })));
     return actors.filter((actor) => actor !== undefined).map(view);
   }
 }

@@ -14,7 +14,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import { DOWNLOAD_TYPES, type DownloadType } from '../../../contracts/portal/words.ts';
-import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
+import { type DocumentId, type Millis, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
@@ -82,12 +82,18 @@ export class Renditions {
     return attachmentFile(this.blobs, context.attachments, attachmentId);
   }
 
-  /** A path with a ticket of one hour. Refusals: as `content`. */
-  async contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
+  /** A path with a ticket, of one hour by default. Refusals: as `content`. */
+  async contentTicket(
+    tenant: Tenant,
+    id: DocumentId,
+    type: DownloadType,
+    preview: boolean,
+    lifetime?: Millis,
+  ): Promise<string> {
     const { documents, tickets, clock } = this;
     available(await documentOf(documents, tenant, id), type);
     const claims = [id, type, preview ? 'inline' : 'attachment'];
-    return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now())}`;
+    return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now(), lifetime)}`;
   }
 
   /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */

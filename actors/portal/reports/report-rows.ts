@@ -6,12 +6,12 @@
  *
  * Source: docs/portal-values.md §18.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, Row } from '@sealwright/runtime';
+import type { ActorStore } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { rowPieces } from '../../shared/row-pages.ts';
 import { CREATED_DOCUMENT_ROW, type CreatedDocumentRow, dayOf } from '../document-records/document-index.ts';
 
 /** Rows read at once: a few milliseconds of this thread's time. */
@@ -30,18 +30,16 @@ export async function* createdBetween(
   { from, to }: ReportRange,
   expected: number,
 ): AsyncGenerator<readonly CreatedDocumentRow[]> {
-  let after: Row['key'] | undefined = from === null ? undefined : [firstOrderNumberAt(from - SLACK) - 1];
+  const after = from === null ? {} : { after: [firstOrderNumberAt(from - SLACK) - 1] };
   let found = 0;
-  while (found < expected) {
-    const rows = await store.rows({ view: 'documents-created', limit: PAGE_SIZE, ...(after && { after }) });
+  if (expected === 0) return;
+  for await (const rows of rowPieces(store, { view: 'documents-created', ...after }, PAGE_SIZE)) {
     const piece = rows
       .map(({ value }) => CREATED_DOCUMENT_ROW.read(value))
       .filter(({ creationDate }) => isIn(creationDate, { from, to }));
     found += piece.length;
     if (piece.length > 0) yield piece;
-    after = rows.at(-1)?.key;
-    if (rows.length < PAGE_SIZE) return;
-    await nextTurn();
+    if (found >= expected) return;
   }
 }
 

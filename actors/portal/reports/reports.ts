@@ -13,11 +13,10 @@ import {
   type EffectHandler,
   type Faults,
   Retryable,
-  type Step,
 } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type MakeReportEffect,
   REPORT_EXPIRED,
@@ -27,6 +26,8 @@ import {
   reportMachine,
 } from '../../../machines/portal/report.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { countOf } from '../../shared/row-pages.ts';
+import type { StepWaits } from '../../shared/step-waits.ts';
 import type { CreatedDocumentRow } from '../document-records/document-index.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { type Blobs, blobCounters, type StoredFile } from '../uploads/blobs.ts';
@@ -97,33 +98,18 @@ export const reportDefinition = defineActor(REPORT, {
 });
 
 export class Reports {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-  readonly #blobs: Blobs;
-  readonly #tickets: Tickets;
-  /** Waiting callers by report. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-
   constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-    blobs: Blobs,
-    tickets: Tickets,
-  ) {
-    this.#runtime = runtime;
-    this.#blobs = blobs;
-    this.#tickets = tickets;
-  }
-
-  /** Sees each committed step. */
-  observe({ actor: { address, state } }: Step): void {
-    if (address.kind !== REPORT || state === 'Making') return;
-    for (const wake of this.#waiting.get(address.id) ?? []) wake();
-  }
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly blobs: Blobs,
+    private readonly tickets: Tickets,
+    private readonly waits: StepWaits,
+  ) {}
 
   /** Refusals: `BadRequest` for an end before the start, `TooManyRequests`. */
   async documents(range: ReportRange): Promise<{ readonly location: string }> {
-    const { system, store, clock, ids } = this.#runtime;
+    const { system, store, clock, ids } = this.runtime;
     checkRange(range);
-    if (((await store.counters(IN_PROGRESS_STATUS))[IN_PROGRESS_STATUS] ?? 0) >= MAX_IN_PROGRESS) {
+    if ((await countOf(store, IN_PROGRESS_STATUS)) >= MAX_IN_PROGRESS) {
       throw new PortalRefusal('TooManyRequests', `${MAX_IN_PROGRESS} reports are being made.`, {
         retryAfterSeconds: 60,
       });
@@ -135,52 +121,42 @@ export class Reports {
       system.create({ kind: REPORT, id }, { from, to, createdAt: at }),
       () => new PortalRefusal('ServiceBusy'),
     );
-    return { location: `/api/reports/${id}?access_ticket=${this.#tickets.issue('report', [id], at)}` };
+    return { location: `/api/reports/${id}?access_ticket=${this.tickets.issue('report', [id], at)}` };
   }
 
   /** Refusals: `BadRequest` for an end before the start. */
   async totals(range: ReportRange): Promise<CreationTotals> {
     checkRange(range);
-    return countCreated(this.#runtime.store, range);
+    return countCreated(this.runtime.store, range);
   }
 
   /** Refusals: `NotFound`, `InternalError` for a report that failed, `ServiceBusy` when it takes very long. */
   async file(id: string, ticket: string): Promise<StoredFile> {
     const reportId = parsePortalId('DocumentId', id);
-    const read = this.#tickets.read('report', ticket, this.#runtime.clock.now());
+    const read = this.tickets.read('report', ticket, this.runtime.clock.now());
     if (!reportId || read?.expired !== false || read.claims[0] !== reportId)
       throw new PortalRefusal('NotFound');
     const { state, context } = await this.#finished(reportId);
     if (state === 'Failed') throw new PortalRefusal('InternalError', 'The report could not be made.');
     if (context.blob === null) throw new PortalRefusal('ServiceBusy', undefined, { retryAfterSeconds: 30 });
     const range = rangeText(context);
-    return this.#blobs.file(context.blob, `documents${range && `_${range}`}.xlsx`, XLSX);
+    return this.blobs.file(context.blob, `documents${range && `_${range}`}.xlsx`, XLSX);
   }
 
   /** Returns the report once it is complete or failed, or its current state after the timeout. */
   async #finished(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
-    const { clock } = this.#runtime;
-    let wake = () => {};
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    const waiting = this.#waiting.get(id) ?? new Set();
-    this.#waiting.set(id, waiting.add(wake));
-    const cancel = clock.after(REPORT_TIMEOUT_MS, wake);
+    const isMade = ({ state }: { readonly state: string }) => state !== 'Making';
+    const end = this.waits.begin({ kind: REPORT, id }, isMade, REPORT_TIMEOUT_MS);
     try {
       const report = await this.#read(id);
-      if (report.state !== 'Making') return report;
-      await woken;
-      return await this.#read(id);
+      return isMade(report) ? report : ((await end.actor) ?? (await this.#read(id)));
     } finally {
-      cancel();
-      waiting.delete(wake);
-      if (waiting.size === 0) this.#waiting.delete(id);
+      end.cancel();
     }
   }
 
   async #read(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
-    const actor = await this.#runtime.system.read({ kind: REPORT, id });
+    const actor = await this.runtime.system.read({ kind: REPORT, id });
     if (actor === undefined) throw new PortalRefusal('NotFound');
     return { state: actor.state, context: actor.context };
   }
@@ -188,6 +164,5 @@ export class Reports {
 
 function checkRange({ from, to }: ReportRange): void {
   if (from === null || to === null || from <= to) return;
-  const message = 'The EndDateUtc field must not be before StartDateUtc.';
-  throw new PortalRefusal('BadRequest', message, { errors: { EndDateUtc: [message] } });
+  throw badField('EndDateUtc', 'must not be before StartDateUtc');
 }

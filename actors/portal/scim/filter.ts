@@ -73,19 +73,20 @@ type Resolve = (path: string) => readonly Attribute[] | undefined;
 
 class Reader {
   readonly #text: string;
-  readonly #fault: 'invalidFilter' | 'invalidPath';
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, fault: 'invalidFilter' | 'invalidPath') {
+  constructor(
+    text: string,
+    private readonly fault: 'invalidFilter' | 'invalidPath',
+  ) {
     this.#text = text.trim();
-    this.#fault = fault;
     if (text.length > MAX_FILTER_LENGTH)
       throw this.refusal(`It has more than ${MAX_FILTER_LENGTH} characters`);
   }
 
   refusal(what: string): ScimRefusal {
-    return invalid(this.#fault, `${what}, at position ${this.#at}.`);
+    return invalid(this.fault, `${what}, at position ${this.#at}.`);
   }
 
   get isAtEnd(): boolean {

@@ -4,7 +4,6 @@
  *
  * Source: RFC 7643, RFC 7644; docs/decisions/0278-provisioning.md.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorView, durable, type Refused } from '@sealwright/runtime';
 import type { UserProfile } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../../machines/portal/portal-user.ts';
 import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { countOf, rowPieces } from '../../shared/row-pages.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { recordRemoval } from '../tenants/session-log.ts';
 import {
@@ -244,8 +244,7 @@ export class Provisioning {
 
   async #createGroup(organization: OrganizationId, attributes: ScimObject): Promise<ScimResource> {
     const { system, store, clock, ids } = this.runtime;
-    const counter = groupCounter(organization);
-    if (((await store.counters(counter))[counter] ?? 0) >= MAX_GROUPS)
+    if ((await countOf(store, groupCounter(organization))) >= MAX_GROUPS)
       throw invalid('tooMany', `An organization has at most ${MAX_GROUPS} groups.`);
     const description = await this.#groupOf(organization, attributes, new Set());
     const context = { organizationId: organization, createdAt: clock.now(), ...description };
@@ -308,8 +307,8 @@ export class Provisioning {
     count: number,
   ): Promise<ScimPage> {
     const { store } = this.runtime;
-    const counter = type === USER ? memberCounter(organization) : groupCounter(organization);
-    const total = (await store.counters(counter))[counter] ?? 0;
+    const counterOf = type === USER ? memberCounter : groupCounter;
+    const total = await countOf(store, counterOf(organization));
     if (count === 0 || skip >= total) return { resources: [], total };
     const range = { view: viewOf(type), prefix: [organization], offset: skip, limit: count };
     const found = await Promise.all(
@@ -371,18 +370,12 @@ export class Provisioning {
   }
 
   async *#all(organization: OrganizationId, type: ResourceType): AsyncGenerator<ScimResource> {
-    const range = { view: viewOf(type), prefix: [organization], limit: BATCH_SIZE };
-    let after: readonly (string | number)[] | undefined;
-    for (;;) {
-      const rows = await this.runtime.store.rows({ ...range, ...(after && { after }) });
+    const range = { view: viewOf(type), prefix: [organization] };
+    for await (const rows of rowPieces(this.runtime.store, range, BATCH_SIZE))
       for (const { key } of rows) {
         const found = await this.#find(organization, type, String(key.at(-1)));
         if (found !== undefined) yield found;
       }
-      after = rows.at(-1)?.key;
-      if (rows.length < BATCH_SIZE) return;
-      await nextTurn();
-    }
   }
 }
 

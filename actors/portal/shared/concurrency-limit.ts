@@ -3,21 +3,19 @@ import type { OrganizationId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 export class ConcurrencyLimit {
-  readonly #most: number;
-  readonly #name: string;
   readonly #running = new Map<OrganizationId, number>();
 
   /** @param name of the work in the refusal, plural */
-  constructor(most: number, name: string) {
-    this.#most = most;
-    this.#name = name;
-  }
+  constructor(
+    private readonly most: number,
+    private readonly name: string,
+  ) {}
 
   /** Counts one more until the returned function is called. Refusals: `TooManyRequests`. */
   acquire(organization: OrganizationId): () => void {
     const running = this.#running.get(organization) ?? 0;
-    if (running >= this.#most)
-      throw new PortalRefusal('TooManyRequests', `${this.#most} ${this.#name} are running.`, {
+    if (running >= this.most)
+      throw new PortalRefusal('TooManyRequests', `${this.most} ${this.name} are running.`, {
         retryAfterSeconds: 30,
       });
     this.#running.set(organization, running + 1);

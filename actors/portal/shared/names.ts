@@ -1,7 +1,7 @@
 /** Names that clients give to folders, saved flows and drafts. */
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import { MAX_NAME_LENGTH } from '../../../contracts/portal/entities.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember } from '../../../machines/portal/portal-refusals.ts';
 
 /**
  * Returns the name without invisible characters and without white space around it.
@@ -10,6 +10,5 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 export function cleanName(given: string): string {
   const name = visibleText(given).trim();
   if (!isBlank(name) && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Surrogate}]/u.test(name)) return name;
-  const message = `The Name must have 1 to ${MAX_NAME_LENGTH} characters and no control character.`;
-  throw new PortalRefusal('BadRequest', message, { errors: { Name: [message] } });
+  throw badMember('Name', `The Name must have 1 to ${MAX_NAME_LENGTH} characters and no control character.`);
 }

@@ -17,7 +17,7 @@ import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import { type Millis, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
+import { containing, countOf, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import { derivedId } from './effect-ids.ts';
 import { assertMayChange, reachesFolder } from './folder-access.ts';
@@ -134,8 +134,7 @@ export class Records<Kind extends string> {
   async #assertRoom(organization: string): Promise<void> {
     const { list } = this.kind;
     if (list === undefined) return;
-    const counter = `${list.view}/${organization}`;
-    if (((await this.runtime.store.counters(counter))[counter] ?? 0) >= list.most)
+    if ((await countOf(this.runtime.store, `${list.view}/${organization}`)) >= list.most)
       throw new PortalRefusal('LimitExceeded', `An organization may keep ${list.most} ${list.items}.`);
   }
 

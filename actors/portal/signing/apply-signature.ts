@@ -18,6 +18,7 @@ import type {
   AcceptedSignature,
   DocumentContext,
   DocumentEffect,
+  MadeSignature,
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
 import type {
@@ -29,7 +30,7 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
-import type { PoolReply } from '../../pool/tasks.ts';
+import type { PoolReply, PoolTask } from '../../pool/tasks.ts';
 import type { CertificateChecks } from '../../shared/certificate-checks.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
@@ -96,6 +97,29 @@ export function applySignatureHandler(
   };
 }
 
+/**
+ * Makes a signature before it is accepted, which saves a step and its effect.
+ * Undefined: it failed, or would take long, and has to be accepted first.
+ */
+export async function signatureBeforehand(
+  effect: ApplySignatureEffect,
+  document: DocumentId,
+  dependencies: ApplySignatureDependencies,
+): Promise<MadeSignature['result'] | undefined> {
+  try {
+    const attempt = { actor: documentAddress(document), signal: NEVER_STOPPED };
+    const message = await put(effect, attempt, dependencies, true);
+    if (message.type !== 'SIGNATURE_ADDED') return undefined;
+    const { type: _, id: __, ...result } = message;
+    return result;
+  } catch {
+    // The attempt after the acceptance reports what is wrong.
+    return undefined;
+  }
+}
+
+const NEVER_STOPPED = new AbortController().signal;
+
 /** Message of a failure for clients, without local paths. */
 export function failureForDocument({ code, message }: { readonly code: string; readonly message: string }): {
   readonly code: string;
@@ -119,10 +143,12 @@ function reportFailure(
   });
 }
 
+/** @param ifQuick true: throws without an attempt where the task is not quick. @default false */
 async function put(
   effect: ApplySignatureEffect,
-  { actor, signal }: EffectAttempt,
+  { actor, signal }: Pick<EffectAttempt, 'actor' | 'signal'>,
   dependencies: ApplySignatureDependencies,
+  ifQuick = false,
 ): Promise<DocumentRequest> {
   const { pool, blobs, clock, sealProfile: profile, certificates, languageOf, system } = dependencies;
   const { signature, document, conclude } = effect;
@@ -143,6 +169,9 @@ async function put(
     ...conclude,
   };
   const scope = { organization: document.organizationId, bytes: document.current.length };
+  const assertQuick = (task: PoolTask) => {
+    if (ifQuick && !pool.isQuick(task, scope)) throw new Error('The task is not quick.');
+  };
   if (signature.kind === 'certificate') {
     const { state, value, certificate } = signature;
     const finish = {
@@ -152,6 +181,7 @@ async function put(
       check: check === undefined ? null : { ...check, certificate: certificate ?? '' },
       ...place,
     } as const;
+    assertQuick(finish);
     const answer = await blobs.placing(() => pool.run(finish, scope), placedFile);
     if (!answer.ok) return failure(id, answer, signal, true);
     return added(id, { ...answer.result, certificate: certificate ?? '' }, dependencies);
@@ -168,6 +198,7 @@ async function put(
     ...place,
     ...(found && (await contentFor(found, signature, language, blobs))),
   } as const;
+  assertQuick(seal);
   const answer = await blobs.placing(() => pool.run(seal, scope), placedFile);
   if (!answer.ok) return failure(id, answer, signal, false);
   return added(id, answer.result, dependencies);

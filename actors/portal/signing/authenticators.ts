@@ -163,9 +163,14 @@ export class Authenticators {
     return at;
   }
 
+  /** True when the participant has an app or passkeys. */
+  async hasAny(owner: Owner): Promise<boolean> {
+    return (await this.#read(owner)) !== undefined;
+  }
+
   /** Refusals: `FlowActionNotFound` where the participant has nothing to remove. */
   async assertAny(owner: Owner): Promise<void> {
-    if ((await this.#read(owner)) === undefined) throw nothingToReset();
+    if (!(await this.hasAny(owner))) throw nothingToReset();
   }
 
   /** Removes app and passkeys: the participant sets up others. Refusals: those of `assertAny`. */

@@ -20,11 +20,7 @@ export interface FieldFile {
 }
 
 export class FieldUploads {
-  readonly #uploads: Uploads;
-
-  constructor(uploads: Uploads) {
-    this.#uploads = uploads;
-  }
+  constructor(private readonly uploads: Uploads) {}
 
   /**
    * Refusals: `InvalidDocumentStatus`, `InvalidFieldValue`, `LimitExceeded`.
@@ -35,7 +31,7 @@ export class FieldUploads {
     const { fields = [] } = call.action;
     if (!fields.some(({ name, type }) => name === field && type === 'Attachment'))
       throw wrongFields([[field, 'This participant has no attachment of this name.']]);
-    const { own, document } = await this.#uploads.usedBy(participantOf(call));
+    const { own, document } = await this.uploads.usedBy(participantOf(call));
     if (isFull(own, stored, MOST_OF_PARTICIPANT))
       throw new PortalRefusal(
         'LimitExceeded',
@@ -64,7 +60,7 @@ export class FieldUploads {
       const contentType = attachmentType(field, header);
       const file = { name, contentType, maxBytes: MAX_FIELD_FILE_BYTES };
       const { id } = call.context.organization;
-      const made = await this.#uploads.acceptOf(id, participantOf(call), sink, file);
+      const made = await this.uploads.acceptOf(id, participantOf(call), sink, file);
       await this.#checkStored(read, field, made);
       return {
         ...{ id: made.id, name: made.name, contentType },
@@ -80,7 +76,7 @@ export class FieldUploads {
     try {
       await this.check(await read(), field, { files: 1, bytes: made.size });
     } catch (error) {
-      await this.#uploads.forget(made.id);
+      await this.uploads.forget(made.id);
       throw error;
     }
   }

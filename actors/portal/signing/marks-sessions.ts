@@ -27,16 +27,13 @@ export const marksSessionDefinition = defineActor(MARKS_SESSION, {
 
 export class MarksSessionService {
   readonly #records: Records<typeof MARKS_SESSION>;
-  readonly #uploads: Uploads;
-  readonly #tenants: Tenants;
-  readonly #publicUrl: () => string;
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
   constructor(
     private readonly runtime: RecordRuntime,
-    uploads: Uploads,
-    tenants: Tenants,
-    publicUrl: () => string,
+    private readonly uploads: Uploads,
+    private readonly tenants: Tenants,
+    private readonly publicUrl: () => string,
   ) {
     this.#records = new Records(runtime, {
       kind: MARKS_SESSION,
@@ -44,9 +41,6 @@ export class MarksSessionService {
       // Also while its deadline is still to fire.
       isOver: ({ context }, now) => now - context.createdAt >= MARKS_SESSION_LIFETIME,
     });
-    this.#uploads = uploads;
-    this.#tenants = tenants;
-    this.#publicUrl = publicUrl;
   }
 
   /** Refusals: `UploadNotFound`, `LimitExceeded`. @param data the request as it was sent */
@@ -56,13 +50,13 @@ export class MarksSessionService {
     const { id } = await this.#records.create(tenant, undefined, async () => {
       const files = [];
       for (const file of given) {
-        const upload = await this.#uploads.findUpload(organizationId, file.id);
+        const upload = await this.uploads.findUpload(organizationId, file.id);
         const [name, contentType] = [cleanName(file.name), cleanContentType(file.contentType)];
         files.push({ id: upload.id, name, contentType });
       }
       return { organizationId, files, data: data ?? null, createdAt: this.runtime.clock.now() };
     });
-    return { id, embedUrl: `${this.#publicUrl()}/position-marks/${id}?v=1` };
+    return { id, embedUrl: `${this.publicUrl()}/position-marks/${id}?v=1` };
   }
 
   /** Needs no key: the id grants access. Refusals: `MarksSessionNotFound`, also once its hour is over. */
@@ -75,9 +69,9 @@ export class MarksSessionService {
     const name = organization?.context.name ?? '';
     return {
       id: session.id,
-      files: files.map((file) => ({ id: file.id, location: this.#uploads.locationOf(file.id) })),
+      files: files.map((file) => ({ id: file.id, location: this.uploads.locationOf(file.id) })),
       data,
-      embedOrigins: await this.#tenants.embedOrigins(organizationId),
+      embedOrigins: await this.tenants.embedOrigins(organizationId),
       branding: await pageLookOf(system, { id: organizationId, name }),
     };
   }

@@ -19,11 +19,17 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts';
+import type { StepWaits } from '../../shared/step-waits.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import { actorOf, refusalOf, sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
+import {
+  actorOf,
+  refusalOf,
+  sendToDocument,
+  whenSettled,
+  wrongStatus,
+} from '../document-records/document-changes.ts';
 import { type DocumentActor, documentAddress, foldedKey } from '../document-records/document-index.ts';
 import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
-import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
 import { namedTurn } from '../document-records/signing-turns.ts';
 import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
@@ -31,6 +37,7 @@ import type { LanguageOf } from '../tenants/languages.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { certificateTexts } from './apply-signature.ts';
+import type { EarlySignatures } from './early-signatures.ts';
 import { type MarkedSignature, signatureContent } from './signature-content.ts';
 import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
 import { marksOf, valuesOf } from './signing-fields.ts';
@@ -60,7 +67,7 @@ export class CertificateSigning {
     private readonly pool: SigningPool,
     private readonly blobs: Blobs,
     private readonly directory: DocumentDirectory,
-    private readonly watch: DocumentWatch,
+    private readonly waits: StepWaits,
     private readonly tickets: Tickets,
     private readonly uploads: Pick<Uploads, 'findUpload'>,
     /** Whose level and authorities are used. */
@@ -68,6 +75,7 @@ export class CertificateSigning {
     /** `Portal:AllowUnprovenCertificates`. */
     private readonly allowUnproven: boolean,
     private readonly languageOf: LanguageOf,
+    private readonly early: EarlySignatures,
   ) {}
 
   /**
@@ -179,7 +187,7 @@ export class CertificateSigning {
     of?: SigningCall['turn'],
   ): Promise<CompletedSignature> {
     const { system, clock, faults } = this.runtime;
-    const { tickets, watch } = this;
+    const { tickets } = this;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
     if (!ticket || ticket.expired || documentId !== call.context.id || id === undefined)
@@ -192,15 +200,29 @@ export class CertificateSigning {
     const named = namedTurn(call.context, reservation);
     const owner: SigningCall =
       named === undefined ? call : { ...call, ...named, turn: { flowActionId, userId } };
-    const waiting = watch.whenChanged(call.context.id, settling(id), SIGNING_TIMEOUT_MS);
+    const message = {
+      type: 'COMPLETE',
+      id,
+      value: signature.toString('base64'),
+      ...evidenceOf(owner, origin, { values: reservation.values }, { kinds: [] }, clock.now()),
+      isQuiet: disableNotifications === true,
+    } as const;
+    const success = { success: true, validationResults: resultsView(GOOD) };
+    const promise = async () => {
+      const waiting = whenSettled(this.waits, call.context.id, id, SIGNING_TIMEOUT_MS);
+      try {
+        return { waiting, outcome: await system.send(documentAddress(call.context.id), message) };
+      } catch (error) {
+        waiting.cancel();
+        throw error;
+      }
+    };
+    // An ended document takes no signature, so none is made.
+    const isOpen = call.state === 'Pending';
+    const promised = isOpen ? await this.early.add(call.context, message, promise) : await promise();
+    if (promised === true) return success;
+    const { waiting, outcome } = promised;
     try {
-      const outcome = await system.send(documentAddress(call.context.id), {
-        type: 'COMPLETE',
-        id,
-        value: signature.toString('base64'),
-        ...evidenceOf(owner, origin, { values: reservation.values }, { kinds: [] }, clock.now()),
-        isQuiet: disableNotifications === true,
-      });
       if (!outcome.accepted) {
         const earlier = 'actor' in outcome ? overtaken(outcome.actor, id, clock.now()) : undefined;
         if (earlier !== undefined) return await this.#startAgain(owner, earlier);
@@ -208,10 +230,10 @@ export class CertificateSigning {
       }
       await outcome.durable;
       await faults.at('portal.sign.accepted');
-      const failure = (await waiting.document)?.context.rejected;
+      const failure = (await waiting.actor)?.context.rejected;
       if (failure?.id === id)
         return { success: false, validationResults: resultsView(verdictOf(failure.code, failure.message)) };
-      return { success: true, validationResults: resultsView(GOOD) };
+      return success;
     } finally {
       waiting.cancel();
     }
@@ -247,7 +269,7 @@ export class CertificateSigning {
     const { system } = this.runtime;
     const { directory } = this;
     const documentId = call.context.id;
-    await this.#waitForFile(documentId);
+    if (call.context.format !== 'Cades') await this.#waitForFile(documentId);
     const outcome = await system.send(documentAddress(documentId), {
       type: 'RESERVE',
       ...{ id, ...call.turn, ...given, version: call.context.version },
@@ -267,11 +289,12 @@ export class CertificateSigning {
 
   /** Waits for the signature that is being added, which would make this one necessary twice. */
   async #waitForFile(id: DocumentId): Promise<void> {
-    const { watch, directory } = this;
-    const change = watch.whenChanged(id, isFileUnchanging, SIGNING_TIMEOUT_MS);
+    const { directory } = this;
+    await this.early.settled(id);
+    const change = this.waits.begin(documentAddress(id), isFileUnchanging, SIGNING_TIMEOUT_MS);
     try {
       const now = await directory.byId(id);
-      if (now !== undefined && !isFileUnchanging(now)) await change.document;
+      if (now !== undefined && !isFileUnchanging(now)) await change.actor;
     } finally {
       change.cancel();
     }
@@ -291,7 +314,6 @@ export class CertificateSigning {
     const own: MarkedSignature = { kind: 'certificate', evidence: null, image: null, ...reservation };
     const language = await languageOf(context.organization.id);
     const content = await signatureContent(context, [...before, own], language, blobs);
-    const output = blobs.temporaryPath();
     const task = {
       task: 'portal.begin',
       documentId: context.id,
@@ -305,16 +327,19 @@ export class CertificateSigning {
       at: signingTime,
       texts: certificateTexts(reservation, call, context, language),
       ...(content !== undefined && { content }),
-      output,
+      output: blobs.temporaryPath(),
+      blobs: blobs.folder,
     } as const;
     const scope = { organization: context.organization.id, bytes: context.current.length };
-    const answer = await pool.run(task, scope);
+    const answer = await blobs.placing(
+      () => pool.run(task, scope),
+      (reply) => (reply.ok ? reply.result.begun?.state : undefined),
+    );
     if (!answer.ok) {
       if (/^(?:pdf|xml|input|request|cms|key|authority)\./.test(answer.code))
         throw new PortalRefusal('SigningFailed', inAscii(answer.message));
       throw poolRefusal(answer);
     }
-    if (answer.result.begun !== undefined) await blobs.adopt(output, answer.result.begun.state);
     return answer.result;
   }
 

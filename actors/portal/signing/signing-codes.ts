@@ -15,6 +15,7 @@ import {
   type PhoneChannel,
 } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import {
   flowActionMachine,
@@ -25,7 +26,7 @@ import {
   wrongCodes,
 } from '../../../machines/portal/flow-action.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { MailRequest } from '../../../machines/portal/portal-types.ts';
+import type { MailRequest, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { documentOfConfirmation } from '../document-records/document-index.ts';
@@ -184,6 +185,19 @@ export class SigningCodes {
     assertTurn(call);
     const { name } = call.context.organization;
     return this.authenticators.passkeyOptions(ownerOf(call), stepOf(call), name);
+  }
+
+  /** Those of the people who have an app or passkeys, by id. */
+  async factorHolders(
+    context: Pick<DocumentContext, 'organization'>,
+    people: readonly Participant[],
+  ): Promise<ReadonlySet<string>> {
+    const holders = new Set<string>();
+    for (const user of people) {
+      const owner = appOwner(context, user);
+      if (owner !== undefined && (await this.authenticators.hasAny(owner))) holders.add(user.id);
+    }
+    return holders;
   }
 
   /**

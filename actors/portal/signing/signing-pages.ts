@@ -182,7 +182,7 @@ export class SigningPages {
       const { context, state } = document;
       const turn = pendingTurn(context, { emailAddress });
       const named = turn && namedTurn(context, turn);
-      if (named !== undefined && isAskedByMail(context, named.action) && state === 'Pending')
+      if (named !== undefined && isAskedByMail(context, named) && state === 'Pending')
         await mailLink(runtime, context, named);
     } catch (error) {
       // Of nobody: there is no document with the key.

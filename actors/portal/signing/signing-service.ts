@@ -13,7 +13,7 @@ import type {
 } from '../../../contracts/portal/signing/signing.ts';
 import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import { isSigning } from '../../../machines/portal/document/document-flow.ts';
+import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -27,13 +27,13 @@ import {
   sendToDocument,
   wrongStatus,
 } from '../document-records/document-changes.ts';
-import type { DocumentDirectory } from '../document-records/document-reader.ts';
-import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
+import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { BlobSink } from '../uploads/blob-sink.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
+import type { EarlySignatures } from './early-signatures.ts';
 import type { FieldFile, FieldUploads } from './field-uploads.ts';
 import {
   assertTurn,
@@ -47,8 +47,6 @@ import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
 import { marksOf, valuesOf } from './signing-fields.ts';
 
-/** Maximum wait of a call for an accepted signature to be embedded in its file, milliseconds. */
-const SIGNING_TIMEOUT_MS = 10_000;
 /** Pictures of signatures; ours. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 /** Larger pictures are decoded in the pool. */
@@ -57,13 +55,16 @@ const MAX_DECODED_PIXELS = 2_000_000;
 type ByTicket = Extract<SigningAccess, { readonly by: 'ticket' }>;
 type Quiet = { readonly disableNotifications?: boolean | null | undefined };
 
+/** People of a document whose factors are looked for. */
+const MAX_HOLDERS = 100;
+
 export class Signing {
   constructor(
     private readonly runtime: ServiceRuntime,
     private readonly blobs: Blobs,
     private readonly pool: Pick<SigningPool, 'run'>,
     private readonly directory: DocumentDirectory,
-    private readonly watch: DocumentWatch,
+    private readonly early: EarlySignatures,
     private readonly links: SigningLinks,
     private readonly codes: SigningCodes,
     private readonly uploads: Pick<Uploads, 'findUpload'>,
@@ -139,8 +140,7 @@ export class Signing {
     signing: ElectronicSigning,
     origin: RequestOrigin,
   ): Promise<void> {
-    const { system, clock, ids, faults } = this.runtime;
-    const { watch } = this;
+    const { clock, ids } = this.runtime;
     const call = await this.#call(access);
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
@@ -158,32 +158,22 @@ export class Signing {
     const { geolocation, typedName, timeZoneOffset } = signing;
     const told = { geolocation, typedName, timeZoneOffset, ...filledIn };
     const { evidence, evidenceSha256 } = evidenceOf(call, origin, told, confirmed, clock.now());
-    const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
-    try {
-      await sendToDocument(
-        system,
-        context.id,
-        {
-          type: 'SIGN',
-          id,
-          flowActionId: turn.flowActionId,
-          userId: turn.userId,
-          marks,
-          image,
-          version: context.version,
-          evidence,
-          evidenceSha256,
-          isQuiet: signing.disableNotifications === true,
-          ...filledIn,
-        },
-        wrongStatus,
-      );
-      await faults.at('portal.sign.accepted');
-      // It is safe already; waiting only lets the answer come with the signature in its place.
-      await waiting.document;
-    } finally {
-      waiting.cancel();
-    }
+    const message = {
+      type: 'SIGN',
+      id,
+      flowActionId: turn.flowActionId,
+      userId: turn.userId,
+      marks,
+      image,
+      version: context.version,
+      evidence,
+      evidenceSha256,
+      isQuiet: signing.disableNotifications === true,
+      ...filledIn,
+    } as const;
+    // A code that was right is used up, and so is the answer of a passkey.
+    const isUsedUp = confirmed.kinds.length > 0 || confirmed.passkeySince !== undefined;
+    await this.early.sign(context, message, isUsedUp);
   }
 
   async approve(
@@ -275,6 +265,13 @@ export class Signing {
         ...{ detail: call.user.email, flowActionId },
       }),
     );
+  }
+
+  /** People whose turn it is and who have an app or passkeys, by id; of the first `MAX_HOLDERS` people. Refusals: `DocumentNotFound`, `DocumentIsDeleted`. */
+  async factorHolders(tenant: Tenant, documentId: DocumentContext['id']): Promise<ReadonlySet<string>> {
+    const { context } = await documentOf(this.directory, tenant, documentId);
+    const pending = context.actions.filter(({ status }) => status === 'Pending');
+    return this.codes.factorHolders(context, pending.flatMap(requestedUsers).slice(0, MAX_HOLDERS));
   }
 
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {

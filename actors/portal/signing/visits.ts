@@ -78,9 +78,9 @@ function turnsOf(
   { name, identifier, email }: Visitor,
   isOfCall: boolean,
 ): readonly Turn[] {
-  const actions = context.actions.filter((action) => isOfCall || isAskedByMail(context, action));
-  const found = actions.flatMap((action) =>
+  const found = context.actions.flatMap((action) =>
     usersOf(action)
+      .filter((user) => isOfCall || isAskedByMail(context, { action, user }))
       .filter((user) => user.email !== null && addressKey(user.email) === addressKey(email))
       .filter((user) => !user.identifier || !identifier || user.identifier === identifier)
       .map((user) => ({ name: user.name, flowActionId: action.id, userId: user.id })),

@@ -38,10 +38,10 @@ import {
   type OrganizationSettings,
   SYSTEM_ORGANIZATION,
 } from '../../../machines/portal/organization.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { portalKeys } from '../../shared/secret-box.ts';
+import { type ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
 import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import { SigningLinks } from '../mail/signing-links.ts';
 import { Tickets } from '../shared/tickets.ts';
@@ -83,11 +83,16 @@ export function administrationOf(parts: {
   ): Promise<string | undefined>;
 } {
   const definitions = [organizationDefinition, portalUserDefinition];
-  const { system, store } = buildRuntime({ ...parts, definitions, handlers: {} });
+  const lists = new RowLists(parts.store);
+  const onCommitted = (step: Step) => {
+    lists.observe(step);
+    parts.onCommitted(step);
+  };
+  const { system, store } = buildRuntime({ ...parts, onCommitted, definitions, handlers: {} });
   const { clock, ids } = parts;
-  const users = new UserDirectory({ system, store, clock, ids });
+  const users = new UserDirectory({ system, store, clock, ids }, lists);
   return {
-    administration: new Administration({ system, store, clock, ids }),
+    administration: new Administration({ system, store, clock, ids }, lists),
     users,
     async resetFactor(organization, email) {
       const holder = await store.holder(emailName(email));
@@ -114,43 +119,38 @@ const SHOWN_OF_SECRET = 8;
 /** Time before its expiry in which a key is shown as ending. */
 const EXPIRY_WARNING_MS = 30 * 24 * 60 * 60_000;
 
+const ORGANIZATIONS: ListOfRows = {
+  ...{ view: 'organizations', kind: ORGANIZATION, prefix: [], counter: ORGANIZATIONS_COUNTER },
+  textOf: ({ value }) => ORGANIZATION_ROW.read(value).name,
+};
+
 /** With the times in milliseconds. */
 export type OrganizationView = ReturnType<typeof viewOf>;
 export type ApplicationView = OrganizationView['applications'][number];
 
 export class Administration {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-
-  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
-    this.#runtime = runtime;
-  }
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly lists: Pick<RowLists, 'page'>,
+  ) {}
 
   async organizations(query: {
     readonly q?: string | undefined;
     readonly limit: number;
     readonly offset: number;
   }): Promise<Page<OrganizationView>> {
-    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
-      view: 'organizations',
-      newestFirst: false,
-      limit: query.limit,
-      offset: query.offset,
-      matches: containing(query.q, (row) => ORGANIZATION_ROW.read(row.value).name),
-      counter: ORGANIZATIONS_COUNTER,
-    });
-    const items = await Promise.all(
-      rows.map((row) => this.organization(ORGANIZATION_ROW.read(row.value).id)),
-    );
+    const { ids, totalCount } = await this.lists.page(ORGANIZATIONS, { ...query, newestFirst: false });
+    const items = await Promise.all(ids.map((id) => this.organization(id as OrganizationId)));
     return { items, totalCount };
   }
 
   async organization(id: OrganizationId): Promise<OrganizationView> {
-    return viewOf(id, await this.#read(id), this.#runtime.clock.now());
+    return viewOf(id, await this.#read(id), this.runtime.clock.now());
   }
 
   /** By its name, without regard to case. */
   async findOrganization(name: string): Promise<OrganizationView | undefined> {
-    const holder = await this.#runtime.store.holder(organizationName(cleanName(name, 'Name')));
+    const holder = await this.runtime.store.holder(organizationName(cleanName(name, 'Name')));
     return holder && this.organization(holder.id as OrganizationId);
   }
 
@@ -159,7 +159,7 @@ export class Administration {
     readonly name: string;
     readonly identifier?: string | null | undefined;
   }): Promise<OrganizationView> {
-    const { system, ids, clock } = this.#runtime;
+    const { system, ids, clock } = this.runtime;
     const id = ids.uuid() as OrganizationId;
     const context: OrganizationContext = {
       ...NO_SETTINGS,
@@ -169,7 +169,7 @@ export class Administration {
       applications: [],
     };
     await durable(system.create({ kind: ORGANIZATION, id }, context), orElse('NameTaken'));
-    return viewOf(id, context, this.#runtime.clock.now());
+    return viewOf(id, context, this.runtime.clock.now());
   }
 
   /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
@@ -193,13 +193,11 @@ export class Administration {
     secret?: string,
     by?: string,
   ): Promise<ApplicationView> {
-    const { ids } = this.#runtime;
+    const { ids } = this.runtime;
     const { name: organizationOf, applications } = await this.#read(organization);
     const name = cleanName(input.name, 'Name');
-    if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION) {
-      const message = `Only applications of ${SYSTEM_ORGANIZATION} may have the role ${input.role}.`;
-      throw new PortalRefusal('BadRequest', message, { errors: { Role: [message] } });
-    }
+    if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION)
+      throw badMember('Role', `Only applications of ${SYSTEM_ORGANIZATION} may have the role ${input.role}.`);
     const id = ids.uuid() as ApplicationId;
     const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
     const addition = {
@@ -225,11 +223,9 @@ export class Administration {
     limits: KeyLimits = {},
     by?: Pick<Tenant, 'user' | 'application'>,
   ): Promise<{ readonly id: string; readonly key: string }> {
-    const { ids, clock } = this.#runtime;
-    if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now()) {
-      const message = 'The ExpirationDate is over.';
-      throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
-    }
+    const { ids, clock } = this.runtime;
+    if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now())
+      throw badMember('ExpirationDate', 'The ExpirationDate is over.');
     const secret = ids.bytes(SECRET_BYTES).toString('hex');
     return this.#addSecret(organization, application, secret, {
       ...{ ...limits, retiresOldest: false },
@@ -256,7 +252,7 @@ export class Administration {
       readonly createdBy?: Principal;
     },
   ): Promise<{ readonly id: string; readonly key: string }> {
-    const { ids } = this.#runtime;
+    const { ids } = this.runtime;
     const { applications } = await this.#read(organization);
     const found = applications.find(({ id }) => id === application);
     if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
@@ -312,12 +308,12 @@ export class Administration {
     message: MessageOf<typeof ORGANIZATION>,
     refusal: (refused: Refused) => PortalRefusal,
   ): Promise<void> {
-    await durable(this.#runtime.system.send({ kind: ORGANIZATION, id }, message), refusal);
+    await durable(this.runtime.system.send({ kind: ORGANIZATION, id }, message), refusal);
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {
     const parsed = parsePortalId('OrganizationId', id);
-    const actor = parsed && (await this.#runtime.system.read({ kind: ORGANIZATION, id: parsed }));
+    const actor = parsed && (await this.runtime.system.read({ kind: ORGANIZATION, id: parsed }));
     if (!actor) throw new PortalRefusal('OrganizationNotFound');
     return actor.context;
   }
@@ -382,6 +378,8 @@ function cleanName(given: string, member: string): string {
   const name = visibleText(given).trim();
   const fits = !isBlank(name) && name.length <= MAX_TENANT_NAME && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
   if (fits) return name;
-  const message = `The ${member} must have 1 to ${MAX_TENANT_NAME} characters and no bar or control character.`;
-  throw new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });
+  throw badMember(
+    member,
+    `The ${member} must have 1 to ${MAX_TENANT_NAME} characters and no bar or control character.`,
+  );
 }

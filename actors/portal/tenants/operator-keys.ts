@@ -15,18 +15,14 @@ type OperatorKey = Value<typeof listPortalKeys.reply>['items'][number];
 export type OperatorKeys = Pick<OperatorKeyList, 'keys'>;
 
 export class OperatorKeyList {
-  readonly #administration: Pick<Administration, 'organizations'>;
-
-  constructor(administration: Pick<Administration, 'organizations'>) {
-    this.#administration = administration;
-  }
+  constructor(private readonly administration: Pick<Administration, 'organizations'>) {}
 
   /** Those that expire first come first; `complete`: false when not all organizations or keys are listed. */
   async keys(): Promise<Value<typeof listPortalKeys.reply>> {
     const keys: OperatorKey[] = [];
     let total = 0;
     for (let offset = 0; offset * AT_ONCE < MAX_ORGANIZATIONS; offset += 1) {
-      const { items, totalCount } = await this.#administration.organizations({ limit: AT_ONCE, offset });
+      const { items, totalCount } = await this.administration.organizations({ limit: AT_ONCE, offset });
       total = totalCount;
       for (const { name: organization, applications } of items) {
         for (const { name: application, role, keys: some } of applications) {

@@ -29,7 +29,7 @@ import {
   type UserView,
 } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type Membership,
   portalUserMachine,
@@ -38,7 +38,7 @@ import {
 } from '../../../machines/portal/portal-user.ts';
 import type { UserIdentity } from '../../../machines/portal/user/sessions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { recordRemoval } from './session-log.ts';
 
@@ -98,6 +98,11 @@ function userRows({ id, context }: ActorView<UserContext>): readonly Row[] {
   ];
 }
 
+const USER_TEXTS: Pick<ListOfRows, 'kind' | 'textOf'> = {
+  kind: PORTAL_USER,
+  textOf: ({ value }) => Object.values(value as object).join('\n'),
+};
+
 /** Users of an organization with this id at its identity service. */
 export async function externalIdOwner(
   store: Pick<ServiceRuntime['store'], 'rows'>,
@@ -144,11 +149,10 @@ type StoredUser = UserContext & { readonly id: string };
  * `by`: who asked for it, for the journal.
  */
 export class UserDirectory {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-
-  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
-    this.#runtime = runtime;
-  }
+  constructor(
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly lists: Pick<RowLists, 'page'>,
+  ) {}
 
   async members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>> {
     const view = { view: MEMBERS_VIEW, prefix: [organization], counter: memberCounter(organization) };
@@ -206,7 +210,7 @@ export class UserDirectory {
     const message = isLast
       ? ({ type: 'REMOVE', by } as const)
       : ({ type: 'LEAVE', organizationId: organization, by, userId: user.id } as const);
-    if (isLast) await recordRemoval(this.#runtime, user.id, user, by);
+    if (isLast) await recordRemoval(this.runtime, user.id, user, by);
     await durable(this.#send(user.id, message), unknown);
   }
 
@@ -240,17 +244,12 @@ export class UserDirectory {
   }
 
   async #page(
-    view: { readonly view: string; readonly prefix: readonly string[]; readonly counter: string },
+    list: Pick<ListOfRows, 'view' | 'prefix' | 'counter'>,
     { q, limit, offset }: UserQuery,
   ): Promise<{ readonly users: readonly StoredUser[]; readonly totalCount: number }> {
-    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
-      ...view,
-      newestFirst: false,
-      limit,
-      offset,
-      matches: containing(q, ({ value }) => Object.values(value as object).join('\n')),
-    });
-    const users = await Promise.all(rows.map(({ key }) => this.#read(String(key.at(-1)))));
+    const search = { q, limit, offset, newestFirst: false };
+    const { ids, totalCount } = await this.lists.page({ ...list, ...USER_TEXTS }, search);
+    const users = await Promise.all(ids.map((id) => this.#read(id)));
     return { users: users.filter((user) => user !== undefined), totalCount };
   }
 
@@ -260,7 +259,7 @@ export class UserDirectory {
     memberships: readonly Membership[],
     identities?: readonly UserIdentity[],
   ): Promise<StoredUser> {
-    const { system, clock, ids } = this.#runtime;
+    const { system, clock, ids } = this.runtime;
     const context: UserContext = {
       ...{ ...profile, subject, createdAt: clock.now(), memberships },
       ...(identities !== undefined && { identities }),
@@ -272,17 +271,17 @@ export class UserDirectory {
   }
 
   #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {
-    return this.#runtime.system.send({ kind: PORTAL_USER, id }, event);
+    return this.runtime.system.send({ kind: PORTAL_USER, id }, event);
   }
 
   async #ownerOfName(name: string): Promise<StoredUser | undefined> {
-    const holder = await this.#runtime.store.holder(name);
+    const holder = await this.runtime.store.holder(name);
     return holder && this.#read(holder.id);
   }
 
   async #read(given: string): Promise<StoredUser | undefined> {
     const id = parsePortalId('UserId', given);
-    const actor = id && (await this.#runtime.system.read({ kind: PORTAL_USER, id }));
+    const actor = id && (await this.runtime.system.read({ kind: PORTAL_USER, id }));
     return actor ? { ...actor.context, id: actor.id } : undefined;
   }
 }
@@ -329,17 +328,12 @@ export function checkedProfile(given: UserProfile): UserProfile {
         throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
     }),
     () => {
-      if (!isMailAddress(profile.email)) throw badMember('Email', 'must be an e-mail address');
+      if (!isMailAddress(profile.email)) throw badField('Email', 'must be an e-mail address');
     },
   ]);
   return profile;
 }
 
 function tooLong(member: string): PortalRefusal {
-  return badMember(member, `must have at most ${MAX_USER_TEXT} characters and no control character`);
-}
-
-function badMember(member: string, what: string): PortalRefusal {
-  const sentence = `The ${member} field ${what}.`;
-  return new PortalRefusal('BadRequest', sentence, { errors: { [member]: [sentence] } });
+  return badField(member, `must have at most ${MAX_USER_TEXT} characters and no control character`);
 }

@@ -101,7 +101,11 @@ export class BlobSweeping {
     const { blobs, segmented } = this;
     try {
       await segmented.sweep(signal);
-      const { removed, bytes } = await blobs.sweep(store, signal);
+      const { removed, bytes, refusal } = await blobs.sweep(store, signal);
+      if (refusal !== undefined)
+        log.error('The object store does not let files be removed that no document needs; they stay.', {
+          Error: refusal,
+        });
       if (removed > 0) log.info('Files without references were removed.', { Files: removed, Bytes: bytes });
     } catch (error) {
       log.error('The files of the portal could not be looked through.', describeFailure(error));

@@ -26,7 +26,8 @@ import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
 import type { ObjectReader } from '../../shared/objects/object-reader.ts';
-import type { ObjectStore } from '../../shared/objects/object-store.ts';
+import { type ObjectStore, refusalOf } from '../../shared/objects/object-store.ts';
+import { countOf } from '../../shared/row-pages.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
 import { RemoteBlobs, type SweepReport } from './remote-blobs.ts';
@@ -463,8 +464,12 @@ export class Blobs {
       if (this.#remote !== undefined) {
         const isFree = await this.#isFree(store, sha256);
         if (!isFree) continue;
-        if (await this.#remote.removeOne(sha256, before)) await rm(path, { force: true });
-        else left.push(sha256);
+        const remote = this.#remote;
+        // What is refused stays for the sweep of all, which says so.
+        await refusalOf(async () => {
+          if (await remote.removeOne(sha256, before)) await rm(path, { force: true });
+          else left.push(sha256);
+        });
         continue;
       }
       if ((await this.#sweepOne(store, path, sha256, before)) !== undefined) continue;
@@ -552,8 +557,7 @@ export class Blobs {
 }
 
 async function isCounted(store: Pick<ActorStore, 'counters'>, sha256: string): Promise<boolean> {
-  const name = counterName(sha256);
-  return ((await store.counters(name))[name] ?? 0) > 0;
+  return (await countOf(store, counterName(sha256))) > 0;
 }
 
 /** Reads a file once, in chunks. */

@@ -19,24 +19,21 @@ export interface FileDescription {
 }
 
 export class InspectedUploads {
-  readonly #clock: Pick<Clock, 'now'>;
   readonly #formats = new LRUCache<string, { readonly format: DocumentFormat; readonly at: Millis }>({
     max: MAX_ENTRIES,
   });
 
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
   add(blob: Pick<BlobRef, 'sha256'>, file: FileDescription, format: DocumentFormat): void {
-    this.#formats.set(keyOf(blob, file), { format, at: this.#clock.now() });
+    this.#formats.set(keyOf(blob, file), { format, at: this.clock.now() });
   }
 
   /** Undefined: it is not known that this file can be signed. */
   formatOf(blob: Pick<BlobRef, 'sha256'>, file: FileDescription): DocumentFormat | undefined {
     const found = this.#formats.get(keyOf(blob, file));
     if (found === undefined) return undefined;
-    const age = this.#clock.now() - found.at;
+    const age = this.clock.now() - found.at;
     return age >= 0 && age < MAX_AGE ? found.format : undefined;
   }
 }

@@ -12,12 +12,17 @@ import type { Clock } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
-import type { ObjectStore, StoredObject } from '../../shared/objects/object-store.ts';
+import { type ObjectStore, refusalOf, type StoredObject } from '../../shared/objects/object-store.ts';
 
 export interface SweepReport {
   readonly removed: number;
   readonly bytes: number;
+  /** Reason for which the store refuses to remove others, which stay. */
+  readonly refusal?: string;
 }
+
+/** Refusals in a row that end a sweep: each file is copied before it is removed, again at each sweep. */
+const MAX_REFUSALS = 16;
 
 const BLOBS = 'blobs/';
 const TRASH = 'trash/';
@@ -77,11 +82,19 @@ export class RemoteBlobs {
   ): Promise<SweepReport> {
     let removed = 0;
     let bytes = 0;
-    await this.objects.removeParts(before);
+    let refusal = await refusalOf(() => this.objects.removeParts(before));
+    let inARow = 0;
     for await (const { key, length, modifiedAt } of this.#all(BLOBS, signal)) {
+      if (inARow >= MAX_REFUSALS) break;
       const sha256 = digestOf(key);
       if (sha256 === undefined || modifiedAt > before || !(await isFree(sha256))) continue;
-      if (!(await this.removeOne(sha256, before))) continue;
+      let isRemoved = false;
+      const refused = await refusalOf(async () => {
+        isRemoved = await this.removeOne(sha256, before);
+      });
+      refusal = refused ?? refusal;
+      inARow = refused === undefined ? 0 : inARow + 1;
+      if (!isRemoved) continue;
       removed += 1;
       bytes += length;
     }
@@ -90,9 +103,9 @@ export class RemoteBlobs {
       if (sha256 === undefined || modifiedAt > before) continue;
       const isNeeded = !(await isFree(sha256)) && (await this.objects.head(keyOf(sha256))) === undefined;
       if (isNeeded && !(await this.objects.copy(key, keyOf(sha256)))) continue;
-      await this.objects.remove(key);
+      refusal = (await refusalOf(() => this.objects.remove(key))) ?? refusal;
     }
-    return { removed, bytes };
+    return { removed, bytes, ...(refusal !== undefined && { refusal }) };
   }
 
   /** Moves a free file to the trash. False when it was stored after that time. */

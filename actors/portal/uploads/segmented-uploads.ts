@@ -6,7 +6,7 @@
  */
 import { actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   isWhole,
   SEGMENTED_EXPIRED,
@@ -14,12 +14,14 @@ import {
   segmentedUploadMachine,
 } from '../../../machines/portal/segmented-upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { refusalOf } from '../../shared/objects/object-store.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { BlobSink } from './blob-sink.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import type { Segments } from './segments.ts';
 import './upload-faults.ts';
+import { countOf } from '../../shared/row-pages.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
 const SEGMENTED_UPLOAD = actorKind<typeof segmentedUploadMachine>('segmented-upload');
@@ -59,25 +61,20 @@ export interface CompletedUpload {
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class SegmentedUploads {
-  readonly #segments: Segments;
-  readonly #runtime: Runtime;
-  readonly #blobs: Blobs;
-  readonly #tickets: Tickets;
   /** Uploads being completed; a repeated last segment waits for the same result. */
   readonly #joining = new Map<UploadId, Promise<StoredBlob>>();
 
-  constructor(segments: Segments, runtime: Runtime, blobs: Blobs, tickets: Tickets) {
-    this.#segments = segments;
-    this.#runtime = runtime;
-    this.#blobs = blobs;
-    this.#tickets = tickets;
-  }
+  constructor(
+    private readonly segments: Segments,
+    private readonly runtime: Runtime,
+    private readonly blobs: Blobs,
+    private readonly tickets: Tickets,
+  ) {}
 
   /** The ticket of a new upload. */
   async open({ organization, application }: Tenant): Promise<string> {
-    const { system, store, clock, ids } = this.#runtime;
-    const counter = openCounter(organization.id);
-    if (((await store.counters(counter))[counter] ?? 0) >= MAX_OPEN_UPLOADS) {
+    const { system, store, clock, ids } = this.runtime;
+    if ((await countOf(store, openCounter(organization.id))) >= MAX_OPEN_UPLOADS) {
       throw new PortalRefusal(
         'LimitExceeded',
         `An organization may have ${MAX_OPEN_UPLOADS} uploads in pieces open.`,
@@ -100,13 +97,13 @@ export class SegmentedUploads {
       ),
       () => new PortalRefusal('ServiceBusy'),
     );
-    await this.#segments.open(id);
-    return this.#tickets.issue('segment', [id], at);
+    await this.segments.open(id);
+    return this.tickets.issue('segment', [id], at);
   }
 
   /** Resolves when there is an upload that the ticket names. Refusals: `NotFound`. */
   async check(ticket: string): Promise<void> {
-    const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id: this.#idOf(ticket) });
+    const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id: this.#idOf(ticket) });
     if (actor === undefined) throw new PortalRefusal('NotFound');
   }
 
@@ -132,7 +129,7 @@ export class SegmentedUploads {
     file: { readonly name: string; readonly contentType: string },
     maxBytes: number,
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
-    const { system, faults } = this.#runtime;
+    const { system, faults } = this.runtime;
     const id = this.#idOf(ticket);
     const address = { kind: SEGMENTED_UPLOAD, id };
     const actor = await system.read(address);
@@ -140,7 +137,7 @@ export class SegmentedUploads {
     checkRange(range, sink.length, maxBytes);
     // The answer was lost on its way.
     if (actor.state === 'Done') return { made: id };
-    if (!(await this.#segments.place(id, [range.from, range.to], sink))) return this.#refused(id, 'gone');
+    if (!(await this.segments.place(id, [range.from, range.to], sink))) return this.#refused(id, 'gone');
     await faults.at('portal.segment.placed');
     const { from, to, total } = range;
     const outcome = await system.send(address, {
@@ -159,26 +156,26 @@ export class SegmentedUploads {
 
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
-    await durableIfAccepted(this.#runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' }));
-    await this.#segments.remove(id);
+    await durableIfAccepted(this.runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' }));
+    await this.segments.remove(id);
   }
 
   /** Removes the segments of completed and abandoned uploads. */
   async sweep(signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for (const name of await this.#segments.names()) {
+    for (const name of await this.segments.names()) {
       if (signal?.aborted === true) break;
       const id = parsePortalId('UploadId', name);
-      const actor = id && (await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id }));
+      const actor = id && (await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id }));
       if (actor?.state === 'Open') continue;
-      await this.#segments.remove(name);
-      removed += 1;
+      // What an object store refuses stays, and is tried again.
+      if ((await refusalOf(() => this.segments.remove(name))) === undefined) removed += 1;
     }
     return removed;
   }
 
   #idOf(ticket: string): UploadId {
-    const read = this.#tickets.read('segment', ticket, this.#runtime.clock.now());
+    const read = this.tickets.read('segment', ticket, this.runtime.clock.now());
     const id = read?.expired === false ? read.claims[0] : undefined;
     if (id === undefined) throw new PortalRefusal('NotFound');
     return id as UploadId;
@@ -186,12 +183,15 @@ export class SegmentedUploads {
 
   /** Another request sent the last segment meanwhile, or this one does not fit the others. */
   async #refused(id: UploadId, reason: string): Promise<CompletedUpload> {
-    const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
+    const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
     if (actor?.state === 'Done') return { made: id };
     if (actor === undefined || reason === 'gone') throw new PortalRefusal('NotFound');
     if (reason !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
     const { total } = actor.context;
-    throw badRange(`The piece does not fit the ones before; they are of ${total} bytes in all.`);
+    throw badMember(
+      'Content-Range',
+      `The piece does not fit the ones before; they are of ${total} bytes in all.`,
+    );
   }
 
   /** Of concurrent last segments, a late one may find the segments removed. */
@@ -199,7 +199,7 @@ export class SegmentedUploads {
     try {
       return await this.#whole(id, context);
     } catch (error) {
-      const actor = await this.#runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
+      const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
       if (actor?.state === 'Done') return { made: id };
       throw error;
     }
@@ -216,18 +216,18 @@ export class SegmentedUploads {
   }
 
   async #join(id: UploadId, { pieces, total }: SegmentedUploadContext): Promise<StoredBlob> {
-    const sink = await this.#blobs.open();
+    const sink = await this.blobs.open();
     try {
       for (const piece of pieces) {
         const [from, to] = piece;
         // Skips bytes that an earlier segment contains.
         if (to < sink.length) continue;
-        const bytes = await this.#segments.read(id, piece, sink.length - from);
+        const bytes = await this.segments.read(id, piece, sink.length - from);
         for await (const chunk of bytes) await sink.write(chunk);
       }
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
-      const stored = await this.#blobs.store(sink);
-      await this.#runtime.faults.at('portal.segment.whole');
+      const stored = await this.blobs.store(sink);
+      await this.runtime.faults.at('portal.segment.whole');
       return stored;
     } finally {
       await sink.abort();
@@ -239,11 +239,8 @@ function checkRange({ from, to, total }: ContentRange, length: number, maxBytes:
   if (total > maxBytes)
     throw new PortalRefusal('PayloadTooLarge', `A file may have at most ${maxBytes} bytes.`);
   const whole = [from, to, total].every((number) => Number.isSafeInteger(number) && number >= 0);
-  if (!whole || from > to || to >= total) throw badRange('The range lies outside of the file.');
+  if (!whole || from > to || to >= total)
+    throw badMember('Content-Range', 'The range lies outside of the file.');
   if (length !== to - from + 1)
-    throw badRange(`The range has ${to - from + 1} bytes and the piece ${length}.`);
-}
-
-function badRange(message: string): PortalRefusal {
-  return new PortalRefusal('BadRequest', message, { errors: { 'Content-Range': [message] } });
+    throw badMember('Content-Range', `The range has ${to - from + 1} bytes and the piece ${length}.`);
 }

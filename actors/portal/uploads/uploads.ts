@@ -19,7 +19,7 @@ import {
 import type { Value } from '../../../contracts/operation.ts';
 import type { upload } from '../../../contracts/portal/files/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   UPLOAD_EXPIRED,
   type UploadContext,
@@ -27,6 +27,7 @@ import {
   uploadMachine,
 } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { GrowingIds } from '../../shared/growing-ids.ts';
 import type { Tenant } from '../api/callers.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { Tickets } from '../shared/tickets.ts';
@@ -118,33 +119,27 @@ type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faul
 
 export class Uploads {
   readonly #runtime: Runtime;
-  readonly #blobs: Blobs;
-  readonly #tickets: Tickets;
-  readonly #segmented: SegmentedUploads;
+  readonly #ids: GrowingIds;
   /** Maximum size of an upload, bytes. */
   readonly maxBytes: number;
-  readonly #inspected: InspectedUploads | undefined;
 
   /** @param inspected learns the formats of files inspected while they were stored */
   constructor(
     runtime: Runtime,
-    blobs: Blobs,
-    tickets: Tickets,
-    segmented: SegmentedUploads,
+    private readonly blobs: Blobs,
+    private readonly tickets: Tickets,
+    private readonly segmented: SegmentedUploads,
     maxBytes: number,
-    inspected?: InspectedUploads,
+    private readonly inspected?: InspectedUploads,
   ) {
     this.#runtime = runtime;
-    this.#blobs = blobs;
-    this.#tickets = tickets;
-    this.#segmented = segmented;
+    this.#ids = new GrowingIds(runtime.ids);
     this.maxBytes = maxBytes;
-    this.#inspected = inspected;
   }
 
   /** A place for the bytes of one upload; nothing is known of it until `accept`. */
   open(): Promise<BlobSink> {
-    return this.#blobs.open();
+    return this.blobs.open();
   }
 
   /**
@@ -152,13 +147,13 @@ export class Uploads {
    * used up in any case.
    */
   async accept({ organization, application }: Tenant, sink: BlobSink, file: GivenFile): Promise<UploadView> {
-    const { ids, faults } = this.#runtime;
+    const { clock, faults } = this.#runtime;
     await this.#check(sink, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
-    const stored = await this.#blobs.store(sink, description);
-    if (stored.format !== undefined) this.#inspected?.add(stored.blob, description, stored.format);
+    const stored = await this.blobs.store(sink, description);
+    if (stored.format !== undefined) this.inspected?.add(stored.blob, description, stored.format);
     await faults.at('portal.upload.kept');
-    return this.#record(ids.uuid() as UploadId, stored, {
+    return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       organizationId: organization.id,
       applicationId: application.id,
       ...description,
@@ -175,11 +170,11 @@ export class Uploads {
     sink: BlobSink,
     file: GivenFile & { readonly maxBytes: number },
   ): Promise<UploadView> {
-    const { ids, faults } = this.#runtime;
+    const { clock, faults } = this.#runtime;
     await this.#check(sink, file.maxBytes);
-    const stored = await this.#blobs.store(sink);
+    const stored = await this.blobs.store(sink);
     await faults.at('portal.upload.kept');
-    return this.#record(ids.uuid() as UploadId, stored, {
+    return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       ...{ organizationId, applicationId: null, participant },
       ...{ name: cleanName(file.name), contentType: file.contentType },
     });
@@ -209,12 +204,12 @@ export class Uploads {
 
   /** The ticket of a segmented upload. Refusals: `LimitExceeded` when the organization has too many open. */
   openSegmented(tenant: Tenant): Promise<string> {
-    return this.#segmented.open(tenant);
+    return this.segmented.open(tenant);
   }
 
   /** Resolves when the ticket of a segmented upload is valid. Refusals: `NotFound`. */
   checkSegmentTicket(ticket: string): Promise<void> {
-    return this.#segmented.check(ticket);
+    return this.segmented.check(ticket);
   }
 
   /**
@@ -228,22 +223,22 @@ export class Uploads {
     sink: BlobSink,
     file: GivenFile,
   ): Promise<UploadView | undefined> {
-    const whole = await this.#segmented.accept(ticket, range, sink, file, this.maxBytes);
+    const whole = await this.segmented.accept(ticket, range, sink, file, this.maxBytes);
     if (whole === undefined) return undefined;
     if ('made' in whole) return this.#made(whole.made);
     // The upload has the id of its segments: idempotent.
     const view = await this.#record(whole.id, whole.stored, whole);
-    await this.#segmented.complete(whole.id);
+    await this.segmented.complete(whole.id);
     return view;
   }
 
   /** Refusals: `NotFound`. */
   async preview(ticket: string): Promise<StoredFile> {
-    const read = this.#tickets.read('preview', ticket, this.#runtime.clock.now());
+    const read = this.tickets.read('preview', ticket, this.#runtime.clock.now());
     const id = read?.expired === false ? (read.claims[0] as UploadId) : undefined;
     const upload = id && (await this.#read(id));
     if (!upload) throw new PortalRefusal('NotFound');
-    return this.#blobs.file(upload.blob, upload.name, upload.contentType);
+    return this.blobs.file(upload.blob, upload.name, upload.contentType);
   }
 
   /**
@@ -257,20 +252,39 @@ export class Uploads {
     id: string,
     participant?: UploadParticipant,
   ): Promise<StoredUpload> {
+    const upload = await this.lookUp(organization, id, participant);
+    if (!(await this.#use(upload.id))) throw notFound(id);
+    return upload;
+  }
+
+  /** As `findUpload`, without use of it: the caller says what it has used. */
+  async lookUp(
+    organization: OrganizationId,
+    id: string,
+    participant?: UploadParticipant,
+  ): Promise<StoredUpload> {
     const uploadId = parsePortalId('UploadId', id);
     const upload = uploadId && (await this.#read(uploadId));
     if (!upload || upload.organizationId !== organization || !isOf(upload, participant)) throw notFound(id);
-    const [used, isThere] = await Promise.all([
-      this.#runtime.system.send({ kind: UPLOAD, id: upload.id }, { type: 'USE' }),
-      this.#blobs.touchUnlessRecent(upload.blob),
-    ]);
-    if (!used.accepted || !isThere) throw notFound(id);
+    if (!(await this.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
     return upload;
+  }
+
+  /**
+   * Keeps uploads that a call uses for further days; those that have expired since it looked them up stay so. Never
+   * rejects: the call makes its documents at the same time, and who is told that it failed makes them again.
+   */
+  async use(ids: Iterable<UploadId>): Promise<void> {
+    await Promise.allSettled(Array.from(ids, (id) => this.#use(id)));
+  }
+
+  async #use(id: UploadId): Promise<boolean> {
+    return (await this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'USE' })).accepted;
   }
 
   /** Records an upload again that has expired, for a request that was kept with its files. */
   async restore({ id, ...upload }: StoredUpload): Promise<void> {
-    if (!(await this.#blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
+    if (!(await this.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
     await durable(this.#runtime.system.create({ kind: UPLOAD, id }, upload), busyUnlessMade);
   }
 
@@ -293,7 +307,7 @@ export class Uploads {
 
   /** Path with a ticket that shows an upload without a key. */
   locationOf(id: UploadId): string {
-    const ticket = this.#tickets.issue('preview', [id], this.#runtime.clock.now());
+    const ticket = this.tickets.issue('preview', [id], this.#runtime.clock.now());
     return `/api/uploads/${id}/preview?ticket=${ticket}`;
   }
 
@@ -302,8 +316,7 @@ export class Uploads {
     await sink.abort();
     if (sink.length > 0)
       throw new PortalRefusal('PayloadTooLarge', `A file may have at most ${maxBytes} bytes.`);
-    const message = 'The file has no bytes.';
-    throw new PortalRefusal('BadRequest', message, { errors: { File: [message] } });
+    throw badMember('File', 'The file has no bytes.');
   }
 
   async #read(id: UploadId): Promise<StoredUpload | undefined> {

@@ -158,44 +158,36 @@ export interface DeliveryQuery {
 }
 
 export class Deliveries {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
-  readonly #registry: WebhookRegistry;
-  readonly #caller: WebhookCaller;
-
   constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-    registry: WebhookRegistry,
-    caller: WebhookCaller,
-  ) {
-    this.#runtime = runtime;
-    this.#registry = registry;
-    this.#caller = caller;
-  }
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly registry: WebhookRegistry,
+    private readonly caller: WebhookCaller,
+  ) {}
 
   list({ organization }: Tenant): Promise<readonly RegisteredWebhook[]> {
-    return this.#registry.list(organization.id);
+    return this.registry.list(organization.id);
   }
 
   create(tenant: Tenant, webhook: WebhookInput): Promise<RegisteredWebhook> {
-    return this.#registry.create(tenant.organization.id, webhook, callerName(tenant));
+    return this.registry.create(tenant.organization.id, webhook, callerName(tenant));
   }
 
   replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<RegisteredWebhook> {
-    return this.#registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
+    return this.registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
   /** Like `replace`, but keeps a secret that is not given, and a token for the same origin. */
   change(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<RegisteredWebhook> {
-    return this.#registry.change(tenant.organization.id, id, webhook, callerName(tenant));
+    return this.registry.change(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
   remove(tenant: Tenant, id: WebhookId): Promise<void> {
-    return this.#registry.remove(tenant.organization.id, id, callerName(tenant));
+    return this.registry.remove(tenant.organization.id, id, callerName(tenant));
   }
 
   /** Newest first. */
   async deliveries({ organization }: Tenant, query: DeliveryQuery): Promise<Page<DeliveryView>> {
-    const { store } = this.#runtime;
+    const { store } = this.runtime;
     const totalCount = await this.#count(organization.id, query);
     const offset = query.offset * query.limit;
     if (offset >= totalCount) return { items: [], totalCount };
@@ -206,7 +198,7 @@ export class Deliveries {
   }
 
   async #count(organization: OrganizationId, { webhookId, status }: DeliveryQuery): Promise<number> {
-    const counters = await this.#runtime.store.counters(`deliveries/${organization}/`);
+    const counters = await this.runtime.store.counters(`deliveries/${organization}/`);
     let total = 0;
     for (const [name, count] of Object.entries(counters)) {
       const [, , ofWebhook, ofStatus] = name.split('/');
@@ -221,19 +213,19 @@ export class Deliveries {
     const address = queueOf(id);
     const found = await this.#find(organization.id, id);
     if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    await durableIfAccepted(this.#runtime.system.send(address, { type: 'RESEND', ids: [id], by }));
+    await durableIfAccepted(this.runtime.system.send(address, { type: 'RESEND', ids: [id], by }));
   }
 
   /** Sends a sample event now and returns the response. */
   async test({ organization }: Tenant, id: WebhookId): Promise<DeliveryView> {
-    const { clock, ids } = this.#runtime;
-    const webhook = await this.#registry.open(organization.id, id);
+    const { clock, ids } = this.runtime;
+    const webhook = await this.registry.open(organization.id, id);
     if (webhook === undefined) throw new PortalRefusal('WebhookNotFound');
     const at = clock.now();
     const data = { organization: { id: organization.id, name: organization.name } };
     const event = { id: `test.${ids.uuid()}`, sequence: 0, body: JSON.stringify({ type: 'Test', data }) };
     const { attempt, outcome } = await attemptWebhook(webhook, event, {
-      caller: this.#caller,
+      caller: this.caller,
       clock,
       signal: new AbortController().signal,
     });
@@ -254,7 +246,7 @@ export class Deliveries {
     tenant: Tenant,
     range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },
   ): Promise<{ readonly count: number }> {
-    const { store } = this.#runtime;
+    const { store } = this.runtime;
     const prefix = [tenant.organization.id, ANY, range.failedOnly ? 'Failed' : ANY];
     let after: Row['key'] = [...prefix, range.from];
     let count = 0;
@@ -273,7 +265,7 @@ export class Deliveries {
 
   /** Sends one message to each queue, so that it keeps the order of its events. */
   async #resendAll(ids: readonly string[], by: string): Promise<number> {
-    const system = this.#runtime.system;
+    const system = this.runtime.system;
     const queues = new Map<
       string,
       { readonly address: ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE>; readonly ids: string[] }
@@ -300,7 +292,7 @@ export class Deliveries {
 
   async #find(organization: OrganizationId, id: string): Promise<FoundDelivery | undefined> {
     const address = queueOf(id);
-    const actor = address && (await this.#runtime.system.read(address));
+    const actor = address && (await this.runtime.system.read(address));
     const queue = actor?.context;
     const delivery = queue?.deliveries.find((one) => one.id === id);
     if (queue === undefined || delivery === undefined || queue.organizationId !== organization)

@@ -26,19 +26,15 @@ interface OrganizationDeliveries {
 export type OperatorWebhooks = Pick<OperatorDeliveries, 'organizations' | 'deliveriesOf' | 'resendOf'>;
 
 export class OperatorDeliveries {
-  readonly #store: Pick<ActorStore, 'counters'>;
-  readonly #webhooks: Deliveries;
-  readonly #administration: Administration;
-
-  constructor(store: Pick<ActorStore, 'counters'>, webhooks: Deliveries, administration: Administration) {
-    this.#store = store;
-    this.#webhooks = webhooks;
-    this.#administration = administration;
-  }
+  constructor(
+    private readonly store: Pick<ActorStore, 'counters'>,
+    private readonly webhooks: Deliveries,
+    private readonly administration: Administration,
+  ) {}
 
   /** Organizations with deliveries, those with most failures first, at most 200. */
   async organizations(): Promise<readonly OrganizationDeliveries[]> {
-    const administration = this.#administration;
+    const administration = this.administration;
     const first = (await this.#counts()).slice(0, MAX_ORGANIZATIONS);
     return Promise.all(
       first.map(async ([id, byStatus]) => {
@@ -55,7 +51,7 @@ export class OperatorDeliveries {
 
   async #counts(): Promise<readonly (readonly [string, OrganizationDeliveries['counts']])[]> {
     const counts = new Map<string, OrganizationDeliveries['counts']>();
-    for (const [name, count] of Object.entries(await this.#store.counters('deliveries/'))) {
+    for (const [name, count] of Object.entries(await this.store.counters('deliveries/'))) {
       const [, organization = '', , status = ''] = name.split('/');
       const known = counts.get(organization) ?? NONE;
       if (status === 'Pending' || status === 'Delivered' || status === 'Failed')
@@ -73,7 +69,7 @@ export class OperatorDeliveries {
   ): Promise<Page<Omit<DeliveryView, 'body'>>> {
     const tenant = tenantOf(organization);
     if (tenant === undefined) return { items: [], totalCount: 0 };
-    const { items, totalCount } = await this.#webhooks.deliveries(tenant, query);
+    const { items, totalCount } = await this.webhooks.deliveries(tenant, query);
     return { items: items.map(({ body: _, ...delivery }) => delivery), totalCount };
   }
 
@@ -82,9 +78,9 @@ export class OperatorDeliveries {
     const tenant = tenantOf(organization);
     if (tenant === undefined) throw new PortalRefusal('DeliveryNotFound');
     const by = `operator ${operator}`;
-    await this.#webhooks.resend(tenant, deliveryId, by);
+    await this.webhooks.resend(tenant, deliveryId, by);
     const note = `Delivery ${deliveryId} sent again.`;
-    await this.#administration.record(tenant.organization.id, note, by);
+    await this.administration.record(tenant.organization.id, note, by);
   }
 }
 

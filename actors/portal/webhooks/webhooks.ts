@@ -24,6 +24,7 @@ import {
 } from '../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import {
+  badField,
   checkTogether,
   PortalRefusal,
   type PortalRefusalCode,
@@ -97,23 +98,16 @@ const MAX_CONFIGURED = 10_000;
 const MAX_KNOWN = 10_000;
 
 export class WebhookRegistry {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>;
-  readonly #secretBox: SecretBox;
-  readonly #allowPrivate: boolean;
   readonly #withoutAny = new LRUCache<OrganizationId, true>({ max: MAX_KNOWN });
   /** Number of committed steps of webhooks; the result of a read that began before the last one is not remembered. */
   #steps = 0;
 
   /** @param allowPrivate `Portal:WebhookAllowPrivate` */
   constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>,
-    secretBox: SecretBox,
-    allowPrivate: boolean,
-  ) {
-    this.#runtime = runtime;
-    this.#secretBox = secretBox;
-    this.#allowPrivate = allowPrivate;
-  }
+    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>,
+    private readonly secretBox: SecretBox,
+    private readonly allowPrivate: boolean,
+  ) {}
 
   /** Sees each committed step. */
   observe({ actor }: Step): void {
@@ -151,9 +145,9 @@ export class WebhookRegistry {
 
   /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `MaxWebhooksLimitReached`. */
   async create(organization: OrganizationId, input: WebhookInput, by?: string): Promise<RegisteredWebhook> {
-    const id = this.#runtime.ids.uuid() as WebhookId;
+    const id = this.runtime.ids.uuid() as WebhookId;
     const target = this.#encrypted(id, input);
-    await this.#runtime.system.create(addressOf(organization), null);
+    await this.runtime.system.create(addressOf(organization), null);
     await this.#send(organization, { type: 'ADD', id, target, by }, 'MaxWebhooksLimitReached');
     return this.#viewed(organization, id);
   }
@@ -202,7 +196,7 @@ export class WebhookRegistry {
 
   /** Organizations whose webhook came from the settings at an earlier start. */
   async configured(): Promise<readonly OrganizationId[]> {
-    const rows = await this.#runtime.store.rows({ view: CONFIGURED, limit: MAX_CONFIGURED });
+    const rows = await this.runtime.store.rows({ view: CONFIGURED, limit: MAX_CONFIGURED });
     return rows.map(({ key }) => String(key[0]) as OrganizationId);
   }
 
@@ -214,7 +208,7 @@ export class WebhookRegistry {
     if (input === undefined && current === undefined) return;
     if (input !== undefined && current !== undefined && this.#isSame(current, input)) return;
     const id = derivedId('configured webhook', organization) as WebhookId;
-    await this.#runtime.system.create(addressOf(organization), null);
+    await this.runtime.system.create(addressOf(organization), null);
     const webhook =
       input === undefined ? null : { id, target: this.#encrypted(id, input, { fromOperator: true }) };
     await this.#send(organization, { type: 'CONFIGURE', webhook });
@@ -234,7 +228,7 @@ export class WebhookRegistry {
 
   async #stored(organization: OrganizationId): Promise<readonly Webhook[]> {
     const steps = this.#steps;
-    const actor = await this.#runtime.system.read(addressOf(organization));
+    const actor = await this.runtime.system.read(addressOf(organization));
     const webhooks = actor?.context.webhooks ?? [];
     if (webhooks.length > 0) this.#withoutAny.delete(organization);
     else if (steps === this.#steps) this.#withoutAny.set(organization, true);
@@ -259,7 +253,7 @@ export class WebhookRegistry {
   ): Promise<void> {
     let sent: object | undefined;
     try {
-      sent = await durableIfAccepted(this.#runtime.system.send(addressOf(organization), event));
+      sent = await durableIfAccepted(this.runtime.system.send(addressOf(organization), event));
     } catch (error) {
       // It may be stored, without a call of an observer.
       this.#steps += 1;
@@ -275,8 +269,8 @@ export class WebhookRegistry {
     more: { readonly fromOperator?: boolean; readonly kept?: Pick<WebhookTarget, 'token' | 'secret'> } = {},
   ): WebhookTarget {
     const { fromOperator = false, kept } = more;
-    const secretBox = this.#secretBox;
-    const allowPrivate = this.#allowPrivate || fromOperator;
+    const secretBox = this.secretBox;
+    const allowPrivate = this.allowPrivate || fromOperator;
     const needsToken = authType !== 'NoAuth';
     checkTogether([
       () => {
@@ -308,7 +302,7 @@ export class WebhookRegistry {
   }
 
   #decrypted({ id, url, authType, token, secret, disabled, fromOperator }: Webhook): OpenWebhook {
-    const secretBox = this.#secretBox;
+    const secretBox = this.secretBox;
     return {
       id,
       url,
@@ -336,9 +330,4 @@ function view({ id, url, authType, secret, disabled, events }: Webhook): Registe
 /** Sent exactly as registered, so nothing is trimmed or escaped. Source: RFC 9110 §5.5. */
 function isHeaderText(text: string): boolean {
   return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
-}
-
-function badField(name: string, what: string): PortalRefusal {
-  const message = `The ${name} field ${what}.`;
-  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
 }

@@ -1,6 +1,7 @@
 /**
- * Pool of working folders, one per job in progress. Reuses empty folders of earlier jobs: creating and removing a
- * directory costs more than signing a small file, renaming one almost nothing. One per pool thread; synchronous.
+ * Pool of working folders, one per job in progress. Reuses empty folders of earlier jobs, also of other threads: creating
+ * and removing a directory costs more than signing a small file, renaming one almost nothing. One per pool thread;
+ * synchronous.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,29 +10,34 @@ import { errno } from './directories.ts';
 /** Prefix of spare folders; no job id starts like this. */
 export const SPARE_PREFIX = '.spare-';
 
-/** Spare folders per thread; more than its share of jobs in flight, because threads open and close unevenly. */
-const MAX_SPARES = 64;
+/** Names of spare folders (`SPARE_PREFIX`), and only of these: others with the prefix are in use. */
+const SPARE = /^\.spare-\d+-\d+$/;
+
+/** Spare folders that a thread remembers; it finds others again in the folder. */
+const MAX_REMEMBERED = 64;
+
+/** Jobs after a search that found no spare folder until the next one: jobs that wait for weeks have folders too. */
+const SEARCH_EVERY = 256;
 
 export class WorkingFolders {
-  readonly #processing: string;
-  readonly #all: string | undefined;
-  readonly #thread: number;
-  readonly #spares: string[] = [];
+  #spares: string[] = [];
   #made = 0;
+  /** Jobs to open before spares of other threads are searched again. */
+  #untilSearch = 0;
 
   /**
    * @param thread separates the spares of different threads
    * @param all folder with the working folders of all nodes
    */
-  constructor(processing: string, thread: number, all?: string) {
-    this.#processing = processing;
-    this.#all = all;
-    this.#thread = thread;
-  }
+  constructor(
+    private readonly processing: string,
+    private readonly thread: number,
+    private readonly all?: string,
+  ) {}
 
   /** Path of a job's folder: among those of another node, where that one began the job. */
   pathOf(jobId: string): string {
-    return workingFolder(this.#processing, this.#all, jobId);
+    return workingFolder(this.processing, this.all, jobId);
   }
 
   /**
@@ -39,17 +45,20 @@ export class WorkingFolders {
    * @param removing called before the removal, with the folder
    */
   open(jobId: string, removing: (folder: string) => void = () => {}): string {
-    const folder = join(this.#processing, jobId);
-    const spare = this.#spares.pop();
-    if (spare !== undefined) {
+    const folder = join(this.processing, jobId);
+    if (this.#spares.length === 0) this.#search();
+    for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
       try {
         // Replaces only an empty folder of that name.
         renameSync(spare, folder);
         return folder;
       } catch (error) {
         const code = errno(error);
-        if (code === 'ENOTEMPTY' || code === 'EEXIST') this.#spares.push(spare);
-        else if (code !== 'ENOENT') throw error;
+        // Another thread has taken it.
+        if (code === 'ENOENT') continue;
+        if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+        this.#spares.push(spare);
+        break;
       }
     }
     try {
@@ -66,19 +75,34 @@ export class WorkingFolders {
   /** Removes the job's folder and its content. Idempotent. */
   close(jobId: string): void {
     const folder = this.pathOf(jobId);
-    if (this.#spares.length >= MAX_SPARES) {
-      rmSync(folder, { recursive: true, force: true });
-      return;
-    }
     try {
       for (const name of readdirSync(folder)) unlinkSync(join(folder, name));
       this.#made += 1;
-      const spare = join(this.#processing, `${SPARE_PREFIX}${this.#thread}-${this.#made}`);
+      const spare = join(this.processing, `${SPARE_PREFIX}${this.thread}-${this.#made}`);
       renameSync(folder, spare);
+      if (this.#spares.length >= MAX_REMEMBERED) this.#spares = this.#spares.slice(MAX_REMEMBERED / 2);
       this.#spares.push(spare);
     } catch (error) {
       if (errno(error) === 'ENOENT') return;
       rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Finds what other threads left: one may close the jobs that another one opens. */
+  #search(): void {
+    this.#untilSearch -= 1;
+    if (this.#untilSearch > 0) return;
+    const found = this.#list().filter((name) => SPARE.test(name));
+    this.#spares = found.slice(0, MAX_REMEMBERED / 2).map((name) => join(this.processing, name));
+    this.#untilSearch = found.length === 0 ? SEARCH_EVERY : 0;
+  }
+
+  /** None of a folder that cannot be read: making one in it says why, as a fault of the disk and not of the job's input. */
+  #list(): readonly string[] {
+    try {
+      return readdirSync(this.processing);
+    } catch {
+      return [];
     }
   }
 }

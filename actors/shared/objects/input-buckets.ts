@@ -13,6 +13,7 @@ import {
   beginsAt,
   type ClientError,
   explained,
+  isRefused,
   loadSdk,
   makeClient,
   type S3Connection,
@@ -51,9 +52,6 @@ export interface ListOptions {
 
 /** At most 1,000 a page. */
 const PAGE_SIZE = 1000;
-
-/** Errors that pass, although they have the status of a refusal. */
-const PASSING = /RequestTime|Expired|SlowDown|Throttl|InvalidToken/;
 
 export class InputBuckets {
   #client: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
@@ -239,9 +237,8 @@ export class InputBuckets {
     if (error instanceof Retryable) return error;
     const { endpoint } = this.connection;
     const status = statusOf(error);
-    const isRefused = (status === 403 || status === 400) && !PASSING.test((error as ClientError).name);
     const location = `bucket ${bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
-    const code = isRefused ? 'input.unreadable' : 'storage.unavailable';
+    const code = isRefused(error) ? 'input.unreadable' : 'storage.unavailable';
     return Object.assign(new Retryable(code, explained(location, right, error)), { status });
   }
 }

@@ -10,20 +10,18 @@ const COPY_BYTES = 256 * 1024;
 
 /** A file that is read from the object store, in order; another position begins anew there. */
 export class ObjectReader {
-  readonly #length: number;
-  readonly #openAt: (from: number) => Promise<Readable | undefined>;
   #stream: Readable | undefined;
   #chunks: AsyncIterator<Buffer> | undefined;
   #ready: Buffer = Buffer.alloc(0);
   #position = 0;
 
-  constructor(length: number, openAt: (from: number) => Promise<Readable | undefined>) {
-    this.#length = length;
-    this.#openAt = openAt;
-  }
+  constructor(
+    private readonly length: number,
+    private readonly openAt: (from: number) => Promise<Readable | undefined>,
+  ) {}
 
   async stat(): Promise<{ readonly size: number }> {
-    return { size: this.#length };
+    return { size: this.length };
   }
 
   async read(
@@ -32,7 +30,7 @@ export class ObjectReader {
     length: number,
     position: number,
   ): Promise<{ readonly bytesRead: number }> {
-    if (position >= this.#length) return { bytesRead: 0 };
+    if (position >= this.length) return { bytesRead: 0 };
     if (position !== this.#position) await this.close();
     this.#position = position;
     for (let attempt = 1; this.#ready.length === 0; attempt++) {
@@ -53,8 +51,8 @@ export class ObjectReader {
   async copyTo(path: string): Promise<void> {
     const file = await open(path, 'wx', 0o640);
     try {
-      const chunk = Buffer.allocUnsafe(Math.min(COPY_BYTES, this.#length));
-      for (let at = 0; at < this.#length; ) {
+      const chunk = Buffer.allocUnsafe(Math.min(COPY_BYTES, this.length));
+      for (let at = 0; at < this.length; ) {
         const { bytesRead } = await this.read(chunk, 0, chunk.length, at);
         // `write` may write a part only.
         await file.appendFile(chunk.subarray(0, bytesRead));
@@ -75,7 +73,7 @@ export class ObjectReader {
 
   async #nextChunk(): Promise<Buffer> {
     if (this.#chunks === undefined) {
-      this.#stream = await this.#openAt(this.#position);
+      this.#stream = await this.openAt(this.#position);
       if (this.#stream === undefined)
         throw new Fatal('internal', 'A stored file was removed while it was sent.');
       this.#chunks = this.#stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;

@@ -6,6 +6,7 @@
  * Source: docs/decisions/0279-object-store.md.
  */
 import type { Readable } from 'node:stream';
+import { Retryable } from '@sealwright/runtime';
 
 export interface StoredObject {
   readonly key: string;
@@ -55,6 +56,32 @@ export interface ObjectBody {
   readonly length: number | undefined;
 }
 
+/** The store answers, and refuses: somebody must give the right. Other objects may be allowed. */
+export class StoreRefusal extends Retryable {
+  constructor(message: string) {
+    super('storage.unavailable', message);
+  }
+}
+
+/** Finding of a check. */
+export interface StoreTrouble {
+  /** In words. */
+  readonly text: string;
+  /** False: everything goes on, only what is over is not removed. */
+  readonly isBlocking: boolean;
+}
+
+/** Runs the removal of one object of many. @returns why it is refused and stays */
+export async function refusalOf(remove: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await remove();
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreRefusal) return error.message;
+    throw error;
+  }
+}
+
 export interface ObjectStore {
   /** Names the place for people. */
   readonly location: string;
@@ -83,7 +110,7 @@ export interface ObjectStore {
   isExclusive(): Promise<boolean>;
   /**
    * Proves each right that the program needs; after that, until a request fails, that the store answers. Resolves with
-   * what is missing, in words.
+   * what is missing.
    */
-  check(): Promise<string | undefined>;
+  check(): Promise<StoreTrouble | undefined>;
 }

@@ -35,6 +35,15 @@ export function statusOf(error: unknown): number | undefined {
   return (error as ClientError).$metadata?.httpStatusCode;
 }
 
+/** Errors that pass, or concern everything, although they have the status of a refusal. */
+const NO_REFUSAL = /RequestTime|Expired|SlowDown|Throttl|InvalidToken|InvalidAccessKey|SignatureDoes/;
+
+/** True where the server answers and refuses this request: a further attempt rarely helps. */
+export function isRefused(error: unknown): boolean {
+  const status = statusOf(error);
+  return (status === 403 || status === 400) && !NO_REFUSAL.test((error as ClientError).name);
+}
+
 /** False for the whole file where a later part of it was asked for: a server may ignore ranges. */
 export function beginsAt({ ContentRange }: { readonly ContentRange?: string | undefined }, from: number) {
   return from === 0 || ContentRange?.startsWith(`bytes ${from}-`) === true;

@@ -10,15 +10,17 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { type Clock, Fatal, type Ids, Retryable } from '@sealwright/runtime';
-import type {
-  ByteRange,
-  LinkedFile,
-  ObjectBody,
-  ObjectFile,
-  ObjectPage,
-  ObjectStore,
-  PutOptions,
-  StoredObject,
+import {
+  type ByteRange,
+  type LinkedFile,
+  type ObjectBody,
+  type ObjectFile,
+  type ObjectPage,
+  type ObjectStore,
+  type PutOptions,
+  type StoredObject,
+  StoreRefusal,
+  type StoreTrouble,
 } from './object-store.ts';
 import { type PlainAnswer, PlainRequests } from './plain-requests.ts';
 import { presignedLink } from './presign.ts';
@@ -26,6 +28,7 @@ import {
   beginsAt,
   type ClientError,
   explained,
+  isRefused,
   loadSdk,
   makeClient,
   type S3Connection,
@@ -64,6 +67,10 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PAGE_SIZE = 1000;
 /** Life of the address of a download. */
 const LINK_SECONDS = 60;
+/** Without these, what is over stays. */
+const RIGHTS_OF_REMOVAL = ['s3:ListBucketMultipartUploads', 's3:AbortMultipartUpload', 's3:DeleteObject'];
+/** Time until rights of removal are tried again: what a trial leaves stays without them. */
+const RETRIED_AFTER_MS = 10 * 60_000;
 /** Of a key, in UTF-8. */
 const MAX_KEY_BYTES = 1024;
 /** @throws {Fatal} `settings.no-package` */
@@ -93,6 +100,8 @@ class S3Objects implements ObjectStore {
   #exclusive: Promise<boolean> | undefined;
   /** True after a full check, until a request fails. */
   #isProven = false;
+  /** A missing right of removal. */
+  #withoutRemoval: { readonly trouble: StoreTrouble; readonly until: number } | undefined;
   readonly #transfers: Transfers;
 
   constructor(
@@ -275,21 +284,27 @@ class S3Objects implements ObjectStore {
     return removed;
   }
 
-  async check(): Promise<string | undefined> {
+  async check(): Promise<StoreTrouble | undefined> {
     const stopping = new AbortController();
     const cancel = this.#parts.clock.after(CHECK_TIMEOUT_MS, () => stopping.abort());
     try {
       if (this.#isProven) return await this.#silence(stopping.signal);
-      const missing = await this.#missingRight(stopping.signal);
-      this.#isProven = missing === undefined;
-      return missing;
+      const { clock } = this.#parts;
+      const known = this.#withoutRemoval;
+      if (known !== undefined && clock.elapsed() < known.until)
+        return (await this.#silence(stopping.signal)) ?? known.trouble;
+      const trouble = await this.#missingRight(stopping.signal);
+      this.#isProven = trouble === undefined;
+      const until = clock.elapsed() + RETRIED_AFTER_MS;
+      this.#withoutRemoval = trouble?.isBlocking === false ? { trouble, until } : undefined;
+      return trouble;
     } finally {
       cancel();
     }
   }
 
   /** Says why the bucket does not answer. */
-  async #silence(abortSignal: AbortSignal): Promise<string | undefined> {
+  async #silence(abortSignal: AbortSignal): Promise<StoreTrouble | undefined> {
     const { Bucket, Key } = this.#object(this.#probe);
     const command = new this.#sdk.ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 });
     return this.#client.send(command, { abortSignal }).then(
@@ -297,7 +312,7 @@ class S3Objects implements ObjectStore {
         this.#transfers.answered();
         return undefined;
       },
-      (error: unknown) => this.#says('s3:ListBucket', error),
+      (error: unknown) => ({ text: this.#says('s3:ListBucket', error), isBlocking: true }),
     );
   }
 
@@ -345,7 +360,7 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  async #missingRight(abortSignal: AbortSignal): Promise<string | undefined> {
+  async #missingRight(abortSignal: AbortSignal): Promise<StoreTrouble | undefined> {
     const sdk = this.#sdk;
     const object = this.#object(this.#probe);
     const { Bucket, Key } = object;
@@ -386,7 +401,10 @@ class S3Objects implements ObjectStore {
       try {
         await use();
       } catch (error) {
-        return this.#says(right, error);
+        return {
+          text: this.#says(right, error),
+          isBlocking: !(isRefused(error) && RIGHTS_OF_REMOVAL.includes(right)),
+        };
       }
     }
     return undefined;
@@ -538,11 +556,13 @@ class S3Objects implements ObjectStore {
 
   #unavailable(right: string, error: unknown): Retryable {
     if (error instanceof Retryable) return error;
-    return new Retryable('storage.unavailable', this.#says(right, error));
+    const text = this.#says(right, error);
+    return isRefused(error) ? new StoreRefusal(text) : new Retryable('storage.unavailable', text);
   }
 
   #says(right: string, error: unknown): string {
     this.#isProven = false;
+    if (!RIGHTS_OF_REMOVAL.includes(right)) this.#withoutRemoval = undefined;
     return explained(this.location, right, error);
   }
 }

@@ -15,8 +15,6 @@ interface Waiting {
 }
 
 export class Transfers {
-  readonly #clock: Pick<Clock, 'after' | 'elapsed'>;
-  readonly #location: string;
   readonly #waitMs: number;
   readonly #pauseMs: number;
   #running = 0;
@@ -25,9 +23,11 @@ export class Transfers {
   #stalledUntil: number | undefined;
 
   /** @param waitMs longest wait for a turn; half of it passes between two trials of a store that hangs */
-  constructor(clock: Pick<Clock, 'after' | 'elapsed'>, location: string, waitMs: number) {
-    this.#clock = clock;
-    this.#location = location;
+  constructor(
+    private readonly clock: Pick<Clock, 'after' | 'elapsed'>,
+    private readonly location: string,
+    waitMs: number,
+  ) {
     this.#waitMs = waitMs;
     this.#pauseMs = Math.ceil(waitMs / 2);
   }
@@ -35,7 +35,7 @@ export class Transfers {
   /** Waits for a turn. Resolves with the function that ends it. @throws {Retryable} `storage.unavailable` */
   async begin(): Promise<() => void> {
     if (this.#stalledUntil !== undefined) {
-      const now = this.#clock.elapsed();
+      const now = this.clock.elapsed();
       if (now < this.#stalledUntil) throw this.#refusal('does not answer');
       this.#stalledUntil = now + this.#pauseMs;
     }
@@ -50,7 +50,7 @@ export class Transfers {
 
   /** The store did not answer in time. */
   stalled(): void {
-    this.#stalledUntil = this.#clock.elapsed() + this.#pauseMs;
+    this.#stalledUntil = this.clock.elapsed() + this.#pauseMs;
     for (const one of this.#waiting.splice(0)) one.refuse(this.#refusal('does not answer'));
   }
 
@@ -72,7 +72,7 @@ export class Transfers {
         },
         refuse,
       };
-      const cancel = this.#clock.after(this.#waitMs, () => {
+      const cancel = this.clock.after(this.#waitMs, () => {
         this.#waiting.splice(this.#waiting.indexOf(one), 1);
         refuse(this.#refusal('is too slow'));
       });
@@ -81,6 +81,6 @@ export class Transfers {
   }
 
   #refusal(why: string): Retryable {
-    return new Retryable('storage.unavailable', `${this.#location} ${why}.`, this.#pauseMs);
+    return new Retryable('storage.unavailable', `${this.location} ${why}.`, this.#pauseMs);
   }
 }

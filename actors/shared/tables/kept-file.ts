@@ -7,7 +7,7 @@
  * | then | JSON: name, head, length and CRC-32 of each part |
  * | last 8 bytes | length and CRC-32 of that JSON |
  */
-import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -39,15 +39,14 @@ export async function hasRoom(folder: string, bytes: number): Promise<boolean> {
   return bavail * bsize - bytes > blocks * bsize * LEFT_FREE;
 }
 
-/** Replaces a file. @param write passes the content to `add`, and returns the head */
+/** Writes a file, or none. @param write passes the content to `add`, and returns the head */
 export async function writeKeptFile(
   path: string,
   name: string,
   write: (add: (bytes: Bytes) => Promise<void>) => Promise<unknown>,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  const temporary = `${path}.part`;
-  const file = await open(temporary, 'w', 0o640);
+  const file = await open(path, 'w', 0o640);
   const parts: [number, number][] = [];
   try {
     const about = await write(async (bytes) => {
@@ -63,11 +62,10 @@ export async function writeKeptFile(
     await file.writeFile(Buffer.concat([head, tail]));
   } catch (error) {
     await file.close();
-    await rm(temporary, { force: true });
+    await rm(path, { force: true });
     throw error;
   }
   await file.close();
-  await rename(temporary, path);
 }
 
 /** Reads a file. @throws for one that is not as it was written */

@@ -5,16 +5,13 @@
  * Only an accelerator: while it is incomplete, lists read the rows. Source: docs/decisions/0251-lists-in-columns.md.
  */
 import type { StoreNodes } from '@sealwright/runtime';
+import { Codes } from './codes.ts';
 import { KeptFile, writeKeptFile } from './kept-file.ts';
-import { Codes, type ColumnScan, OrderedColumns, type OrderPage, type RowTest } from './ordered-columns.ts';
-import {
-  isNowhere,
-  NO_ENTRY,
-  TextColumn,
-  type TextSearch,
-  type TextSizes,
-  writeTexts,
-} from './text-column.ts';
+import type { Packed } from './packed.ts';
+import { type OrderPage, RowBlocks, type RowScan, type RowTest, type RowText } from './row-blocks.ts';
+import { type RecordMarks, SharedRecords } from './shared-records.ts';
+import { inBytes, type SearchInBytes } from './text-block.ts';
+import { isNowhere, RECORD, type TextSearch } from './texts.ts';
 
 /** A test of a record. */
 export type Condition =
@@ -24,7 +21,7 @@ export type Condition =
   /** All but these order numbers. */
   | { readonly without: ReadonlySet<number> };
 
-export interface TableScan extends Omit<ColumnScan, 'groups'> {
+export interface TableScan extends Omit<RowScan, 'groups'> {
   /** A record passes one condition of each group. */
   readonly groups: readonly (readonly Condition[])[];
 }
@@ -36,7 +33,9 @@ export interface TableShape<Facts> {
   readonly codes: number;
   readonly texts: number;
   readonly codesOf: (facts: Facts) => readonly (string | null)[];
-  /** Entries of text columns; empty = none. */
+  /** Numbers of the columns of texts whose records recur (`recordsOf`): columns with the same number share them. @default none */
+  readonly recurring?: { readonly [column: number]: number };
+  /** Of text columns; empty = none. */
   readonly textsOf: (facts: Facts) => readonly string[];
 }
 
@@ -75,6 +74,9 @@ export interface TableSource<Facts> {
   readonly mayTake: (bytes: number) => boolean;
   readonly nodes?: Pick<StoreNodes, 'sync'> | undefined;
 }
+
+/** A table is read anew for unused parts of texts from one for so many records on: reading all of a large one takes long. */
+const RECORDS_FOR_UNUSED = 8;
 
 /** Records between two checks of the memory. */
 const RECORDS_PER_CHECK = 1024;
@@ -116,9 +118,13 @@ export class ObservedTable<Facts> {
     if (this.#state !== 'ready') return false;
     const before = this.#unkept;
     this.#unkept = 0;
-    const isKept = await table.keep(path, name).catch(() => false);
-    if (!isKept) this.#unkept += before;
-    return isKept;
+    try {
+      await table.keep(path, name);
+      return true;
+    } catch {
+      this.#unkept += before;
+      return false;
+    }
   }
 
   /** True if `observe` does something. */
@@ -132,6 +138,9 @@ export class ObservedTable<Facts> {
     else if (this.#state === 'ready') {
       this.#unkept += 1;
       this.#apply(order, facts);
+      if (!this.#table.isWorn) return;
+      this.#forget('none');
+      this.#begin();
     }
   }
 
@@ -224,13 +233,15 @@ export class ObservedTable<Facts> {
           if (facts === undefined) table.delete(order);
           else if (!table.set(order, facts)) return false;
       }
+      // The steps of other nodes whose rows were read.
+      await this.#source.nodes?.sync();
       if (!isWanted() || !this.#source.mayTake(table.bytes)) return false;
       // What was seen meanwhile is counted.
       const all = [...this.#seen];
       for (const [order, facts] of all)
         if (facts === undefined) table.delete(order);
         else if (!table.set(order, facts)) return false;
-      if (table.size !== (count() ?? table.size)) return false;
+      if (table.isWorn || table.size !== (count() ?? table.size)) return false;
       this.#table = table;
       this.#unkept = read;
       this.#end();
@@ -261,28 +272,42 @@ export class ObservedTable<Facts> {
   }
 }
 
+/** Bytes of a block, and the lengths of its arrays. */
+type BlockSizes = readonly (readonly [bytes: number, lengths: readonly number[]])[];
+
 interface KeptTable {
   readonly format: string;
-  readonly rows: number;
   readonly codes: readonly (readonly (string | null)[])[];
-  readonly sizes: readonly TextSizes[];
+  readonly records: readonly BlockSizes[];
+  readonly rows: BlockSizes;
 }
 
-/** Columns of codes and of texts. */
+const SEPARATOR = String.fromCharCode(RECORD);
+
+/** Rows of codes, of texts and of numbers of records. */
 class FilterTable<Facts> {
   readonly #shape: TableShape<Facts>;
-  readonly #rows: OrderedColumns;
+  readonly #rows: RowBlocks;
   readonly #codes: readonly Codes[];
-  readonly #texts: readonly TextColumn[];
+  readonly #records: readonly SharedRecords[];
+  /** By column of texts. */
+  readonly #recurring: readonly (SharedRecords | undefined)[];
 
   constructor(shape: TableShape<Facts>) {
     this.#shape = shape;
-    const rows = new OrderedColumns(shape.codes, shape.texts);
-    this.#rows = rows;
     this.#codes = Array.from({ length: shape.codes }, () => new Codes());
-    this.#texts = Array.from(
-      { length: shape.texts },
-      (_, column) => new TextColumn((order, entry) => rows.setEntry(order, column, entry)),
+    const { recurring = {} } = shape;
+    const shared = new Map(Object.values(recurring).map((number) => [number, new SharedRecords()]));
+    this.#records = [...shared.values()];
+    this.#recurring = Array.from({ length: shape.texts }, (_, column) => shared.get(recurring[column] ?? -1));
+    const isOfRecords = this.#recurring.map((records) => records !== undefined);
+    this.#rows = new RowBlocks({ codes: shape.codes, texts: isOfRecords });
+  }
+
+  /** True if a new table would take much less memory. */
+  get isWorn(): boolean {
+    return this.#records.some(
+      ({ isWorn, unused }) => isWorn && unused * RECORDS_FOR_UNUSED >= this.#rows.size,
     );
   }
 
@@ -291,32 +316,29 @@ class FilterTable<Facts> {
   }
 
   get bytes(): number {
-    return this.#texts.reduce((sum, { bytes }) => sum + bytes, this.#rows.bytes);
+    return this.#records.reduce((sum, { bytes }) => sum + bytes, this.#rows.bytes);
   }
 
-  /** Writes a file of the table. @returns false where it changes too much meanwhile */
-  async keep(path: string, name: string): Promise<boolean> {
-    const moves = () => this.#texts.map((column) => column.moves).join();
-    const before = moves();
-    const copied = await this.#rows.copy(() => ({
-      moves: moves(),
-      texts: this.#texts.map((column) => column.copy),
-      codes: this.#codes.map((column) => column.texts),
-    }));
-    if (copied === undefined || copied[1].moves !== before) return false;
-    const [rows, { texts, codes }] = copied;
+  /** Writes a file of the table. */
+  async keep(path: string, name: string): Promise<void> {
+    // Of one moment: rows have no other records and codes.
+    const rows = this.#rows.copy();
+    const codes = this.#codes.map((column) => column.texts);
+    const records = this.#records.map((column) => column.copy);
     await writeKeptFile(path, name, async (add) => {
-      for (const array of rows) await add(array);
-      const sizes: TextSizes[] = [];
-      for (const segments of texts) sizes.push(await writeTexts(segments, add));
-      return {
-        format: this.#shape.format ?? '',
-        rows: rows[0]?.length ?? 0,
-        codes,
-        sizes,
-      } satisfies KeptTable;
+      const write = async (blocks: Iterable<Packed>): Promise<BlockSizes> => {
+        const sizes: (readonly [number, readonly number[]])[] = [];
+        for (const { bytes, lengths } of blocks) {
+          await add(bytes);
+          sizes.push([bytes.length, lengths]);
+        }
+        return sizes;
+      };
+      const recordSizes: BlockSizes[] = [];
+      for (const blocks of records) recordSizes.push(await write(blocks));
+      const format = this.#shape.format ?? '';
+      return { format, codes, records: recordSizes, rows: await write(rows) } satisfies KeptTable;
     });
-    return true;
   }
 
   /** Reads a file into a new table. @returns its name. @throws for one that is of another format or damaged */
@@ -325,12 +347,16 @@ class FilterTable<Facts> {
     try {
       const about = file.about as KeptTable;
       if (about.format !== this.#shape.format) throw new RangeError(`The file has format ${about.format}.`);
-      await this.#rows.restore(about.rows, file);
+      const read = async ([bytes, lengths]: BlockSizes[number]) => ({
+        bytes: await file.read(new Uint8Array(bytes)),
+        lengths,
+      });
       for (const [at, column] of this.#codes.entries()) column.restore(about.codes[at] ?? []);
-      for (const [at, column] of this.#texts.entries()) {
-        await column.restore(about.sizes[at] ?? [], file);
-        await this.#rows.eachEntry(at, (order, entry) => column.restored(order, entry));
-      }
+      for (const [at, records] of this.#records.entries())
+        for (const size of about.records[at] ?? []) records.restore(await read(size));
+      for (const size of about.rows)
+        for (const [column, records] of this.#rows.restore(await read(size)).entries())
+          for (const record of records ?? []) this.#recurring[column]?.count(record, 1);
       return file.name;
     } finally {
       await file.close();
@@ -343,65 +369,81 @@ class FilterTable<Facts> {
   }
 
   textOf(order: number, column: number): string {
-    return this.#texts[column]?.text(this.#rows.entryOf(order, column)) ?? '';
+    const text = this.#rows.text(order, column) ?? '';
+    if (typeof text === 'string') return text;
+    return text.map((record) => this.#recurring[column]?.text(record)).join(SEPARATOR);
   }
 
   /** @returns false when a column has too many values */
   set(order: number, facts: Facts): boolean {
     const codes: number[] = [];
+    const texts: RowText[] = [];
     try {
       for (const [column, text] of this.#shape.codesOf(facts).entries())
         codes.push(this.#codes[column]?.codeOf(text) ?? 0);
+      for (const [column, text] of this.#shape.textsOf(facts).entries()) {
+        const records = this.#recurring[column];
+        texts.push(
+          records === undefined
+            ? text
+            : text
+                .split(SEPARATOR)
+                .filter((record) => record !== '')
+                .map((record) => records.numberOf(record)),
+        );
+      }
     } catch {
       return false;
     }
-    const isNew = order > this.#rows.last;
-    const entries: number[] = [];
-    for (const [index, text] of this.#shape.textsOf(facts).entries()) {
-      const column = this.#texts[index];
-      if (column === undefined) continue;
-      const known = isNew ? NO_ENTRY : this.#rows.entryOf(order, index);
-      if (known !== NO_ENTRY && column.text(known) === text) entries.push(known);
-      else {
-        column.remove(known);
-        entries.push(column.add(order, text));
-      }
-    }
-    this.#rows.set(order, codes, entries);
+    // What it keeps is never without a use.
+    this.#count((column) => texts[column], 1);
+    this.#count((column) => this.#rows.text(order, column), -1);
+    this.#rows.set(order, { codes, texts });
     return true;
   }
 
   delete(order: number): void {
-    for (const [index, column] of this.#texts.entries()) column.remove(this.#rows.entryOf(order, index));
-    this.#rows.delete(order);
+    this.#count((column) => this.#rows.text(order, column), -1);
+    this.#rows.set(order, undefined);
   }
 
-  async page({ groups, ...scan }: TableScan): Promise<OrderPage> {
-    for (const column of this.#texts) column.hold();
-    try {
-      const tests: RowTest[][] = [];
-      for (const group of groups) tests.push(await this.#testsOf(group));
-      return await this.#rows.page({ ...scan, groups: tests });
-    } finally {
-      for (const column of this.#texts) column.release();
+  /** Counts uses of the records in a row. */
+  #count(textOf: (column: number) => RowText | undefined, by: 1 | -1): void {
+    for (const [column, records] of this.#recurring.entries()) {
+      const numbers = records === undefined ? undefined : textOf(column);
+      if (typeof numbers === 'object') for (const number of numbers) records?.count(number, by);
     }
   }
 
-  async #testsOf(group: readonly Condition[]): Promise<RowTest[]> {
+  async page({ groups, ...scan }: TableScan): Promise<OrderPage> {
+    const tests: RowTest[][] = [];
+    const known = new Map<string, RecordMarks>();
+    for (const group of groups) tests.push(await this.#testsOf(group, known));
+    return this.#rows.page({ ...scan, groups: tests });
+  }
+
+  /** @param known results of searches of records */
+  async #testsOf(group: readonly Condition[], known: Map<string, RecordMarks>): Promise<RowTest[]> {
     const tests: RowTest[] = [];
-    const searches = new Map<number, TextSearch[]>();
+    const inRecords = new Map<number, SearchInBytes[]>();
     for (const condition of group)
       if ('codes' in condition) {
         const { codes, passes } = condition;
-        tests.push({ codes, chosen: this.#codes[codes]?.select(passes) ?? new Uint8Array(0) });
-      } else if ('without' in condition) tests.push(condition);
+        const chosen = this.#codes[codes]?.select(passes);
+        if (chosen?.includes(1)) tests.push({ codes, chosen });
+      } else if ('without' in condition)
+        tests.push({ without: [...condition.without].sort((a, b) => a - b) });
       else {
         const { texts, ...search } = condition;
-        searches.set(texts, [...(searches.get(texts) ?? []), search]);
+        if (this.#recurring[texts] === undefined) tests.push({ texts, search: inBytes(search) });
+        else inRecords.set(texts, [...(inRecords.get(texts) ?? []), inBytes(search)]);
       }
-    for (const [texts, all] of searches) {
-      const found = await this.#texts[texts]?.search(all);
-      if (found !== undefined) tests.push({ entries: texts, found });
+    for (const [column, searches] of inRecords) {
+      const key = JSON.stringify([this.#shape.recurring?.[column], searches]);
+      const found = known.get(key) ?? (await this.#recurring[column]?.search(searches));
+      if (found === undefined) continue;
+      known.set(key, found);
+      tests.push({ records: column, found });
     }
     return tests;
   }

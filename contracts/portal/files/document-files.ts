@@ -10,7 +10,7 @@ import { contentType, filename, ticketPath } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { documentParams } from '../ids.ts';
 import { queryFlag, queryText, queryWord } from '../lists.ts';
-import { FILE_HEADERS, operation } from '../operation.ts';
+import { FILE_HEADERS, operationsOf } from '../operation.ts';
 import { UNKNOWN_DOCUMENT } from '../refusals.ts';
 import { DOWNLOAD_TYPES } from '../words.ts';
 
@@ -21,10 +21,9 @@ const type = queryWord(DOWNLOAD_TYPES).describe('Which file; `Original` when abs
 
 const REFUSALS = [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DownloadTypeNotAvailable'] as const;
 
-export const getContent = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/content',
-  group: 'Documents',
+const operation = operationsOf({ group: 'Documents' });
+
+export const getContent = operation('GET /api/documents/{id}/content', {
   summary: 'Sends a file of the document, whole or one range of it.',
   description:
     '`type` selects the file: the original, the signed file, the printer-friendly version with the signature manifest, and others. All but the original exist from the first signature on (`DocumentHasNoSignatures`). A canceled, expired or refused document has only the original and the printer-friendly version (`DownloadTypeNotAvailable`). The `ETag` is the hash of the file; a request with `Range` is answered with 206.',
@@ -37,10 +36,7 @@ export const getContent = operation({
   refusals: REFUSALS,
 });
 
-export const getAttachment = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/attachments/{attachmentId}/content',
-  group: 'Documents',
+export const getAttachment = operation('GET /api/documents/{id}/attachments/{attachmentId}/content', {
   summary: 'Sends an attachment of the document, whole or one range of it.',
   description:
     'Includes private attachments, which participants do not see. A request with `Range` is answered with 206. An attachment of another document is `AttachmentNotFound`.',
@@ -57,10 +53,7 @@ export const getAttachment = operation({
   refusals: [...UNKNOWN_DOCUMENT, 'AttachmentNotFound'],
 });
 
-export const getContentAsBase64 = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/content-b64',
-  group: 'Documents',
+export const getContentAsBase64 = operation('GET /api/documents/{id}/content-b64', {
   summary: 'Sends a file of the document as Base64.',
   description:
     'For clients that can only read JSON; `GET /api/documents/{id}/content` sends the same file as bytes. `DocumentHasNoSignatures` and `DownloadTypeNotAvailable`: this kind of file does not exist in the status of the document.',
@@ -76,10 +69,7 @@ export const getContentAsBase64 = operation({
   refusals: REFUSALS,
 });
 
-export const createContentTicket = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/ticket',
-  group: 'Documents',
+export const createContentTicket = operation('GET /api/documents/{id}/ticket', {
   summary: 'Returns a path from which a file of the document can be downloaded without a key for one hour.',
   description:
     'For a browser or another program that must not know the key. `location` is a path of this service, such as `/api/documents/…/download?ticket=…`. Anybody who has it can read the file.',
@@ -96,10 +86,7 @@ export const createContentTicket = operation({
   refusals: REFUSALS,
 });
 
-export const downloadByTicket = operation({
-  method: 'GET',
-  path: '/api/documents/{id}/download',
-  group: 'Documents',
+export const downloadByTicket = operation('GET /api/documents/{id}/download', {
   summary: 'Sends the file of a ticket.',
   description:
     'The path with its ticket comes from `GET /api/documents/{id}/ticket`. Needs no key. An unknown or expired ticket is answered with 404, a document that was deleted meanwhile with `DocumentIsDeleted`.',
@@ -120,10 +107,7 @@ const packageRequest = members({
 
 const PACKAGE_EXAMPLE = { documents: [EXAMPLE_IDS.document], type: 'Original' };
 
-export const packDocuments = operation({
-  method: 'POST',
-  path: '/api/documents/archive',
-  group: 'Documents',
+export const packDocuments = operation('POST /api/documents/archive', {
   summary: 'Sends a ZIP file with one file of each document.',
   description:
     'For at most 50 documents; `type` selects the file of each. Together the files have at most 1 GiB (`LimitExceeded`). The request is refused when one document has no such file (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The history of each document records the download. An organization has at most two of these downloads at a time (`TooManyRequests`).',
@@ -135,10 +119,7 @@ export const packDocuments = operation({
   refusals: [...REFUSALS, 'LimitExceeded'],
 });
 
-export const combineDocuments = operation({
-  method: 'POST',
-  path: '/api/documents/combined',
-  group: 'Documents',
+export const combineDocuments = operation('POST /api/documents/combined', {
   summary: 'Sends one PDF with the pages of several documents, without their signatures.',
   description:
     'For printing: at most 50 PDF documents, in the given order. The pages are copied without signatures, so the file proves nothing; `archive` sends the signed files. `EnvelopeRequiresPdf`: a file is not a PDF.',

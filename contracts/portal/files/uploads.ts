@@ -5,11 +5,11 @@
  */
 
 import { z } from 'zod';
-import { bytes, members, shown } from '../../fields.ts';
+import { bytes, entity, members, shown } from '../../fields.ts';
 import { contentType, filename, fileSize, identity } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { idIn } from '../ids.ts';
-import { FILE_HEADERS, operation } from '../operation.ts';
+import { FILE_HEADERS, operationsOf } from '../operation.ts';
 
 /** Bytes of a text part of a form. */
 export const MAX_FORM_TEXT = 4096;
@@ -20,18 +20,16 @@ const ticket = shown(
   EXAMPLE_IDS.ticket,
 );
 
-export const upload = z
-  .strictObject({
-    id: identity,
-    name: filename,
-    contentType,
-    location: shown(
-      z.string(),
-      'A path with a ticket that shows the file without a key.',
-      `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`,
-    ),
-  })
-  .meta({ id: 'Upload' });
+export const upload = entity('Upload', {
+  id: identity,
+  name: filename,
+  contentType,
+  location: shown(
+    z.string(),
+    'A path with a ticket that shows the file without a key.',
+    `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`,
+  ),
+});
 
 /** Parts of a form; handlers parse the stream, so this schema only serves the description. */
 export const fileForm = z.object({
@@ -57,10 +55,9 @@ const uploadedBytes = z.strictObject({
   digest: shown(z.string(), 'MD5 of the bytes, Base64.', 'CY9rzUYh03PK3k6DJie09g=='),
 });
 
-export const storeUpload = operation({
-  method: 'POST',
-  path: '/api/uploads',
-  group: 'Uploads',
+const operation = operationsOf({ group: 'Uploads' });
+
+export const storeUpload = operation('POST /api/uploads', {
   summary: 'Stores one file, or with a ticket one segment of a file.',
   description:
     'The body is a form: the first part with a file name is the file; the text parts `name` and `contentType` replace its name and type. With the query parameter `ticket` no key is needed: the part is the segment that `Content-Range` names, and the reply is empty until the last segment has arrived. An unused upload is kept for 24 hours, a used one for seven days after its last use. The same `Idempotency-Key` with the same file returns the same upload, with another file `IdempotencyConflict`. A file above the limit is refused with `PayloadTooLarge`, an unknown ticket with 404.',
@@ -87,10 +84,7 @@ export const storeUpload = operation({
 
 /** @param most maximum size of an upload, bytes */
 export function storeBytes(most: number) {
-  return operation({
-    method: 'POST',
-    path: '/api/uploads/bytes',
-    group: 'Uploads',
+  return operation('POST /api/uploads/bytes', {
     summary: 'Stores one file that is sent as Base64.',
     description:
       'For clients that cannot send forms. The reply has the MD5 digest of the content. The upload is kept as long as other uploads. A file above the limit is refused with `PayloadTooLarge`, the same `Idempotency-Key` with other content with `IdempotencyConflict`.',
@@ -112,10 +106,7 @@ export function storeBytes(most: number) {
   });
 }
 
-export const openSegmentedUpload = operation({
-  method: 'POST',
-  path: '/api/uploads/segmented-upload-ticket',
-  group: 'Uploads',
+export const openSegmentedUpload = operation('POST /api/uploads/segmented-upload-ticket', {
   summary: 'Returns a ticket for a file that is sent in segments.',
   description:
     'The segments are sent to `POST /api/uploads?ticket=…`, each with its `Content-Range`. They need no key, so a browser can send them. `LimitExceeded`: the organization has too many unfinished uploads in segments.',
@@ -125,10 +116,7 @@ export const openSegmentedUpload = operation({
   refusals: ['LimitExceeded'],
 });
 
-export const previewUpload = operation({
-  method: 'GET',
-  path: '/api/uploads/{id}/preview',
-  group: 'Uploads',
+export const previewUpload = operation('GET /api/uploads/{id}/preview', {
   summary: 'Sends an upload to a client with its ticket.',
   description:
     'The path with its ticket is the `location` of an upload, or of a file of a marks session. Needs no key. The ticket is valid for an hour; an unknown or expired ticket is answered with 404.',

@@ -1,7 +1,7 @@
 /** Drafts: requests for documents that are kept, changed and sent later. Source: docs/decisions/0122-drafts.md. */
 
 import { z } from 'zod';
-import { members, shown, withSent } from '../../fields.ts';
+import { entity, members, shown, withSent } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { keptRequest, recordName, recordNames } from '../entities.ts';
 import { CREATION } from '../examples.ts';
@@ -13,15 +13,13 @@ import { recordOperations, recordTimes } from './records.ts';
 
 export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;
 
-const draftItem = z
-  .strictObject({
-    ...recordNames,
-    status: z
-      .enum(DRAFT_STATUSES)
-      .describe('Sending: the call that sends it has not ended or was cut off; send it again.'),
-    ...recordTimes,
-  })
-  .meta({ id: 'DocumentDraftItem' });
+const draftItem = entity('DocumentDraftItem', {
+  ...recordNames,
+  status: z
+    .enum(DRAFT_STATUSES)
+    .describe('Sending: the call that sends it has not ended or was cut off; send it again.'),
+  ...recordTimes,
+});
 
 const draft = draftItem
   .extend({
@@ -89,9 +87,7 @@ export const SENDING_REFUSALS = [
   ...CREATION_REFUSALS,
 ] as const;
 
-export const sendDraft = operation({
-  method: 'POST',
-  path: '/api/document-drafts/{id}/send',
+export const sendDraft = operation('POST /api/document-drafts/{id}/send', {
   group: 'Drafts',
   summary: 'Creates the documents of a draft; a repeated call returns the same documents.',
   description:

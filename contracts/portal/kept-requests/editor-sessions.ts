@@ -5,13 +5,24 @@
  */
 
 import { z } from 'zod';
-import { anyObject, id, list, maybeUuid, members, shown, text, textUpTo, time } from '../../fields.ts';
+import {
+  anyObject,
+  entity,
+  id,
+  list,
+  maybeUuid,
+  members,
+  shown,
+  text,
+  textUpTo,
+  time,
+} from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { CREATION, EXAMPLE_IDS, EXAMPLE_KEY, FILE } from '../examples.ts';
 import { upload, uploadForm } from '../files/uploads.ts';
 import { newFile } from '../flow.ts';
 import { createdDocument } from '../new-documents.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { DRAFT_STATUSES, newDraft, SENDING_REFUSALS } from './drafts.ts';
 
 const MAX_FILES = 50;
@@ -31,42 +42,38 @@ const newEditorSession = members({
   ),
 }).meta({ id: 'NewEditorSession' });
 
-const link = z
-  .strictObject({
-    draftId: id.describe('The draft that the session edits.'),
-    url: shown(
-      z.url(),
-      'Page of the editor; it cannot be framed. The link can be used once.',
-      'https://hooks.example.com/portal',
-    ),
-    embedUrl: shown(
-      z.url(),
-      'The same page for a frame in your application.',
-      `https://sign.example.com/document/key/${EXAMPLE_KEY}/sign-embedded?ticket=0f8c1d2e`,
-    ),
-    expirationDate: time.describe('End of the time in which the link can be used.'),
-  })
-  .meta({ id: 'EditorSessionLink' });
+const link = entity('EditorSessionLink', {
+  draftId: id.describe('The draft that the session edits.'),
+  url: shown(
+    z.url(),
+    'Page of the editor; it cannot be framed. The link can be used once.',
+    'https://hooks.example.com/portal',
+  ),
+  embedUrl: shown(
+    z.url(),
+    'The same page for a frame in your application.',
+    `https://sign.example.com/document/key/${EXAMPLE_KEY}/sign-embedded?ticket=0f8c1d2e`,
+  ),
+  expirationDate: time.describe('End of the time in which the link can be used.'),
+});
 
-const session = z
-  .strictObject({
-    draftId: id.describe('The draft that the session edits.'),
-    status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
-    document: shown(anyObject, 'The body of POST /api/documents, as it was last saved.', CREATION),
-    locations: shown(
-      z.record(z.string(), z.string()),
-      'Paths of the files of the draft, by id of the upload.',
-      { [EXAMPLE_IDS.upload]: PREVIEW },
-    ),
-    documents: z.array(createdDocument).describe('The documents made of the draft; empty until it is sent.'),
-    returnUrl: shown(
-      z.string().nullable(),
-      'Page that the editor opens when its session ends. Null: none.',
-      'https://app.example.com/contracts',
-    ),
-    expirationDate: time.describe('End of the session.'),
-  })
-  .meta({ id: 'EditorSession' });
+const session = entity('EditorSession', {
+  draftId: id.describe('The draft that the session edits.'),
+  status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
+  document: shown(anyObject, 'The body of POST /api/documents, as it was last saved.', CREATION),
+  locations: shown(
+    z.record(z.string(), z.string()),
+    'Paths of the files of the draft, by id of the upload.',
+    { [EXAMPLE_IDS.upload]: PREVIEW },
+  ),
+  documents: z.array(createdDocument).describe('The documents made of the draft; empty until it is sent.'),
+  returnUrl: shown(
+    z.string().nullable(),
+    'Page that the editor opens when its session ends. Null: none.',
+    'https://app.example.com/contracts',
+  ),
+  expirationDate: time.describe('End of the session.'),
+});
 
 const NOT_KEPT = [
   'UploadNotFound',
@@ -75,10 +82,9 @@ const NOT_KEPT = [
   'InvalidDocumentStatus',
 ] as const;
 
-export const createEditorSession = operation({
-  method: 'POST',
-  path: '/api/editor-sessions',
-  group: 'Editor',
+const operation = operationsOf({ group: 'Editor' });
+
+export const createEditorSession = operation('POST /api/editor-sessions', {
   summary: 'Creates a link to the editor for a draft or for files.',
   description:
     'For applications whose users prepare documents in the editor of this service. The link can be used once, within 15 minutes. Its session can change and send this draft, and reaches nothing else of the organization. It ends with the key that created the link. With `draftId` a key needs the scope `Read` too. A draft that was made of `files` and that nobody has saved is deleted 24 hours later.',
@@ -89,10 +95,7 @@ export const createEditorSession = operation({
   refusals: NOT_KEPT,
 });
 
-export const openEditorSession = operation({
-  method: 'POST',
-  path: '/api/editor-sessions/open',
-  group: 'Editor',
+export const openEditorSession = operation('POST /api/editor-sessions/open', {
   summary: 'Uses a link and starts its session.',
   description:
     'Sent by the page of the link. Needs no key: the ticket is the credential. An unknown, used or expired ticket is refused with `InvalidTicket`.',
@@ -113,10 +116,7 @@ export const openEditorSession = operation({
   refusals: ['InvalidTicket', 'DocumentDraftNotFound'],
 });
 
-export const getEditorSession = operation({
-  method: 'GET',
-  path: '/api/editor-sessions/current',
-  group: 'Editor',
+export const getEditorSession = operation('GET /api/editor-sessions/current', {
   summary: 'Returns the draft of the session.',
   description: 'Sent by the page of the editor, with the token of its session.',
   auth: 'editor',
@@ -124,10 +124,7 @@ export const getEditorSession = operation({
   refusals: ['DocumentDraftNotFound'],
 });
 
-export const saveEditorSession = operation({
-  method: 'PUT',
-  path: '/api/editor-sessions/current',
-  group: 'Editor',
+export const saveEditorSession = operation('PUT /api/editor-sessions/current', {
   summary: 'Saves the draft of the session.',
   description:
     'Sent by the page of the editor, with the token of its session. Replaces the members that the editor shows; the others stay. The request may be incomplete; it is checked when it is sent. `UploadNotFound`: a file belongs neither to the draft nor to the session.',
@@ -139,10 +136,7 @@ export const saveEditorSession = operation({
   refusals: NOT_KEPT,
 });
 
-export const uploadInEditorSession = operation({
-  method: 'POST',
-  path: '/api/editor-sessions/current/uploads',
-  group: 'Editor',
+export const uploadInEditorSession = operation('POST /api/editor-sessions/current/uploads', {
   summary: 'Stores a file for the draft of the session.',
   description:
     'Sent by the page of the editor, with the token of its session. The body is a form, as for `POST /api/uploads`. A session has at most 100 uploads (`LimitExceeded`).',
@@ -154,10 +148,7 @@ export const uploadInEditorSession = operation({
   refusals: ['BadRequest', 'LimitExceeded', 'PayloadTooLarge', 'UnsupportedMediaType'],
 });
 
-export const sendEditorSession = operation({
-  method: 'POST',
-  path: '/api/editor-sessions/current/send',
-  group: 'Editor',
+export const sendEditorSession = operation('POST /api/editor-sessions/current/send', {
   summary: 'Creates the documents of the draft of the session; a repeated call returns the same documents.',
   description:
     'Sent by the page of the editor, with the token of its session. Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft is kept. Afterwards the token only repeats this call.',
@@ -166,16 +157,12 @@ export const sendEditorSession = operation({
   refusals: SENDING_REFUSALS,
 });
 
-export const closeEditorSession = operation({
-  method: 'DELETE',
-  path: '/api/editor-sessions/current',
-  group: 'Editor',
+export const closeEditorSession = operation('DELETE /api/editor-sessions/current', {
   summary: 'Ends the session; the draft is kept.',
   description:
     'Sent by the page of the editor, with the token of its session. The token is not valid afterwards.',
   auth: 'editor',
   reply: 'empty',
-  refusals: [],
 });
 
 export type NewEditorSession = Value<typeof newEditorSession>;

@@ -1,7 +1,7 @@
 /** Many documents of a template and a table. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { id, maybeText, maybeUuid, members, shown } from '../../fields.ts';
+import { entity, id, maybePart, maybeText, maybeUuid, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { failureCode, failureMessage, identity } from '../entities.ts';
 import { EXAMPLE_IDS, SIGNER } from '../examples.ts';
@@ -9,40 +9,32 @@ import { fileReference } from '../flow.ts';
 import { idIn } from '../ids.ts';
 import { pageOf, paging } from '../lists.ts';
 import { creationMembers, newFlowActions } from '../new-documents.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 
-export const generation = z
-  .strictObject({
-    id: identity,
-    status: z
-      .enum(['Pending', 'Init', 'Completed', 'Done', 'Error', 'WaitingSignatures', 'Canceling', 'Canceled'])
-      .describe('Current state.'),
-    type: shown(z.string().nullable(), 'Kind of the documents. Null: none.', 'Deed'),
-    agentId: id.describe('The application that asked for it.'),
-    folderId: id
-      .nullable()
-      .describe('Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.'),
-    subscriptionId: shown(z.null(), 'Always null.', null),
-    totalDocumentsCount: shown(z.int(), 'Documents that the generation creates if no row is refused.', 120),
-    initializedCount: shown(z.int(), 'Documents that were made.', 118),
-    completedCount: shown(z.int(), 'Documents that are concluded.', 96),
-    error: z
-      .strictObject({
-        code: failureCode,
-        message: failureMessage,
-      })
-      .nullable()
-      .describe('Reason of the failure. Null: the generation did not fail.'),
-    refusedRowsCount: shown(z.int(), 'Rows that became no documents; the list of rows tells why.', 2),
-    template: z
-      .strictObject({
-        id: id.describe('Id of the template.'),
-        version: shown(z.int(), 'The version of the template that is used.', 2),
-      })
-      .nullable()
-      .describe('The template that the documents are made of; null: a text.'),
-  })
-  .meta({ id: 'DocumentGeneration' });
+export const generation = entity('DocumentGeneration', {
+  id: identity,
+  status: z
+    .enum(['Pending', 'Init', 'Completed', 'Done', 'Error', 'WaitingSignatures', 'Canceling', 'Canceled'])
+    .describe('Current state.'),
+  type: shown(z.string().nullable(), 'Kind of the documents. Null: none.', 'Deed'),
+  agentId: id.describe('The application that asked for it.'),
+  folderId: id
+    .nullable()
+    .describe('Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.'),
+  subscriptionId: shown(z.null(), 'Always null.', null),
+  totalDocumentsCount: shown(z.int(), 'Documents that the generation creates if no row is refused.', 120),
+  initializedCount: shown(z.int(), 'Documents that were made.', 118),
+  completedCount: shown(z.int(), 'Documents that are concluded.', 96),
+  error: maybePart('Reason of the failure. Null: the generation did not fail.', {
+    code: failureCode,
+    message: failureMessage,
+  }),
+  refusedRowsCount: shown(z.int(), 'Rows that became no documents; the list of rows tells why.', 2),
+  template: maybePart('The template that the documents are made of; null: a text.', {
+    id: id.describe('Id of the template.'),
+    version: shown(z.int(), 'The version of the template that is used.', 2),
+  }),
+});
 
 const generationRow = z
   .strictObject({
@@ -51,13 +43,10 @@ const generationRow = z
       .enum(['Pending', 'Made', 'Refused'])
       .describe('`Pending`: not made yet, or never, where the generation was canceled or failed.'),
     documentIds: z.array(id).describe('The documents of the row.'),
-    error: z
-      .strictObject({
-        code: shown(z.string(), 'Code of the refusal.', 'InvalidDocumentStatus'),
-        message: shown(z.string(), 'What is wrong with the row.', 'The document is already concluded.'),
-      })
-      .nullable()
-      .describe('Why a row was refused.'),
+    error: maybePart('Why a row was refused.', {
+      code: shown(z.string(), 'Code of the refusal.', 'InvalidDocumentStatus'),
+      message: shown(z.string(), 'What is wrong with the row.', 'The document is already concluded.'),
+    }),
   })
   .meta({
     id: 'DocumentGenerationRow',
@@ -99,10 +88,9 @@ const newGeneration = members({
 
 const params = z.object({ id: idIn('Id of the generation.') });
 
-export const createGeneration = operation({
-  method: 'POST',
-  path: '/api/documents/generation',
-  group: 'Generation',
+const operation = operationsOf({ group: 'Generation' });
+
+export const createGeneration = operation('POST /api/documents/generation', {
   summary: 'Creates a document from a text template for every row of a table.',
   description:
     '`templateFile` is an uploaded text, `dataFile` an uploaded table (CSV, JSON or XLSX). `{{column}}` in the text, its name and the flow is replaced by the value of the row. Every row is checked before the first document is created (`InvalidGenerationFile`, `InvalidFlowAction`, `InvalidIdentifier`). The documents are created after the reply, which has the id of the generation. The same `Idempotency-Key` with the same request returns the same generation.',
@@ -130,10 +118,7 @@ export const createGeneration = operation({
   ],
 });
 
-export const getGeneration = operation({
-  method: 'GET',
-  path: '/api/documents/generation/{id}',
-  group: 'Generation',
+export const getGeneration = operation('GET /api/documents/generation/{id}', {
   summary: 'Returns a generation with its progress.',
   description:
     'Contains the number of documents in total, created and concluded. `error` is the reason why the generation failed. A generation of another organization is `DocumentGenerationNotFound`.',
@@ -143,10 +128,7 @@ export const getGeneration = operation({
   refusals: ['DocumentGenerationNotFound'],
 });
 
-export const listGenerationRows = operation({
-  method: 'GET',
-  path: '/api/documents/generation/{id}/rows',
-  group: 'Generation',
+export const listGenerationRows = operation('GET /api/documents/generation/{id}/rows', {
   summary: 'Lists the rows of a generation, with their documents or the reason of a refusal.',
   description:
     'Rows are numbered from 1. A refused row has an error code and a message, and does not stop the others.',
@@ -157,10 +139,7 @@ export const listGenerationRows = operation({
   refusals: ['DocumentGenerationNotFound'],
 });
 
-export const cancelGeneration = operation({
-  method: 'POST',
-  path: '/api/documents/generation/{id}/cancellation',
-  group: 'Generation',
+export const cancelGeneration = operation('POST /api/documents/generation/{id}/cancellation', {
   summary: 'Cancels a generation after the rows in progress; its documents stay.',
   description:
     'Documents that exist are not canceled; `POST /api/documents/operations` does that. `DocumentOperationEnded`: the generation has ended.',

@@ -1,7 +1,7 @@
 /** Sessions of one hour in which a person places marks before documents are created. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { anyObject, list, maybeUuid, members, shown, withSent } from '../../fields.ts';
+import { anyObject, entity, list, maybeUuid, members, parts, shown, withSent } from '../../fields.ts';
 import { embedUrl, identity, ticketPath } from '../entities.ts';
 import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
 import { fileReference, flowActionMembers } from '../flow.ts';
@@ -35,20 +35,14 @@ const createdSession = z.strictObject({
   embedUrl,
 });
 
-const marksSession = z
-  .strictObject({
-    id: identity,
-    files: z
-      .array(
-        z.strictObject({
-          id: shown(z.string(), 'Id of the upload.', EXAMPLE_IDS.upload),
-          location: ticketPath,
-        }),
-      )
-      .describe('Uploads of the session, each with a path that shows it.'),
-    data: shown(anyObject, 'The request as it was sent.', CREATION),
-  })
-  .meta({ id: 'MarksSession' });
+const marksSession = entity('MarksSession', {
+  id: identity,
+  files: parts('Uploads of the session, each with a path that shows it.', {
+    id: shown(z.string(), 'Id of the upload.', EXAMPLE_IDS.upload),
+    location: ticketPath,
+  }),
+  data: shown(anyObject, 'The request as it was sent.', CREATION),
+});
 
 const MARK = {
   type: 'SignatureVisualRepresentation',
@@ -59,9 +53,7 @@ const MARK = {
   height: 60,
 };
 
-export const createMarksSession = operation({
-  method: 'POST',
-  path: '/api/marks-sessions',
+export const createMarksSession = operation('POST /api/marks-sessions', {
   group: 'Marks',
   summary: 'Creates a session in which a person places marks on uploads.',
   description:
@@ -79,9 +71,7 @@ export const createMarksSession = operation({
   refusals: ['UploadNotFound', 'LimitExceeded'],
 });
 
-export const createMarksSessionOfDocuments = operation({
-  method: 'POST',
-  path: '/api/marks-sessions/documents',
+export const createMarksSessionOfDocuments = operation('POST /api/marks-sessions/documents', {
   group: 'Marks',
   summary: 'Creates a session in which a person places marks on the files of a creation request.',
   description:
@@ -94,9 +84,7 @@ export const createMarksSessionOfDocuments = operation({
   refusals: ['UploadNotFound', 'LimitExceeded'],
 });
 
-export const getMarksSession = operation({
-  method: 'GET',
-  path: '/api/marks-sessions/{id}',
+export const getMarksSession = operation('GET /api/marks-sessions/{id}', {
   group: 'Marks',
   summary: 'Returns a marks session.',
   description:
@@ -108,4 +96,4 @@ export const getMarksSession = operation({
 });
 
 /** One client uses this spelling. */
-export const getMarksSessionAgain = operation({ ...getMarksSession, path: '/api/marks-session/{id}' });
+export const getMarksSessionAgain = { ...getMarksSession, path: '/api/marks-session/{id}' };

@@ -2,10 +2,10 @@
 
 import type { z } from 'zod';
 import { members, shown } from '../../fields.ts';
-import type { Operation, Value } from '../../operation.ts';
+import type { Declaration, Value } from '../../operation.ts';
 import { creationDate, creator, updateDate } from '../entities.ts';
 import { pageOf, paging, queryText } from '../lists.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 
 export const recordTimes = {
   creationDate,
@@ -19,7 +19,7 @@ export const recordQuery = {
   ...paging,
 };
 
-type Texts = Pick<Operation, 'summary' | 'description' | 'examples'>;
+type Texts = Pick<Declaration, 'summary' | 'description' | 'examples'>;
 
 export function recordOperations<
   Body extends z.ZodType,
@@ -41,48 +41,47 @@ export function recordOperations<
   notSaved,
   fixed = [],
 }: {
-  readonly path: string;
+  path: `/${string}`;
   /** Group in the API description. */
-  readonly group: string;
-  readonly texts: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', Texts>>;
-  readonly params: Params;
-  readonly body: Body;
-  readonly item: Item;
-  readonly view: View;
-  readonly notFound: NotFound;
+  group: string;
+  texts: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', Texts>>;
+  params: Params;
+  body: Body;
+  item: Item;
+  view: View;
+  notFound: NotFound;
   /** Codes of what is not kept. */
-  readonly notSaved: readonly NotSaved[];
+  notSaved: readonly NotSaved[];
   /** Codes of a record that cannot be changed now. */
-  readonly fixed?: readonly Fixed[];
+  fixed?: readonly Fixed[];
 }) {
-  const one = { path: `${path}/{id}`, group, params };
+  const operation = operationsOf({ group });
   const changed = { body, largeBody: true } as const;
   return {
-    list: operation({
-      ...{ method: 'GET', path, group, ...texts.list, scope: 'Read' },
+    list: operation(`GET ${path}`, {
+      ...{ ...texts.list, scope: 'Read' },
       query: members(recordQuery),
       reply: pageOf(item),
-      refusals: [],
     }),
-    create: operation({
-      ...{ method: 'POST', path, group, ...texts.create, scope: 'Create', idempotent: true },
+    create: operation(`POST ${path}`, {
+      ...{ ...texts.create, scope: 'Create', idempotent: true },
       ...changed,
       reply: item,
       refusals: [...notSaved, 'IdempotencyConflict'],
     }),
-    get: operation({
-      ...{ method: 'GET', ...one, ...texts.get, scope: 'Read' },
+    get: operation(`GET ${path}/{id}`, {
+      ...{ params, ...texts.get, scope: 'Read' },
       reply: view,
       refusals: [notFound],
     }),
-    replace: operation({
-      ...{ method: 'PUT', ...one, ...texts.replace, scope: 'Create' },
+    replace: operation(`PUT ${path}/{id}`, {
+      ...{ params, ...texts.replace, scope: 'Create' },
       ...changed,
       reply: 'empty',
       refusals: [notFound, ...fixed, ...notSaved],
     }),
-    remove: operation({
-      ...{ method: 'DELETE', ...one, ...texts.remove, scope: 'Create' },
+    remove: operation(`DELETE ${path}/{id}`, {
+      ...{ params, ...texts.remove, scope: 'Create' },
       reply: 'empty',
       refusals: [notFound, ...fixed],
     }),

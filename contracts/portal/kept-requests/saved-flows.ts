@@ -1,7 +1,7 @@
 /** Flows kept to be used again. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { anyObject, asSent, list, maybeFlag, members, shown } from '../../fields.ts';
+import { anyObject, asSent, entity, list, maybeFlag, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { recordName, recordNames } from '../entities.ts';
 import { ANA, FILE, SIGNER } from '../examples.ts';
@@ -25,7 +25,7 @@ import { recordOperations, recordTimes } from './records.ts';
 const ORDERED =
   'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.';
 
-const savedFlowItem = z.strictObject({ ...recordNames, ...recordTimes }).meta({ id: 'SavedFlowItem' });
+const savedFlowItem = entity('SavedFlowItem', { ...recordNames, ...recordTimes });
 
 const savedFlow = savedFlowItem
   .extend({
@@ -97,9 +97,7 @@ export const savedFlows = recordOperations({
   notSaved: ['LimitExceeded'],
 });
 
-export const createSavedFlowDocuments = operation({
-  method: 'POST',
-  path: '/api/document-flows/{id}/documents',
+export const createSavedFlowDocuments = operation('POST /api/document-flows/{id}/documents', {
   group: 'Saved flows',
   summary: 'Creates documents from uploads with a saved flow and the people for its roles.',
   description:

@@ -256,30 +256,28 @@ const operations = recordOperations({
 
 export const templates = {
   ...operations,
-  list: operation({
+  list: {
     ...operations.list,
     query: members({
       ...recordQuery,
       role: shown(queryText, 'Templates with a role whose name contains this text, in any case.', 'tenant'),
       cursor,
     }),
-  }),
-  get: operation({
+  },
+  get: {
     ...operations.get,
     query: members({ version }),
     refusals: [...operations.get.refusals, 'TemplateVersionNotFound'],
-  }),
+  },
   // Each replacement stays as a version.
-  replace: operation({
+  replace: {
     ...operations.replace,
     idempotent: true,
     refusals: [...operations.replace.refusals, 'IdempotencyConflict'],
-  }),
-};
+  },
+} as const;
 
-export const createTemplateOfDocument = operation({
-  method: 'POST',
-  path: '/api/templates/from-document',
+export const createTemplateOfDocument = operation('POST /api/templates/from-document', {
   group: 'Templates',
   scope: 'Create',
   summary: 'Creates a template from the files, flow and fields of a document, without its people.',
@@ -298,9 +296,7 @@ export const createTemplateOfDocument = operation({
   ],
 });
 
-export const listTemplateVersions = operation({
-  method: 'GET',
-  path: '/api/templates/{id}/versions',
+export const listTemplateVersions = operation('GET /api/templates/{id}/versions', {
   group: 'Templates',
   summary: 'Lists the versions of a template that are kept, newest first.',
   description:
@@ -311,9 +307,7 @@ export const listTemplateVersions = operation({
   refusals: ['TemplateNotFound'],
 });
 
-export const createTemplateDocuments = operation({
-  method: 'POST',
-  path: '/api/templates/{id}/documents',
+export const createTemplateDocuments = operation('POST /api/templates/{id}/documents', {
   group: 'Templates',
   summary: 'Creates documents from a template, with people for its roles and values for its fields.',
   description:
@@ -334,9 +328,7 @@ export const createTemplateDocuments = operation({
   ],
 });
 
-export const generateTemplateDocuments = operation({
-  method: 'POST',
-  path: '/api/templates/{id}/generation',
+export const generateTemplateDocuments = operation('POST /api/templates/{id}/generation', {
   group: 'Generation',
   summary: 'Creates documents from a template for every row of a table, whose columns are people and fields.',
   description:

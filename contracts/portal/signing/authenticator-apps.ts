@@ -1,10 +1,10 @@
 /** Authenticator apps and passkeys of participants. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
 import { z } from 'zod';
-import { maybeText, maybeUuid, members, shown, textUpTo, whole } from '../../fields.ts';
+import { entity, maybeText, maybeUuid, members, shown, textUpTo, whole } from '../../fields.ts';
 import { actionId } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { keyParams } from '../ids.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { MAX_PASSKEY_ANSWER } from '../users.ts';
 
 const answer = textUpTo(MAX_PASSKEY_ANSWER).nullish();
@@ -27,10 +27,9 @@ export const authenticatorMembers = {
   ),
 };
 
-export const passkeyOptions = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/passkey-options',
-  group: 'Signing',
+const operation = operationsOf({ group: 'Signing' });
+
+export const passkeyOptions = operation('POST /api/documents/keys/{key}/passkey-options', {
   summary: 'Answers what the browser of a participant is asked for a passkey.',
   description:
     'For the signing page: options of Web Authentication. The answer counts once, within ten minutes, for this participant, document, version and file.',
@@ -42,20 +41,18 @@ export const passkeyOptions = operation({
     ticket: shown(maybeText, 'Ticket of the participant’s link.', EXAMPLE_IDS.ticket),
     documentVersion: shown(whole.nullish(), 'Version that the participant has seen, from 1.', 1),
   }).meta({ id: 'PasskeyOptionsRequest' }),
-  reply: z
-    .strictObject({
-      request: shown(
-        z.string().nullable(),
-        'To a known passkey, JSON. Null: there is none.',
-        '{"rpId":"sign.example.org"}',
-      ),
-      creation: shown(
-        z.string().nullable(),
-        'For a new passkey, JSON. Null: the public address permits none.',
-        '{"rp":{"id":"sign.example.org"}}',
-      ),
-    })
-    .meta({ id: 'PasskeyOptions' }),
+  reply: entity('PasskeyOptions', {
+    request: shown(
+      z.string().nullable(),
+      'To a known passkey, JSON. Null: there is none.',
+      '{"rpId":"sign.example.org"}',
+    ),
+    creation: shown(
+      z.string().nullable(),
+      'For a new passkey, JSON. Null: the public address permits none.',
+      '{"rp":{"id":"sign.example.org"}}',
+    ),
+  }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
   refusals: [
     'DocumentNotFound',
@@ -71,10 +68,7 @@ export const passkeyOptions = operation({
   ],
 });
 
-export const resetAuthenticatorApp = operation({
-  method: 'POST',
-  path: '/api/documents/authenticator-app-reset',
-  group: 'Signing',
+export const resetAuthenticatorApp = operation('POST /api/documents/authenticator-app-reset', {
   summary: 'Removes the authenticator app and the passkeys of a participant, who lost them.',
   description:
     'The participant sets up others with later signatures and a mailed code. It holds for all documents of the organization. `FlowActionNotFound`: no pending action of this id requires a confirmation, or the participant has none.',

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import {
   between,
   bytes,
+  entity,
   flag,
   id,
   list,
@@ -30,7 +31,7 @@ import { ANA, EXAMPLE_IDS, REASON } from '../examples.ts';
 import { fileForm } from '../files/uploads.ts';
 import { box, newMark } from '../flow.ts';
 import { documentParams, keyParams } from '../ids.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
 import { CODE_CHANNELS } from '../words.ts';
 import { authenticatorMembers } from './authenticator-apps.ts';
@@ -60,7 +61,7 @@ const access = {
   userId: shown(
     maybeUuid,
     'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
-    '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+    EXAMPLE_IDS.flowAction,
   ),
   // Additional: with a ticket, the displayed version; a different current version is refused.
   documentVersion: shown(
@@ -398,11 +399,10 @@ const METHODS = [
   },
 ] as const;
 
+const operation = operationsOf({ group: 'Signing' });
+
 export const signElectronically = METHODS.map(({ prefix, auth, by, who, example, params, refusals }) =>
-  operation({
-    method: 'POST',
-    path: `${prefix}/electronic-signature`,
-    group: 'Signing',
+  operation(`POST ${prefix}/electronic-signature`, {
     summary: `Signs electronically, ${by}.`,
     description: `${who} The action may require a code (\`InvalidAuthenticationCode\`), initials, and values of fields (\`InvalidFieldValue\`). When the step is complete the next one begins, or the document is concluded; webhooks receive \`DocumentSigned\`. \`InvalidFlowAction\`: the action does not allow electronic signatures, or lacks initials. \`InvalidDocumentStatus\`: it is not the turn of the participant.`,
     scope: 'Sign',
@@ -420,10 +420,7 @@ export const signElectronically = METHODS.map(({ prefix, auth, by, who, example,
 );
 
 export const startCertificateSignature = METHODS.map(({ prefix, auth, by, who, example, params, refusals }) =>
-  operation({
-    method: 'POST',
-    path: `${prefix}/signature/certificate`,
-    group: 'Signing',
+  operation(`POST ${prefix}/signature/certificate`, {
     summary: `Starts a signature with a certificate whose key stays with the participant, ${by}.`,
     description: `${who} Checks the certificate and prepares the file; nothing is signed yet. The reply has the hash that the key of the participant signs, with its \`digestAlgorithm\`, and the token for the second call, which can be used once within 10 minutes. \`success\` is false when the certificate is rejected; \`validationResults\` has the errors. \`CpfMismatch\`: the certificate belongs to another person. \`InvalidDocumentStatus\`: it is not the turn of the participant.`,
     scope: 'Sign',
@@ -439,10 +436,7 @@ export const startCertificateSignature = METHODS.map(({ prefix, auth, by, who, e
 
 export const completeCertificateSignature = METHODS.map(
   ({ prefix, auth, by, credential, example, params, refusals }) =>
-    operation({
-      method: 'POST',
-      path: `${prefix}/signature`,
-      group: 'Signing',
+    operation(`POST ${prefix}/signature`, {
       summary: `Completes a signature with a certificate, ${by}.`,
       description: `The second call, with the token of the first one and the signature value. ${credential} \`success\` is false when the value is not a signature of the hash by this certificate, and when another signature has changed the file meanwhile; the reply then has a new token and hash to sign. When the step is complete the next one begins, or the document is concluded; webhooks receive \`DocumentSigned\`. \`InvalidTicket\`: the token is unknown, used or expired.`,
       scope: 'Sign',
@@ -457,10 +451,7 @@ export const completeCertificateSignature = METHODS.map(
     }),
 );
 
-export const approve = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/approval',
-  group: 'Signing',
+export const approve = operation('POST /api/documents/keys/{key}/approval', {
   summary: 'Approves as a participant, with a ticket.',
   description:
     'For actions of the types Approver and ApproverRule. Needs the ticket of the link, or a key and `flowActionId`. When the step is complete the next one begins, or the document is concluded; webhooks receive `DocumentApproved`. `InvalidFlowAction`: the action is a signature. `InvalidDocumentStatus`: it is not the turn of the participant. `VersionChanged`: the link is older than the version of the document.',
@@ -475,10 +466,7 @@ export const approve = operation({
   refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
 });
 
-export const refuseAsParticipant = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/participant-refusal',
-  group: 'Signing',
+export const refuseAsParticipant = operation('POST /api/documents/keys/{key}/participant-refusal', {
   summary: 'Refuses as a participant, with a ticket.',
   description:
     'Needs the ticket of the link, or a key and `flowActionId`. The flow stops; observers and the other participants whose turn had come receive the `reason` by e-mail, and webhooks receive `DocumentRefused`. In a rule with `allowRuleFlowToContinueIfRefused` the flow continues while enough people remain. `InvalidDocumentStatus`: it is not the turn of the participant.',
@@ -493,10 +481,7 @@ export const refuseAsParticipant = operation({
   refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
 });
 
-export const recordView = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/view',
-  group: 'Signing',
+export const recordView = operation('POST /api/documents/keys/{key}/view', {
   summary: 'Records that a participant has opened the document, or has seen its last page.',
   description:
     'Sent by the signing page. Adds an entry to the history, at most one of each kind a day for each participant and IP address; the status does not change. Needs the ticket of the link.',
@@ -511,10 +496,7 @@ export const recordView = operation({
   refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
 });
 
-export const sendEmailCode = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/email-authentication-code',
-  group: 'Signing',
+export const sendEmailCode = operation('POST /api/documents/keys/{key}/email-authentication-code', {
   summary: 'Sends the participant a code of six digits by e-mail, SMS or WhatsApp.',
   description:
     'For links that require a code. It is valid for 10 minutes and five attempts. `TooManyRequests`: ten codes were sent by e-mail within an hour, or to the telephone within a day. `TooManyWrongCodes`: 50 wrong ones were entered; the participant needs a new flow action.',
@@ -528,10 +510,7 @@ export const sendEmailCode = operation({
   refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes', 'Unauthorized', 'Forbidden'],
 });
 
-export const sendSmsCode = operation({
-  method: 'POST',
-  path: '/api/documents/sms-authentication-code',
-  group: 'Signing',
+export const sendSmsCode = operation('POST /api/documents/sms-authentication-code', {
   summary: 'Sends the participant a code by SMS or WhatsApp, as the action requires.',
   description:
     'For applications, which send it back as `smsCode` or `whatsappCode`. `FlowActionNotFound`: no pending action of this id requires such a code. `TooManyRequests`: ten were sent to the telephone within a day.',
@@ -543,28 +522,23 @@ export const sendSmsCode = operation({
   refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes'],
 });
 
-const fieldUpload = z
-  .strictObject({
-    id: id.describe('Value of the field in `fieldValues` of the request that signs.'),
-    name: shown(z.string(), 'File name with its extension.', 'passport.pdf'),
-    contentType: z
-      .enum(['application/pdf', 'image/jpeg', 'image/png'])
-      .describe('Media type, told by the content.'),
-    size: fileSize,
-    sha256: shown(
-      z.string(),
-      'SHA-256 of the file, lower-case hex.',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    ),
-  })
-  .meta({ id: 'FieldUpload' });
+const fieldUpload = entity('FieldUpload', {
+  id: id.describe('Value of the field in `fieldValues` of the request that signs.'),
+  name: shown(z.string(), 'File name with its extension.', 'passport.pdf'),
+  contentType: z
+    .enum(['application/pdf', 'image/jpeg', 'image/png'])
+    .describe('Media type, told by the content.'),
+  size: fileSize,
+  sha256: shown(
+    z.string(),
+    'SHA-256 of the file, lower-case hex.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+});
 
 export type FieldUpload = Value<typeof fieldUpload>;
 
-export const uploadForField = operation({
-  method: 'POST',
-  path: '/api/documents/keys/{key}/uploads',
-  group: 'Signing',
+export const uploadForField = operation('POST /api/documents/keys/{key}/uploads', {
   summary: 'Takes a file that a participant attaches, with a ticket.',
   description: `A form with one file, PDF, PNG or JPEG, of at most ${MAX_FIELD_FILE_BYTES} bytes. Only this participant can name its id as the value of a field in \`fieldValues\`; an upload that is not used is kept for 24 hours, and at most until the document ends. Nothing is read without the ticket of the link. An application uploads with \`POST /api/uploads\`. \`InvalidFieldValue\`: the participant has no such field, or the file is of another type. \`LimitExceeded\`: the participant, or all participants of the document, have uploaded too many files. At most 30 requests in ten seconds from one client.`,
   scope: 'Sign',

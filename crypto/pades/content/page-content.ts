@@ -34,6 +34,9 @@ const PLAIN_LOOK: FieldLook = {
   align: 'left',
   size: 0,
 };
+/** Message about a field that was placed in such a file. */
+const SIGNED =
+  'The PDF is signed already, and new fields would break its signatures. Only fields of its own form can be filled.';
 /** Name of the font in the resources of the form. */
 const FORM_FONT = 'SwF';
 
@@ -64,7 +67,8 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
       if (field.value !== null) fillField(draft, writer, found, field.value, isSigned);
       filled.add(field.name);
     } else {
-      if (field.place === null || isSigned) throw missing(field);
+      if (field.place === null) throw missing(field);
+      if (isSigned) throw new CryptoError('request.invalid', SIGNED);
       createField(draft, writer, field, places.of(field.place));
       isFormNew = true;
     }

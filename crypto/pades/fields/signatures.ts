@@ -161,7 +161,7 @@ export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundS
     const alsoIn: string[] = [];
     if (reference !== undefined) seen.set(reference.number, { name, alsoIn });
     const dict = pdf.dict(value);
-    if (dict !== undefined) found.push({ ...examine(pdf, name, dict), alsoIn, fieldDict, isInForm });
+    if (dict !== undefined) found.push({ alsoIn, fieldDict, isInForm, ...examine(pdf, name, dict) });
   }
   return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
 }

@@ -1,11 +1,10 @@
 /** Evaluates the changes of later revisions against one signature. */
 
-import type { ChangeRecord, Finding } from '../../core/validation-report.ts';
+import { type ChangeRecord, type Finding, failed, passed, warned } from '../../core/validation-report.ts';
 import type { WorkBudget } from '../../core/work-budget.ts';
 import type { PdfDocument } from '../../pdf/index.ts';
 import type { FoundSignature } from '../fields/signatures.ts';
 import { type Change, policyOf, policyViolation } from './change-policy.ts';
-import { failed, passed } from './placement-findings.ts';
 import type { LaterRevision, RevisionHistory } from './revisions.ts';
 
 interface ChangeReport {
@@ -100,7 +99,7 @@ function judgedChange(
     return { record, finding: failed(CHANGES, `A change after signing is not permitted: ${description}.`) };
   if (change.kind === 'unlisted') {
     const message = 'A signature was taken out of the form, so other programs may not show it.';
-    return { record, finding: { status: 'warning', type: 'pdf.field', message, detail: description } };
+    return { record, finding: warned('pdf.field', message, description) };
   }
   if (change.kind === 'form' && change.undecided !== undefined) {
     const message = 'A field was filled in, and whether it shows its value has to be looked at.';
@@ -115,29 +114,29 @@ function judgedChange(
   }
   if (change.kind === 'metadata' && change.isNoticed) {
     const message = 'What programs show about the document was changed, or how they open it.';
-    return { record, finding: { status: 'warning', type: 'pdf.metadata', message, detail: description } };
+    return { record, finding: warned('pdf.metadata', message, description) };
   }
   // A signature without a level says nothing about comments.
   if (change.kind === 'annotation' && (change.drawn || level < 3)) {
     const message = change.drawn ? 'A comment draws on the page.' : 'A comment was added or changed.';
-    return { record, finding: { status: 'warning', type: 'pdf.comment', message, detail: description } };
+    return { record, finding: warned('pdf.comment', message, description) };
   }
   if (change.kind === 'signature' && change.covered !== 'nothing') {
     const message = 'Whether a later signature hides what was signed has to be looked at.';
     const where = change.covered === 'image' ? 'it lies over a picture' : 'what is below it cannot be read';
     const detail = `${description}: ${where}`;
-    return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail } };
+    return { record, finding: warned('pdf.covering', message, detail) };
   }
   if (change.kind === 'signature' && change.isVisible) {
     const message = 'A later signature can be seen on the page.';
-    return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail: description } };
+    return { record, finding: warned('pdf.covering', message, description) };
   }
   return { record, finding: undefined };
 }
 
 /** Leaves the signature INDETERMINATE. */
 function undecided(type: string, message: string, detail: string): Finding {
-  return { status: 'failed', type, message, detail, subIndication: 'GENERIC' };
+  return failed(type, message, 'GENERIC', detail);
 }
 
 /** Lists the first changes for people. */

@@ -1,28 +1,13 @@
 /** Checks the place and the coverage of a signature (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.3). */
 
 import { CryptoError } from '../../core/types.ts';
-import type { Finding } from '../../core/validation-report.ts';
+import { type Finding, failed, passed, warned } from '../../core/validation-report.ts';
 import { type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
 import { type FoundSignature, findSignatures } from '../fields/signatures.ts';
 import type { DocumentState } from './document-state.ts';
 
 /** Most signatures read in each signed state. */
 const MAX_SIGNATURES = 500;
-
-export const passed = (type: string, message: string, detail?: string): Finding => ({
-  status: 'passed',
-  type,
-  message,
-  ...(detail === undefined ? {} : { detail }),
-});
-
-export const failed = (type: string, message: string, detail?: string): Finding => ({
-  status: 'failed',
-  type,
-  message,
-  ...(detail === undefined ? {} : { detail }),
-  subIndication: 'FORMAT_FAILURE',
-});
 
 /**
  * @param pdf the document with the signature
@@ -48,7 +33,7 @@ export function placementFindings(
   );
   if (coverage !== undefined && found.isRangeIndirect) {
     const message = '/ByteRange is an object of its own, which other programs may not find.';
-    findings.push({ status: 'warning', type: 'pdf.byte-range', message });
+    findings.push(warned('pdf.byte-range', message));
   }
   findings.push(
     contentsFault === undefined
@@ -57,17 +42,22 @@ export function placementFindings(
   );
   if (alsoIn.length > 0) {
     findings.push(
-      failed('pdf.field', 'Several fields share one signature.', [found.field, ...alsoIn].join(', ')),
+      failed(
+        'pdf.field',
+        'Several fields share one signature.',
+        'FORMAT_FAILURE',
+        [found.field, ...alsoIn].join(', '),
+      ),
     );
   }
   if (!isInForm) {
-    findings.push({
-      status: 'warning',
-      type: 'pdf.field',
-      message:
+    findings.push(
+      warned(
+        'pdf.field',
         'The form of the file does not list the field of the signature, so other programs may not show it.',
-      detail: found.field,
-    });
+        found.field,
+      ),
+    );
   }
   if (coverage === undefined) return findings;
   const limit = next?.coverage?.placeholderStart;
@@ -75,7 +65,9 @@ export function placementFindings(
     findings.push(failed('pdf.overlap', `The signature covers a part of the one in field ${next?.field}.`));
   }
   if (state === undefined || typeof state === 'string') {
-    findings.push(failed('pdf.revision', 'The signature covers no whole revision of the file.', state));
+    findings.push(
+      failed('pdf.revision', 'The signature covers no whole revision of the file.', 'FORMAT_FAILURE', state),
+    );
   } else if (state.pdf !== pdf && !isIn(state, found)) {
     findings.push(failed('pdf.revision', 'The signature is not part of the revision it covers.'));
   } else findings.push(passed('pdf.revision', 'The signature covers a whole revision of the file.'));

@@ -354,7 +354,7 @@ function formPermissions(bits: number, revision: number): FormPermissions {
 }
 
 function noKeyError(
-  { strings, streams }: { readonly strings: CryptMethod; readonly streams: CryptMethod },
+  { strings, streams }: { strings: CryptMethod; streams: CryptMethod },
   withPassword: boolean,
 ): FileKey {
   // Only embedded files are encrypted: the document itself is readable.

@@ -27,7 +27,7 @@ import {
 import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../../cms/parse.ts';
 import { type BoundCertificate, bindCertificate } from '../../cms/signing-certificate.ts';
 import { CryptoError, type SignatureFormat } from '../../core/types.ts';
-import type { Finding, SignatureScope } from '../../core/validation-report.ts';
+import { type Finding, failed, passed, type SignatureScope, warned } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
 import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
@@ -81,7 +81,7 @@ function timestampsOf(stamped: TimestampedSigner): FoundTimestamps {
     const message = `More than ${MAX_TIMESTAMPS} time-stamps are not looked at.`;
     return {
       timestamps: [],
-      findings: [...findings, { status: 'warning', type: 'timestamp.count', message }],
+      findings: [...findings, warned('timestamp.count', message)],
     };
   }
   const content = signed.map((value) =>
@@ -128,7 +128,7 @@ function archiveTimestampInfo(value: Element, stamped: TimestampedSigner): Times
     if ('fault' in found) {
       const message = `What the time-stamp covers is not what is there: ${found.fault}.`;
       const subIndication = 'HASH_FAILURE';
-      return [{ status: 'failed', type: 'timestamp.index', message, subIndication }];
+      return [failed('timestamp.index', message, subIndication)];
     }
     index = found;
     return checkToken(token, (name) => archiveDigest(name, found, stamped), stamped.certificates);
@@ -320,26 +320,21 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
 
 function structureFindings({ data, options, counter }: SignerContext): Finding[] {
   const signers = data.signers.length === 1 ? 'one signer' : `${data.signers.length} signers`;
-  const read: Finding = {
-    status: 'passed',
-    type: 'structure.cms',
-    message: 'The CMS structure can be read.',
-    detail: `${signers}, ${data.certificates.length} certificates`,
-  };
+  const read: Finding = passed(
+    'structure.cms',
+    'The CMS structure can be read.',
+    `${signers}, ${data.certificates.length} certificates`,
+  );
   const inside = counter === undefined ? unreadableCertificates(data.certificates) : [];
   if (options.contentInside !== false || counter !== undefined) return [read, ...inside];
   if (data.content !== undefined) {
     return [
       read,
       ...inside,
-      failedFormat('structure.content', 'Content inside takes the place of the signed content.'),
+      failed('structure.content', 'Content inside takes the place of the signed content.'),
     ];
   }
-  return [
-    read,
-    ...inside,
-    { status: 'passed', type: 'structure.content', message: 'The content is outside.' },
-  ];
+  return [read, ...inside, passed('structure.content', 'The content is outside.')];
 }
 
 function attributeFindings(
@@ -352,15 +347,14 @@ function attributeFindings(
   const { data, options, counter } = context;
   if (attributes === undefined) {
     // RFC 5652 allows this for id-data, but then content and attributes of another signature can be confused.
-    return [failedFormat('attributes.signed', 'There are no signed attributes.')];
+    return [failed('attributes.signed', 'There are no signed attributes.')];
   }
   const uniqueness = checkUniqueness(attributes);
   if (uniqueness.status === 'failed') return [uniqueness];
   const hash = HASH_BY_OID.get(signer.digestAlgorithm);
   if (hash === undefined) {
     const message = `The digest algorithm ${signer.digestAlgorithm} is not known.`;
-    const unknown = { status: 'failed', type: 'digest.algorithm', message } as const;
-    return [uniqueness, { ...unknown, subIndication: 'CRYPTO_CONSTRAINTS_FAILURE' }];
+    return [uniqueness, failed('digest.algorithm', message, 'CRYPTO_CONSTRAINTS_FAILURE')];
   }
   const actual = counter === undefined ? data.contentType : undefined;
   const expected = counter === undefined ? (options.contentType ?? actual) : undefined;
@@ -438,8 +432,7 @@ function readCounter(read: () => SignatureInfo, { name, scope, options }: Signer
 function evidenceRecords({ unsignedAttributes }: SignerInfo): Finding[] {
   const types = [OID.evidenceRecordInternal, OID.evidenceRecordExternal];
   if (!types.some((type) => unsignedAttributes?.values.has(type))) return [];
-  const message = 'The signature has evidence records, which are not evaluated.';
-  return [{ status: 'warning', type: 'evidence-record', message }];
+  return [warned('evidence-record', 'The signature has evidence records, which are not evaluated.')];
 }
 
 /** Reports ignored certificates with reasons, such as a duplicate extension (RFC 5280 §4.2). */
@@ -456,15 +449,11 @@ function unreadableCertificates(certificates: readonly Buffer[]): Finding[] {
   if (reasons.length === 0) return [];
   const message = 'A certificate in the signature cannot be read and is passed over.';
   const detail = [...new Set(reasons)].slice(0, 5).join(' ');
-  return [{ status: 'warning', type: 'certificate.unreadable', message, detail }];
-}
-
-function failedFormat(type: string, message: string): Finding {
-  return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
+  return [warned('certificate.unreadable', message, detail)];
 }
 
 /** Builds the result for an unreadable signature. */
 function unreadableInfo(message: string, { format, scope, name }: InspectCmsOptions): SignatureInfo {
-  const findings = [failedFormat('structure.cms', message)];
+  const findings = [failed('structure.cms', message)];
   return { ...UNKNOWN_SIGNATURE_INFO, format, name: name ?? 'signer 1', scope, findings };
 }

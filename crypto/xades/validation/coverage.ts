@@ -1,5 +1,5 @@
 /** Description of the content that a signature covers, and findings about content it does not cover. */
-import type { Finding, SignatureScope } from '../../core/validation-report.ts';
+import { type Finding, failed, type SignatureScope, warned } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
 import type { ExaminedReference } from './examine-references.ts';
 import { filteredData, printable, type ReferenceContext } from './reference-data.ts';
@@ -33,8 +33,7 @@ export function coverageOf(
   if (first === undefined) {
     const lost = references.some(({ data }) => data === undefined);
     if (!lost) {
-      const message = 'The signature is over nothing but parts of itself.';
-      findings.push({ status: 'failed', type: 'structure.scope', message, subIndication: 'FORMAT_FAILURE' });
+      findings.push(failed('structure.scope', 'The signature is over nothing but parts of itself.'));
     }
     return { scope: { kind: 'content', description: 'nothing that can be found' }, findings };
   }
@@ -114,7 +113,7 @@ function leftOut(
   );
   const findings: Finding[] = [];
   const warn = (type: string, message: string, detail?: string) =>
-    findings.push({ status: 'warning', type, message, ...(detail !== undefined && { detail }) });
+    findings.push(warned(type, message, detail));
   const paths = [...new Set(filtered.flatMap(({ left }) => left))];
   if (paths.length > 0) {
     warn(
@@ -147,20 +146,13 @@ function outside({ map }: ReferenceContext, { node }: SignatureFormat, parts: re
   const covered = parts.filter(({ kind }) => kind === 'element').map(({ description }) => description);
   if (covered.length === 0 && parts.every(({ description }) => description.startsWith(INSIDE))) {
     const message = 'All that is signed stands inside the signature; nothing of the document around it is.';
-    return [{ status: 'failed', type: 'scope.detour', message, subIndication: 'SIG_CONSTRAINTS_FAILURE' }];
+    return [failed('scope.detour', message, 'SIG_CONSTRAINTS_FAILURE')];
   }
   const message =
     covered.length === 0
       ? 'The document the signature stands in is not signed by it.'
       : 'Only a part of the document is signed; the rest of it may have been changed.';
-  return [
-    {
-      status: 'warning',
-      type: 'scope.partial',
-      message,
-      ...(covered.length > 0 && { detail: covered.join(', ') }),
-    },
-  ];
+  return [warned('scope.partial', message, covered.length > 0 ? covered.join(', ') : undefined)];
 }
 
 const WHOLE = 'the whole document';
@@ -216,7 +208,7 @@ function droppedMarkup(
     else if (enveloped) found.signaturesInText ||= has(splits.signaturesInText, (at) => at === node.start);
   }
   const findings: Finding[] = [];
-  const warn = (type: string, message: string) => findings.push({ status: 'warning', type, message });
+  const warn = (type: string, message: string) => findings.push(warned(type, message));
   if (found.commentsInText) {
     warn(
       'scope.comment-in-text',
@@ -254,7 +246,7 @@ function unsignedObjects(
   });
   if (loose.length === 0) return [];
   const message = 'The signature holds content that it does not sign.';
-  return [{ status: 'warning', type: 'scope.unsigned-object', message, detail: `signed is ${description}` }];
+  return [warned('scope.unsigned-object', message, `signed is ${description}`)];
 }
 
 /** True when the object contains only white space outside these ranges. */

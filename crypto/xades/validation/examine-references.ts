@@ -1,5 +1,12 @@
 /** Examination of each reference of a signature: its data and its digest. */
-import type { AlgorithmUse, Finding, SubIndication } from '../../core/validation-report.ts';
+import {
+  type AlgorithmUse,
+  type Finding,
+  failed,
+  passed,
+  type SubIndication,
+  warned,
+} from '../../core/validation-report.ts';
 import { DS, MANIFEST_TYPE, OBJECT_TYPE } from '../elements/identifiers.ts';
 import { hashOf } from './algorithms.ts';
 import type { ElementPlace } from './document-map.ts';
@@ -81,13 +88,14 @@ function examine(
     if (!(error instanceof DataFault || error instanceof FormFault)) throw error;
     const subIndication = error instanceof DataFault ? error.subIndication : 'FORMAT_FAILURE';
     const message = `What a reference is over can't be read: ${error.message}.`;
-    findings.push({
-      status: 'failed',
-      type: error instanceof TransformsFault ? 'reference.transforms' : lostType(reference, subIndication),
-      message,
-      detail,
-      subIndication,
-    });
+    findings.push(
+      failed(
+        error instanceof TransformsFault ? 'reference.transforms' : lostType(reference, subIndication),
+        message,
+        subIndication,
+        detail,
+      ),
+    );
     return { form: reference, data: undefined, role: 'data' };
   }
 }
@@ -110,22 +118,16 @@ function compare(
   const hash = hashOf(reference.digestMethod);
   hashes.add(hash ?? reference.digestMethod);
   if (hash === undefined) {
-    return {
-      status: 'failed',
-      type: 'algorithm.digest',
-      message: `The hash function ${printable(reference.digestMethod)} is not known.`,
-      subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
-    };
+    return failed(
+      'algorithm.digest',
+      `The hash function ${printable(reference.digestMethod)} is not known.`,
+      'CRYPTO_CONSTRAINTS_FAILURE',
+    );
   }
   const what = WHAT[role];
   return digestData(context, data, form.node, hash).equals(reference.digest)
-    ? { status: 'passed', type, message: `${what} has the signed digest.` }
-    : {
-        status: 'failed',
-        type,
-        message: `${what} has another digest than was signed.`,
-        subIndication: 'HASH_FAILURE',
-      };
+    ? passed(type, `${what} has the signed digest.`)
+    : failed(type, `${what} has another digest than was signed.`, 'HASH_FAILURE');
 }
 
 const WHAT: { readonly [role in ReferenceRole]: string } = {
@@ -177,22 +179,21 @@ function misuse(
   if (claimsProperties(reference) && role !== 'properties') {
     const message =
       'A reference says it is over the signed properties of this signature, but is over something else.';
-    return { status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' };
+    return failed('structure.properties', message);
   }
   if (role === 'properties') {
     if (data.processing.output === 'base64' || changesNodes(data.processing)) {
       const message = 'The signed properties are transformed, so that not all of what they say is signed.';
-      return { status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' };
+      return failed('structure.properties', message);
     }
     if (!claimsProperties(reference)) {
-      const message = 'The reference to the signed properties does not say that it is one.';
-      return { status: 'warning', type: 'reference.type', message };
+      return warned('reference.type', 'The reference to the signed properties does not say that it is one.');
     }
   }
   const { filter, next } = data.processing;
   if (role !== 'data' && (filter !== undefined || next !== undefined)) {
     const message = 'A part of the signature is transformed, so that not all of what it says is signed.';
-    return { status: 'failed', type: 'reference.transforms', message, subIndication: 'FORMAT_FAILURE' };
+    return failed('reference.transforms', message);
   }
   const isEnveloped = stagesOf(data.processing).some(({ enveloped }) => enveloped);
   if (data.kind === 'element' && isEnveloped && !holds(data.place, node))
@@ -209,11 +210,11 @@ function notEnveloped({ parent }: ElementPlace, node: SignatureNode): Omit<Findi
   if (parent !== undefined && holds(parent, node)) {
     const message =
       'A reference has the transform of a signature inside of the element, but the signature stands beside it.';
-    return { status: 'warning', type, message };
+    return warned(type, message);
   }
   const message =
     'A reference was made for an element around the signature, but the signature does not stand in it.';
-  return { status: 'failed', type, message, subIndication: 'SIG_CONSTRAINTS_FAILURE' };
+  return failed(type, message, 'SIG_CONSTRAINTS_FAILURE');
 }
 
 /** Examines the references of ds:Manifest = Reference+ (XML Signature 1.1 §5.1) as those of SignedInfo. */
@@ -229,7 +230,7 @@ function examineManifests(
   const others = manifests.some(({ children }) => children.some((child) => !is(child, DS, 'Reference')));
   if (listed.length === 0 || others || listed.length > MAX_LISTED) {
     const message = 'The manifest holds something else than references, or too many.';
-    findings.push({ status: 'failed', type: 'structure.manifest', message, subIndication: 'FORMAT_FAILURE' });
+    findings.push(failed('structure.manifest', message));
     return [];
   }
   return listed.flatMap((node) => {
@@ -239,24 +240,17 @@ function examineManifests(
       return [examined];
     } catch (error) {
       if (!(error instanceof FormFault)) throw error;
-      const message = `The manifest can't be read: ${error.message}.`;
-      findings.push({
-        status: 'failed',
-        type: 'structure.manifest',
-        message,
-        subIndication: 'FORMAT_FAILURE',
-      });
+      findings.push(failed('structure.manifest', `The manifest can't be read: ${error.message}.`));
       return [];
     }
   });
 }
 
-const NESTED_MANIFEST: Finding = {
-  status: 'failed',
-  type: 'structure.manifest',
-  message: 'A manifest lists another manifest, whose references are not followed.',
-  subIndication: 'SIGNED_DATA_NOT_FOUND',
-};
+const NESTED_MANIFEST: Finding = failed(
+  'structure.manifest',
+  'A manifest lists another manifest, whose references are not followed.',
+  'SIGNED_DATA_NOT_FOUND',
+);
 
 // The position that the target of a reference must have (XML Signature 1.1 §4.4.3.1, §4.5, §5.1 and §5.2).
 //
@@ -295,7 +289,7 @@ function misplacedTarget(
 }
 
 function misplaced(message: string): Omit<Finding, 'detail'> {
-  return { status: 'failed', type: 'reference.position', message, subIndication: 'SIGNED_DATA_NOT_FOUND' };
+  return failed('reference.position', message, 'SIGNED_DATA_NOT_FOUND');
 }
 
 function isInObject({ objects }: SignatureFormat, start: number, local: string): boolean {

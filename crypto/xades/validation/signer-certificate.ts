@@ -1,7 +1,7 @@
 /** The certificate that a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
 import { createHash } from 'node:crypto';
 import { Asn1Error, contents, readWhole } from '../../asn1/read.ts';
-import type { AlgorithmUse, Finding } from '../../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed, warned } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { attributeText, nameKey, nameKeyOf } from '../../x509/names.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
@@ -37,14 +37,14 @@ export function bindSigner(
     if (certificate === undefined) return missing(keyInfo);
     const message =
       'No signed property names the certificate, so another one of the same key could take its place.';
-    const warning: Finding = { status: 'warning', type: 'certificate.binding', message };
+    const warning: Finding = warned('certificate.binding', message);
     return { certificate, findings: [found(certificate), warning], algorithms: [], bound: false };
   }
   const hash = hashOf(name.digestMethod);
   if (hash === undefined) {
     const message = `The certificate is named with the hash function ${printable(name.digestMethod)}, which is not known.`;
-    const failed = binding('failed', message, 'CRYPTO_CONSTRAINTS_FAILURE');
-    return { certificate: undefined, findings: [failed], algorithms: [], bound: false };
+    const finding = binding('failed', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+    return { certificate: undefined, findings: [finding], algorithms: [], bound: false };
   }
   const algorithms = [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
   const certificate = candidates.find((candidate) =>
@@ -70,12 +70,7 @@ export function bindSigner(
 }
 
 function found(certificate: Certificate): Finding {
-  return {
-    status: 'passed',
-    type: 'certificate.signer',
-    message: "The signer's certificate was found.",
-    detail: certificate.fingerprint,
-  };
+  return passed('certificate.signer', "The signer's certificate was found.", certificate.fingerprint);
 }
 
 function missing({ keyValue, unreadable }: KeyInfo): BoundSigner {
@@ -84,12 +79,7 @@ function missing({ keyValue, unreadable }: KeyInfo): BoundSigner {
     : keyValue
       ? 'KeyInfo holds a bare key, which says nothing about who signed.'
       : "The signer's certificate is not at hand.";
-  const finding: Finding = {
-    status: 'failed',
-    type: 'certificate.signer',
-    message: why,
-    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
-  };
+  const finding: Finding = failed('certificate.signer', why, 'NO_SIGNING_CERTIFICATE_FOUND');
   return { certificate: undefined, findings: [finding], algorithms: [], bound: false };
 }
 
@@ -107,7 +97,7 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
     if (!isHexadecimal(name.issuerText.serial, serial))
       return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
     const message = 'The serial number in the signed properties is written in hexadecimal form.';
-    return [named, { status: 'warning', type: 'certificate.issuer-name', message }];
+    return [named, warned('certificate.issuer-name', message)];
   }
   const keys = issuerKeysOfText(name.issuerText.name);
   if (keys.includes(nameKey(certificate.issuer))) return [named];
@@ -117,7 +107,7 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
       ? 'The name of the issuer is written so that it cannot be compared with the certificate.'
       : 'The name of the issuer in the signed properties is another one than in the certificate.';
   const detail = printable(name.issuerText.name);
-  return [named, { status: 'warning', type: 'certificate.issuer-name', message, detail }];
+  return [named, warned('certificate.issuer-name', message, detail)];
 }
 
 function binding(

@@ -3,7 +3,7 @@
  * shared with the other formats; this file computes the message imprints.
  */
 import { createHash } from 'node:crypto';
-import type { Finding } from '../../core/validation-report.ts';
+import { type Finding, failed, warned } from '../../core/validation-report.ts';
 import type { Evidence } from '../../evidence/authorities.ts';
 import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
 import type { ImprintSource } from '../../evidence/timestamp-reader.ts';
@@ -60,13 +60,13 @@ export function timestampsOf(stamped: StampedSignature): FoundTimestamps {
   for (const node of all) {
     const outdated = OUTDATED.get(`${node.namespace} ${node.local}`);
     if (outdated !== undefined) {
-      findings.push(warning('timestamp.outdated', `It has ${outdated}, which is not looked at.`));
+      findings.push(warned('timestamp.outdated', `It has ${outdated}, which is not looked at.`));
       continue;
     }
     const kind = kindOf(node);
     if (kind === undefined) continue;
     if (timestamps.length >= MAX_TIMESTAMPS) {
-      findings.push(warning('timestamp.count', `More than ${MAX_TIMESTAMPS} time-stamps are not looked at.`));
+      findings.push(warned('timestamp.count', `More than ${MAX_TIMESTAMPS} time-stamps are not looked at.`));
       break;
     }
     timestamps.push(...tokensOf(node, kind, stamped));
@@ -224,17 +224,11 @@ function orderFindings(timestamps: readonly TimestampInfo[]): Finding[] {
     // Signature time-stamps are parallel; an archive time-stamp covers all earlier ones.
     if ((kind === 'archive' || kind === 'signature') && token.genTime < latest) {
       const message = 'A time-stamp is older than one that it covers.';
-      return [
-        { status: 'failed', type: 'timestamp.order', message, subIndication: 'TIMESTAMP_ORDER_FAILURE' },
-      ];
+      return [failed('timestamp.order', message, 'TIMESTAMP_ORDER_FAILURE')];
     }
     if (kind !== 'signature') latest = Math.max(latest, token.genTime);
   }
   return [];
-}
-
-function warning(type: string, message: string): Finding {
-  return { status: 'warning', type, message };
 }
 
 function broken(
@@ -242,13 +236,7 @@ function broken(
   message: string,
   subIndication?: DataFault['subIndication'],
 ): TimestampInfo {
-  const finding: Finding = {
-    status: 'failed',
-    type: 'timestamp.structure',
-    message,
-    ...(subIndication !== undefined && { subIndication }),
-  };
-  return { kind, token: undefined, findings: [finding] };
+  return { kind, token: undefined, findings: [failed('timestamp.structure', message, subIndication)] };
 }
 
 // Data that an archive time-stamp of a signature in a document covers (EN 319 132-1 §5.5.2): all signed data, parts

@@ -1,5 +1,5 @@
 /** Reports what an XML signature has beside its form, and what it does not protect: programs that display the file may show it. */
-import type { Finding } from '../../core/validation-report.ts';
+import { type Finding, warned } from '../../core/validation-report.ts';
 import { DS, XADES } from '../elements/identifiers.ts';
 import type { ExaminedReferences } from './examine-references.ts';
 import { printable, type ReferenceContext } from './reference-data.ts';
@@ -45,12 +45,11 @@ function foreignElements(
   }
   if (found.size === 0) return [];
   return [
-    {
-      status: 'warning',
-      type: 'scope.foreign-element',
-      message: 'The signature has elements that are neither signed nor part of a signature.',
-      detail: [...found].slice(0, MAX_LISTED).map(printable).join(', '),
-    },
+    warned(
+      'scope.foreign-element',
+      'The signature has elements that are neither signed nor part of a signature.',
+      [...found].slice(0, MAX_LISTED).map(printable).join(', '),
+    ),
   ];
 }
 
@@ -67,7 +66,7 @@ function stylesheets({ map: { utf8, root } }: ReferenceContext): Finding[] {
   if (![...parts].some(([part]) => /^<\?xml-stylesheet\s/.test(part))) return [];
   const message =
     'The file names a stylesheet, which the signature does not cover and which changes what is shown.';
-  return [{ status: 'warning', type: 'scope.stylesheet', message }];
+  return [warned('scope.stylesheet', message)];
 }
 
 /** Compares what an Object says about its data with what the signature says about the reference to it. */
@@ -88,7 +87,7 @@ function contradictions(
       if (given === undefined || signed === undefined || plain(given) === plain(signed)) continue;
       const message = `An Object has another ${name} than the signature says of it.`;
       const detail = `${printable(given)}, signed: ${printable(signed)}`;
-      return [{ status: 'warning', type: 'attributes.object-type', message, detail }];
+      return [warned('attributes.object-type', message, detail)];
     }
   }
   return [];

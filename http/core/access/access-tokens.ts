@@ -123,23 +123,21 @@ export function rightsOf<Right extends string>(
 
 /** Key set of an issuer. Tokens with unknown keys start at most one read in `PAUSE_MS`. */
 class IssuerKeys {
-  readonly #issuer: string;
-  readonly #parts: Parts;
   #find: JWTVerifyGetKey | undefined;
   #loading: Promise<void> | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
   #loadedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(issuer: string, parts: Parts) {
-    this.#issuer = issuer;
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly issuer: string,
+    private readonly parts: Parts,
+  ) {}
 
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { errors } = await import('jose');
     if (this.#find === undefined) await this.#refresh();
     // The present keys serve meanwhile.
-    else if (this.#parts.clock.elapsed() - this.#loadedAt >= FRESH_MS) void this.#refresh();
+    else if (this.parts.clock.elapsed() - this.#loadedAt >= FRESH_MS) void this.#refresh();
     try {
       return await this.#known(header, token);
     } catch (error) {
@@ -158,7 +156,7 @@ class IssuerKeys {
   async #refresh(): Promise<boolean> {
     const before = this.#loadedAt;
     if (this.#loading === undefined) {
-      const now = this.#parts.clock.elapsed();
+      const now = this.parts.clock.elapsed();
       if (now - this.#triedAt < PAUSE_MS) return false;
       this.#triedAt = now;
       this.#loading = this.#load().finally(() => {
@@ -171,7 +169,7 @@ class IssuerKeys {
 
   /** Never rejects. */
   async #load(): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.parts;
     try {
       const { createLocalJWKSet } = await import('jose');
       const { jwks_uri } = await this.#metadata();
@@ -182,7 +180,7 @@ class IssuerKeys {
       log.warn(
         'The keys of an issuer of access tokens cannot be read. Tokens of the keys that are known are accepted.',
         {
-          Issuer: this.#issuer,
+          Issuer: this.issuer,
           Error: String(error),
         },
       );
@@ -190,13 +188,13 @@ class IssuerKeys {
   }
 
   async #metadata(): Promise<z.infer<typeof metadataShape>> {
-    const base = this.#issuer.endsWith('/') ? this.#issuer : `${this.#issuer}/`;
+    const base = this.issuer.endsWith('/') ? this.issuer : `${this.issuer}/`;
     let fault: unknown;
     for (const path of METADATA) {
       try {
-        const found = metadataShape.parse(await getJson(new URL(path, base), this.#parts.clock));
-        if (found.issuer !== this.#issuer) throw new Error(`the metadata is that of ${found.issuer}`);
-        if (this.#issuer.startsWith('https:') && !found.jwks_uri.startsWith('https:'))
+        const found = metadataShape.parse(await getJson(new URL(path, base), this.parts.clock));
+        if (found.issuer !== this.issuer) throw new Error(`the metadata is that of ${found.issuer}`);
+        if (this.issuer.startsWith('https:') && !found.jwks_uri.startsWith('https:'))
           throw new Error('the address of its keys is not https');
         return found;
       } catch (error) {

@@ -36,7 +36,7 @@ const SECRET = /^swk_([0-9a-f]{16})_([\w-]{43})$/;
 
 export function openNamedKeys(
   keys: Batch['access']['keys'],
-  { clock, ids }: { readonly clock: Pick<Clock, 'now'>; readonly ids: Pick<Ids, 'bytes'> },
+  { clock, ids }: { clock: Pick<Clock, 'now'>; ids: Pick<Ids, 'bytes'> },
 ): NamedKeys {
   const newSecret = (id: string) => {
     const secret = `swk_${id}_${ids.bytes(32).toString('base64url')}`;
@@ -104,7 +104,7 @@ export function createKeyLimits(clock: Pick<Clock, 'elapsed' | 'after'>): (key: 
   };
 }
 
-function isCurrent({ expiresAt }: { readonly expiresAt: number | null }, now: number): boolean {
+function isCurrent({ expiresAt }: { expiresAt: number | null }, now: number): boolean {
   return expiresAt === null || now < expiresAt;
 }
 

@@ -119,7 +119,7 @@ export function openSessionKeyRing(
 export function deriveSessionKeyRing(
   secret: Buffer,
   stored: string | undefined,
-  { clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Log },
+  { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
 ): SessionKeyRing {
   const earlier = parseRing(stored, log);
   const derived = new Map<number, SessionKey>();

@@ -88,13 +88,14 @@ export class MultipartReader {
 
   /** Yields the events that the chunk completes. Consume all events: parsing advances only as they are read. */
   *feed(chunk: Buffer): Generator<MultipartEvent, void, undefined> {
-    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    let rest = this.#joined(chunk);
     this.#held = EMPTY;
     while (rest.length > 0 && this.#state !== 'epilogue') {
       if (this.#state === 'head') {
         const end = this.#headEnd(rest);
         if (end === undefined) {
-          this.#held = rest;
+          // Copied: the memory of a chunk is used again once the next one is asked for.
+          this.#held = Buffer.from(rest);
           return;
         }
         if (end === 'epilogue') {
@@ -119,6 +120,16 @@ export class MultipartReader {
       this.#state = 'head';
       rest = rest.subarray(found + this.#delimiter.length);
     }
+  }
+
+  /** Held bytes and the chunk; copied only where bytes are held. */
+  #joined(chunk: Buffer): Buffer {
+    if (this.#held.length === 0) return chunk;
+    const first = this.#delimiter.subarray(CRLF.length);
+    if (this.#held !== CRLF || !chunk.subarray(0, first.length).equals(first))
+      return Buffer.concat([this.#held, chunk]);
+    this.#state = 'head';
+    return chunk.subarray(first.length);
   }
 
   /** Throws `multipart.truncated` unless the closing delimiter was read. */

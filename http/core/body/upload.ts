@@ -86,8 +86,6 @@ export async function readUpload<Upload>(
 }
 
 class PartReader {
-  readonly #rules: FormRules;
-  readonly #form: FormHandler<unknown>;
   readonly fields = new Map<string, string>();
   #target: PartTarget = NOWHERE;
   #sink: ByteSink | undefined;
@@ -95,10 +93,10 @@ class PartReader {
   #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(rules: FormRules, form: FormHandler<unknown>) {
-    this.#rules = rules;
-    this.#form = form;
-  }
+  constructor(
+    private readonly rules: FormRules,
+    private readonly form: FormHandler<unknown>,
+  ) {}
 
   read(event: MultipartEvent): Promise<void> | undefined {
     if (event.type === 'part') return this.#start(event);
@@ -117,13 +115,13 @@ class PartReader {
     this.#target = NOWHERE;
     this.#chunks = [];
     this.#length = 0;
-    this.#target = await this.#form.startPart(part, this.fields);
+    this.#target = await this.form.startPart(part, this.fields);
     if (this.#target.to === 'file') this.#sink = this.#target.sink;
   }
 
   #write(bytes: Buffer): Promise<void> | undefined {
     const target = this.#target;
-    const { maxBytes, maxFieldBytes, errors } = this.#rules;
+    const { maxBytes, maxFieldBytes, errors } = this.rules;
     if (target.to === 'refusal') throw target.refusal;
     if (target.to === 'file') {
       if (target.sink.length + bytes.length > maxBytes) throw errors.tooLarge(maxBytes);

@@ -4,6 +4,7 @@
  * Source: OpenAPI 3.1.1 §4.8.10 ("Operation Object").
  */
 
+import type { OperationExamples } from '../../../contracts/operation.ts';
 import type { AnyRoute } from '../router.ts';
 import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { exampleOf } from './example-values.ts';
@@ -47,7 +48,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
     security: security.of(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
-    responses: exemplified(responsesOf(route, asked, context), examples.responses ?? {}),
+    responses: exemplified(responsesOf(route, asked, context), examples),
   };
 }
 
@@ -106,14 +107,12 @@ function isBoundedText(schema: Schema): boolean {
 }
 
 /** Each reply with its example. */
-function exemplified(
-  responses: ReturnType<typeof responsesOf>,
-  examples: { readonly [status: number]: unknown },
-): object {
+function exemplified(responses: ReturnType<typeof responsesOf>, examples: OperationExamples): object {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       if (!('content' in response)) return [status, response];
-      return [status, { ...response, content: withExample(response.content, examples[Number(status)]) }];
+      const example = examples.responses?.[Number(status)] ?? (status < '300' ? examples.reply : undefined);
+      return [status, { ...response, content: withExample(response.content, example) }];
     }),
   );
 }

@@ -81,7 +81,7 @@ export function openBody(
 /** Reads and checks a form or JSON. */
 export function readBody(
   { route, contentType, contentLength }: ReceivedRequest,
-  { params, identity }: { readonly params: unknown; readonly identity: unknown },
+  { params, identity }: { params: unknown; identity: unknown },
   stream: BodyReader,
   conventions: Conventions,
 ): Promise<CheckedBody> {

@@ -177,7 +177,7 @@ export class RequestContext implements FailedRequest {
     }
     this.#copyReportFields();
     this.#exchange.watch();
-    this.#traffic.underWay.add(this.#exchange);
+    this.#traffic.requestStarted();
     answer.then(
       (reply) => this.#replyLater(reply),
       (thrown: unknown) => this.#failLater(thrown),
@@ -226,7 +226,6 @@ export class RequestContext implements FailedRequest {
 
   #release(isDone: boolean): void {
     this.#endWork?.(isDone);
-    this.#traffic.underWay.delete(this.#exchange);
     this.#traffic.requestEnded();
   }
 

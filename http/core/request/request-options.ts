@@ -11,7 +11,6 @@ import type { PlainRequests } from '../plain-requests.ts';
 import type { Problem } from '../problem.ts';
 import type { RequestIds } from '../request-ids.ts';
 import type { RatePolicy, Router } from '../router.ts';
-import type { Exchange } from '../transport/exchange.ts';
 import type { AccessCheck } from './access-check.ts';
 import type { RequestObserver } from './request-outcome.ts';
 
@@ -40,9 +39,11 @@ export interface RequestContextOptions {
   readonly overloadProblem: Problem;
 }
 
-/** Requests in progress; `Dispatcher.drain` waits until there are none. */
+/**
+ * Number of requests in progress; `Dispatcher.drain` waits until there are none. Not a set of them: the tables that a set
+ * leaves behind as it changes keep what was in them from the collector of the young generation.
+ */
 export interface Traffic {
-  readonly underWay: Set<Exchange>;
-  /** Called after one has left it. */
+  requestStarted(): void;
   requestEnded(): void;
 }

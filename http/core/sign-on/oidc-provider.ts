@@ -59,10 +59,7 @@ export class OidcProvider {
   /** Ids of logout tokens, with the end of their time. */
   readonly #logouts = new Map<string, number>();
 
-  constructor(
-    options: ProviderOptions,
-    { clock, log }: { readonly clock: Pick<Clock, 'now' | 'elapsed'>; readonly log: Log },
-  ) {
+  constructor(options: ProviderOptions, { clock, log }: { clock: Pick<Clock, 'now' | 'elapsed'>; log: Log }) {
     this.#options = options;
     this.#clock = clock;
     this.#log = log;

@@ -35,7 +35,7 @@ const MAX_METADATA = 262_144;
 const FRESH_MS = 60_000;
 /** Clocks may differ. */
 const SKEW_MS = 120_000;
-/** Greatest age of an assertion; shorter than the time for which used ones are known. */
+/** Greatest age of an assertion; shorter than the time for which used ones are known (`UsedAnswers`). */
 const MAX_AGE_MS = 600_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
@@ -115,20 +115,14 @@ export class SamlProvider {
   readonly #options: SamlOptions;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Log;
-  /** Used unsolicited answers from before are not known. */
-  readonly #since: number;
   #trouble: string | undefined;
   /** The metadata as read from the file of these times and this size. */
   #read: { readonly version: string; readonly until: number; readonly metadata: SamlMetadata } | undefined;
 
-  constructor(
-    options: SamlOptions,
-    { clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Log },
-  ) {
+  constructor(options: SamlOptions, { clock, log }: { clock: Pick<Clock, 'now'>; log: Log }) {
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
-    this.#since = clock.now();
   }
 
   get name(): string {
@@ -177,8 +171,6 @@ export class SamlProvider {
     const assertion = read.data;
     if (assertion.Issuer[0]._.trim() !== issuer)
       throw refusal(`The issuer of the assertion is ${assertion.Issuer[0]._}, not ${issuer}.`);
-    if (inResponseTo === undefined && !(Date.parse(assertion.$.IssueInstant) >= this.#since))
-      throw refusal('The answer was made before this service began; sign in again.');
     const confirmed = this.#confirmation(assertion, receiver);
     if (confirmed.InResponseTo !== inResponseTo)
       throw refusal('The assertion belongs to another request than its response.');

@@ -63,7 +63,7 @@ const ALLOWED: { readonly [element: string]: ReadonlySet<string | null> } = {
  */
 export function checkResponse(
   encoded: string,
-  { issuer, receiver }: { readonly issuer: string; readonly receiver: string },
+  { issuer, receiver }: { issuer: string; receiver: string },
 ): UnverifiedResponse {
   const text = decoded(encoded);
   checkShape(text);
@@ -135,9 +135,10 @@ function signingCertificates(
     .filter((one) => one.getAttribute('use') !== 'encryption')
     .flatMap((one) => found(one, 'X509Certificate'))
     .map(({ textContent }) => new X509Certificate(Buffer.from(textContent ?? '', 'base64')));
-  const isStrong = ({
-    publicKey: { asymmetricKeyType: type, asymmetricKeyDetails: details },
-  }: X509Certificate) => type === 'rsa' && (details?.modulusLength ?? 0) >= MIN_RSA_BITS;
+  // Asked for the details of some keys of other types, Node ends the program.
+  const isStrong = ({ publicKey }: X509Certificate) =>
+    publicKey.asymmetricKeyType === 'rsa' &&
+    (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
   const strong = given.filter(isStrong);
   if (strong.length === 0) fail(`it has no signing certificate with an RSA key of ${MIN_RSA_BITS} bits`);
   const valid = strong.filter(({ validTo }) => Date.parse(validTo) > now);

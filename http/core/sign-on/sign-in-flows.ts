@@ -95,9 +95,9 @@ export class SignInFlows {
       ids,
       nodes,
     }: {
-      readonly clock: Pick<Clock, 'now'>;
-      readonly ids: Pick<Ids, 'bytes'>;
-      readonly nodes?: Pick<StoreNodes, 'takePermit'> | undefined;
+      clock: Pick<Clock, 'now'>;
+      ids: Pick<Ids, 'bytes'>;
+      nodes?: Pick<StoreNodes, 'takePermit'> | undefined;
     },
   ) {
     this.#name = name;
@@ -121,34 +121,25 @@ export class SignInFlows {
     return { flow, cookie: this.#cookie('flow', { provider, ...flow, to, until }, caller) };
   }
 
-  /**
-   * The sign-in that an answer belongs to, which is used up; undefined: none that this browser began at this provider, or
-   * it is over.
-   */
-  async take(
-    provider: string,
-    state: string | undefined,
-    cookies: string,
-    caller: Https,
-  ): Promise<SignInFlow | undefined> {
+  /** The sign-in that an answer belongs to; undefined: none that this browser began at this provider, or it is over. */
+  find(provider: string, state: unknown, cookies: string, caller: Https): SignInFlow | undefined {
     const flow = this.#read('flow', flowShape, cookies, caller);
     if (flow === undefined || flow.provider !== provider || flow.until <= this.#clock.now()) return undefined;
     // The library compares it too. Here, an answer for another sign-in does not use this one up.
-    if (flow.state !== state) return undefined;
-    return (await this.useOnce(flow.state)) ? flow : undefined;
+    return flow.state === state ? flow : undefined;
   }
 
-  /** False: it was used before, on this node or another. @param id of a sign-in or an answer, which is valid for 15 minutes at most */
-  async useOnce(id: string): Promise<boolean> {
+  /** False: it was used before, on this node or another. @param state of a sign-in, which is valid for 15 minutes at most */
+  async useOnce(state: string): Promise<boolean> {
     if (this.#nodes !== undefined)
-      return (await this.#nodes.takePermit(`sign-in-used/${id}`, 1, (2 * FLOW_MS) / 1000)) === 0;
+      return (await this.#nodes.takePermit(`sign-in-used/${state}`, 1, (2 * FLOW_MS) / 1000)) === 0;
     const now = this.#clock.now();
-    if (this.#used.has(id)) return false;
+    if (this.#used.has(state)) return false;
     for (const [other, until] of this.#used)
       if (until <= now || this.#used.size >= MAX_USED) this.#used.delete(other);
       else break;
-    // Twice, as on several nodes: clocks differ, and an answer may wait in its cookie.
-    this.#used.set(id, now + 2 * FLOW_MS);
+    // Twice, as on several nodes: clocks differ.
+    this.#used.set(state, now + 2 * FLOW_MS);
     return true;
   }
 

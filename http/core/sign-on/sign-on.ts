@@ -1,5 +1,6 @@
 /** Sign-in at the identity providers of one service: from the link on its page to the person. Source: docs/decisions/0276-single-sign-on.md. */
 import type { Clock, Ids, Log, StoreNodes } from '@sealwright/runtime';
+import type { Batch } from '../../../actors/index.ts';
 import type { Caller } from '../access/caller.ts';
 import { OidcProvider, type ProviderOptions } from './oidc-provider.ts';
 import { ASKED_TOLERANCE_MS, type ProviderPerson, SignInFailure } from './provider.ts';
@@ -25,6 +26,7 @@ export function noSignOn<Provider extends SignOnProvider>(): SignOn<Provider> {
     clock: { now: () => 0, elapsed: () => 0 },
     ids: { bytes: (length) => Buffer.alloc(length) },
     log: { debug() {}, info() {}, warn() {}, error() {} },
+    used: { use: async () => false },
   });
 }
 
@@ -35,26 +37,25 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     { readonly settings: Provider; readonly at: OidcProvider | SamlProvider }
   >;
   readonly #log: Log;
+  readonly #used: Pick<Batch['access']['used'], 'use'>;
   /** Path of the sign-in of a provider, without its name. */
   readonly #path: string;
 
   /** @param cookies beginning of the names of its cookies; @param secret at least 32 bytes */
   constructor(
-    {
-      path,
-      cookies,
-      providers,
-    }: { readonly path: string; readonly cookies: string; readonly providers: readonly Provider[] },
+    { path, cookies, providers }: { path: string; cookies: string; providers: readonly Provider[] },
     secret: Buffer,
     parts: {
       readonly clock: Pick<Clock, 'now' | 'elapsed'>;
       readonly ids: Pick<Ids, 'bytes'>;
       readonly log: Log;
       readonly nodes?: Pick<StoreNodes, 'takePermit'> | undefined;
+      readonly used: Pick<Batch['access']['used'], 'use'>;
     },
   ) {
     this.#path = path;
     this.#log = parts.log;
+    this.#used = parts.used;
     this.flows = new SignInFlows(cookies, secret, parts);
     this.#providers = new Map(
       providers.map((settings) => {
@@ -104,10 +105,10 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
       email,
       again = false,
     }: {
-      readonly to?: string;
-      readonly email?: string | undefined;
+      to?: string;
+      email?: string | undefined;
       /** The provider must ask the person anew, and say when it did. */
-      readonly again?: boolean;
+      again?: boolean;
     },
   ): Promise<{ readonly location: string; readonly cookie: string }> {
     const { flow, cookie } = this.flows.begin(name, to, caller, again);
@@ -148,7 +149,7 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     name: string,
     base: string,
     caller: Caller,
-    { query, cookies }: { readonly query: CallbackQuery; readonly cookies: string },
+    { query, cookies }: { query: CallbackQuery; cookies: string },
   ): Promise<{ readonly person: ProviderPerson; readonly to: string }> {
     return this.#logged(name, async () => {
       const at = this.#at(name);
@@ -159,18 +160,21 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
           ...{ session: undefined, email: undefined, name: undefined, groups: undefined },
           ...{ ...answer.person, emailVerified: undefined, idToken: '' },
         };
-        if (answer.state === undefined) {
-          if (!at.allowsUnsolicited || !(await this.flows.useOnce(answer.id)))
-            throw new SignInFailure('refused', 'No sign-in was begun here, or the answer was used already.');
-          return { person, to: '' };
-        }
-        const { to, asked = 0 } = await this.#flow(name, answer.state, cookies, caller);
+        const { state, id } = answer;
+        if (state === undefined && !at.allowsUnsolicited)
+          throw new SignInFailure('refused', 'No sign-in was begun here.');
+        const { to, asked = 0 } = state === undefined ? { to: '' } : this.#flow(name, state, cookies, caller);
+        if (!(await this.#used.use(`${this.#path}/${name}\0${state ?? id}`)))
+          throw new SignInFailure('refused', 'The answer was used already.');
         // The request is not signed: whoever finds a session open at the provider can ask for less.
         if ((person.authenticatedAt ?? 0) < asked - ASKED_TOLERANCE_MS)
           throw new SignInFailure('unproven', 'The provider did not ask the person anew (AuthnInstant).');
         return { person, to };
       }
-      const flow = await this.#flow(name, query['state'], cookies, caller);
+      const flow = this.#flow(name, query['state'], cookies, caller);
+      // The provider takes each code once, too.
+      if (!(await this.flows.useOnce(flow.state)))
+        throw new SignInFailure('refused', 'The answer was used already.');
       const address = new URL(this.#address(base, name, 'callback'));
       for (const [key, value] of Object.entries(query))
         for (const one of [value].flat()) address.searchParams.append(key, String(one));
@@ -211,8 +215,8 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     return at.loggedOut(token);
   }
 
-  async #flow(name: string, state: unknown, cookies: string, caller: Caller): Promise<SignInFlow> {
-    const flow = await this.flows.take(name, typeof state === 'string' ? state : undefined, cookies, caller);
+  #flow(name: string, state: unknown, cookies: string, caller: Caller): SignInFlow {
+    const flow = this.flows.find(name, state, cookies, caller);
     if (flow === undefined)
       throw new SignInFailure('refused', 'This browser has no open sign-in with this state.');
     return flow;

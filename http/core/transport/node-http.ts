@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { MAX_HEAD_BYTES } from './head-limit.ts';
@@ -110,6 +110,9 @@ export const openNodePort: OpenListener = async (options, handle) => {
   if (!isOpen) return undefined;
   return {
     port: (server.address() as AddressInfo).port,
+    renewTls: () => {
+      if (server instanceof TlsServer && options.tls) server.setSecureContext(certificateOf(options.tls));
+    },
     // The method of `http.Server` drops idle connections, whose next request is to be answered with 503.
     stopAccepting: () => void NetServer.prototype.close.call(server),
     close: () => {
@@ -130,11 +133,11 @@ function makeServer({ tls }: PortOptions): Server {
     insecureHTTPParser: false,
   };
   if (tls === undefined) return createServer(limits);
-  return createTlsServer({
-    ...limits,
-    key: readFileSync(tls.keyPath),
-    cert: readFileSync(tls.certificatePath),
-  });
+  return createTlsServer({ ...limits, ...certificateOf(tls) });
+}
+
+function certificateOf({ keyPath, certificatePath }: NonNullable<PortOptions['tls']>) {
+  return { key: readFileSync(keyPath), cert: readFileSync(certificatePath) };
 }
 
 function begin(

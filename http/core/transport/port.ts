@@ -60,6 +60,11 @@ export interface PortOptions {
 /** A port that accepts connections. */
 export interface OpenPort {
   readonly port: number;
+  /**
+   * Serves further connections with what the files of TLS hold now; those that exist go on. For ports with TLS. Throws
+   * when the files cannot be used; the port then goes on as before.
+   */
+  renewTls(): void;
   /** Accepts no further connections; those that exist go on. */
   stopAccepting(): void;
   /** Drops every connection. */

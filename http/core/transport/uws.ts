@@ -73,26 +73,63 @@ export function unavailableUws(): string | undefined {
   }
 }
 
+/** Listeners with earlier certificates that go on serving their connections. */
+const MAX_EARLIER = 1;
+
 /** Opens a port with uWebSockets. Throws `uws.unavailable`. */
-export const openUwsPort: OpenListener = async ({ host, port, tls }, handle) => {
+export const openUwsPort: OpenListener = async ({ host, port: wanted, tls }, handle) => {
   const uws = loadUws();
-  const app =
-    tls === undefined
-      ? uws.App()
-      : uws.SSLApp({ key_file_name: tls.keyPath, cert_file_name: tls.certificatePath });
-  app.any('/*', handle);
-  const socket = await new Promise<UwsListenSocket | false>((resolve) => {
+  const makeApp = () => {
+    const app =
+      tls === undefined
+        ? uws.App()
+        : uws.SSLApp({ key_file_name: tls.keyPath, cert_file_name: tls.certificatePath });
+    return app.any('/*', handle);
+  };
+  /** The library calls back before it returns. */
+  const listen = (app: UwsApp, port: number): UwsListenSocket | undefined => {
+    let opened: UwsListenSocket | false = false;
     // Without this option two processes could share the port and split the connections.
-    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-  });
-  if (socket === false) {
-    app.close();
+    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      opened = socket;
+    });
+    return opened || undefined;
+  };
+  const apps = [makeApp()];
+  let socket = listen(apps[0] as UwsApp, wanted);
+  if (socket === undefined) {
+    apps[0]?.close();
     return undefined;
   }
+  const port = uws.us_socket_local_port(socket);
+  const stopAccepting = () => {
+    if (socket !== undefined) uws.us_listen_socket_close(socket);
+    socket = undefined;
+  };
+  if (wanted === 0 && tls) {
+    // The library lets a port be opened beside its connections (SO_REUSEADDR) only where a port is named.
+    stopAccepting();
+    socket = listen(apps[0] as UwsApp, port);
+  }
   return {
-    port: uws.us_socket_local_port(socket),
-    stopAccepting: () => uws.us_listen_socket_close(socket),
-    close: () => void app.close(),
+    port,
+    renewTls: () => {
+      // The library reads the files here, and only here.
+      const renewed = makeApp();
+      stopAccepting();
+      socket = listen(renewed, port);
+      if (socket === undefined) {
+        renewed.close();
+        socket = listen(apps.at(-1) as UwsApp, port);
+        throw new Error(`Cannot listen on port ${port} again.`);
+      }
+      apps.push(renewed);
+      if (apps.length > MAX_EARLIER + 1) apps.shift()?.close();
+    },
+    stopAccepting,
+    close: () => {
+      for (const app of apps) app.close();
+    },
   };
 };
 

@@ -127,9 +127,19 @@ export function accountGet<Params>(definition: AccountRoute<Params, undefined>):
   });
 }
 
+export type AccountPostRequest<Params, Shape extends z.ZodRawShape> = AccountRequest<
+  Params,
+  z.infer<z.ZodObject<Shape>>
+>;
+
+export interface AccountPost<Params, Shape extends z.ZodRawShape>
+  extends AccountRoute<Params, z.infer<z.ZodObject<Shape>>> {
+  readonly body: z.ZodObject<Shape>;
+}
+
 /** A form. Refusals: `Forbidden` without the token of the session. */
 export function accountPost<Params, Shape extends z.ZodRawShape>(
-  definition: AccountRoute<Params, z.infer<z.ZodObject<Shape>>> & { readonly body: z.ZodObject<Shape> },
+  definition: AccountPost<Params, Shape>,
 ): AnyRoute {
   const { body } = definition;
   const whole = z.looseObject({ [FORM_TOKEN]: formText });

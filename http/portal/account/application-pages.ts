@@ -18,7 +18,7 @@ import { KEY_SCOPES } from '../../../contracts/portal/operation.ts';
 import { APPLICATION_ROLES, MAX_KEY_FOLDERS } from '../../../contracts/portal/organizations.ts';
 import type { FolderId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
 import {
   applicationPage,
@@ -28,8 +28,8 @@ import {
 } from '../../../web/pages/portal/applications-view.tsx';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationId, folderId } from '../input/ids.ts';
-import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
-import { doneNotice, doneReply, orNotice } from './outcomes.ts';
+import { accountGet, accountReply, formText } from './account-route.ts';
+import { accountForm, doneNotice, doneReply, orNotice } from './outcomes.ts';
 
 /** Folders offered; an organization may have more. */
 const MAX_OFFERED = 200;
@@ -145,28 +145,24 @@ export function applicationPageRoutes(
       summary: 'A page for administrators: the applications of the organization.',
       handle: ({ page, user, query }) => showAll(page, user, doneNotice(page, query)),
     }),
-    accountPost({
+    accountForm({
       path: PATH,
       summary: 'Creates an application.',
       description: 'It has no key yet.',
       body: z.object({ name: formText, role: formText }),
-      handle: ({ page, user, body }) =>
-        orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            const role = APPLICATION_ROLES.find((one) => one === body.role) ?? 'Normal';
-            const input = { name: body.name, role };
-            const { id } = tenant.organization;
-            const made = await administration.createApplication(id, input, undefined, callerName(tenant));
-            return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
-          },
-          (notice) => showAll(page, user, notice),
-          {
-            ...{ action: PATH, values: body },
-            faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
-          },
-        ),
+      async act({ page, user, body }) {
+        const { tenant } = user;
+        const role = APPLICATION_ROLES.find((one) => one === body.role) ?? 'Normal';
+        const input = { name: body.name, role };
+        const { id } = tenant.organization;
+        const made = await administration.createApplication(id, input, undefined, callerName(tenant));
+        return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
+      },
+      again: (notice, { page, user }) => showAll(page, user, notice),
+      sent: ({ page, body }) => ({
+        ...{ action: PATH, values: body },
+        faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
+      }),
     }),
     accountGet({
       path: `${PATH}/{applicationId}`,
@@ -175,54 +171,46 @@ export function applicationPageRoutes(
       handle: ({ page, user, params, query }) =>
         showOne(page, user, params.applicationId, { notice: doneNotice(page, query) }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/{applicationId}/keys`,
       summary: 'Creates a key, and shows it once.',
       description: 'Only the hash of its secret is stored.',
       params: applicationParams,
       body: keyForm,
-      handle: ({ page, user, params, body }) =>
-        orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            const chosen = foldersOf(body);
-            // Refuses folders of other organizations.
-            for (const id of chosen) await folders.get(tenant, id);
-            const { key } = await administration.createSecret(
-              tenant.organization.id,
-              applicationId(params.applicationId),
-              { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
-              tenant,
-            );
-            return showOne(page, user, params.applicationId, { made: key });
-          },
-          (notice) => withNotice(page, user, params.applicationId, notice),
-          {
-            action: `${PATH}/${params.applicationId}/keys`,
-            values: textsIn(body),
-            faults: { ExpirationDate: ['expiry', page.texts.faults.expiry] },
-          },
-        ),
+      async act({ page, user, params, body }) {
+        const { tenant } = user;
+        const chosen = foldersOf(body);
+        // Refuses folders of other organizations.
+        for (const id of chosen) await folders.get(tenant, id);
+        const { key } = await administration.createSecret(
+          tenant.organization.id,
+          applicationId(params.applicationId),
+          { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
+          tenant,
+        );
+        return showOne(page, user, params.applicationId, { made: key });
+      },
+      again: (notice, { page, user, params }) => withNotice(page, user, params.applicationId, notice),
+      sent: ({ page, params, body }) => ({
+        action: `${PATH}/${params.applicationId}/keys`,
+        values: textsIn(body),
+        faults: { ExpirationDate: ['expiry', page.texts.faults.expiry] },
+      }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/{applicationId}/keys/{keyId}/revocation`,
       summary: 'Revokes a key.',
       description: 'Requests with the key are answered with 401 from now on.',
       params: keyParams,
       body: z.object({}),
-      handle: ({ page, user, params }) =>
-        orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            const application = applicationId(params.applicationId);
-            const { id } = tenant.organization;
-            await administration.revokeSecret(id, application, params.keyId, callerName(tenant));
-            return doneReply(page, `${PATH}/${application}`, 'keyRevoked');
-          },
-          (notice) => withNotice(page, user, params.applicationId, notice),
-        ),
+      async act({ page, user, params }) {
+        const { tenant } = user;
+        const application = applicationId(params.applicationId);
+        const { id } = tenant.organization;
+        await administration.revokeSecret(id, application, params.keyId, callerName(tenant));
+        return doneReply(page, `${PATH}/${application}`, 'keyRevoked');
+      },
+      again: (notice, { page, user, params }) => withNotice(page, user, params.applicationId, notice),
     }),
   ];
 }
@@ -243,10 +231,8 @@ function limitsOf(body: z.infer<typeof keyForm>) {
   const scopes = KEY_SCOPES.filter((scope) => body[`scope${scope}`] !== '');
   const { expiry } = body;
   const expiresAt = expiry === '' ? undefined : Date.parse(`${expiry}T23:59:59.999Z`);
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
-    const message = 'The ExpirationDate is no day.';
-    throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
-  }
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt))
+    throw badMember('ExpirationDate', 'The ExpirationDate is no day.');
   return {
     ...(scopes.length > 0 && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),

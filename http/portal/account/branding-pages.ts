@@ -14,7 +14,7 @@ import { filled } from '../../../web/pages/portal/texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
-import { doneNotice, doneReply, orNotice } from './outcomes.ts';
+import { accountForm, doneNotice, doneReply } from './outcomes.ts';
 
 const PATH = '/organization/branding';
 
@@ -62,7 +62,7 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
         return pageReply(200, html, MAIL_HEADERS);
       },
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/looks`,
       summary: 'Changes colors and the page after signing.',
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
@@ -70,36 +70,32 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
         ...{ primaryColor: formText, headerColor: formText },
         ...{ redirectOrigins: formLines(10_000), redirectUrl: formText },
       }),
-      handle: ({ page, user, body }) =>
-        orNotice(
-          page,
-          async () => {
-            const { mailTexts } = await branding.get(user.tenant);
-            await branding.replace(user.tenant, {
-              mailTexts,
-              primaryColor: body.primaryColor.trim() || null,
-              headerColor: body.headerColor.trim() || null,
-              redirectUrl: body.redirectUrl.trim() || null,
-              redirectOrigins: body.redirectOrigins
-                .split('\n')
-                .map((line) => line.trim())
-                .filter((line) => line !== ''),
-            });
-            return doneReply(page, PATH, 'brandingSaved');
-          },
-          (notice) => show(page, user, { kind: 'pending', notice }),
-          {
-            ...{ action: `${PATH}/looks`, values: body },
-            faults: {
-              PrimaryColor: ['primaryColor', colorFault(page, branding.usableShade(body.primaryColor))],
-              HeaderColor: ['headerColor', page.texts.faults.color],
-              RedirectOrigins: ['redirectOrigins', page.texts.faults.redirectOrigins],
-              RedirectUrl: ['redirectUrl', page.texts.faults.redirectUrl],
-            },
-          },
-        ),
+      async act({ page, user, body }) {
+        const { mailTexts } = await branding.get(user.tenant);
+        await branding.replace(user.tenant, {
+          mailTexts,
+          primaryColor: body.primaryColor.trim() || null,
+          headerColor: body.headerColor.trim() || null,
+          redirectUrl: body.redirectUrl.trim() || null,
+          redirectOrigins: body.redirectOrigins
+            .split('\n')
+            .map((line) => line.trim())
+            .filter((line) => line !== ''),
+        });
+        return doneReply(page, PATH, 'brandingSaved');
+      },
+      again: (notice, { page, user }) => show(page, user, { kind: 'pending', notice }),
+      sent: ({ page, body }) => ({
+        ...{ action: `${PATH}/looks`, values: body },
+        faults: {
+          PrimaryColor: ['primaryColor', colorFault(page, branding.usableShade(body.primaryColor))],
+          HeaderColor: ['headerColor', page.texts.faults.color],
+          RedirectOrigins: ['redirectOrigins', page.texts.faults.redirectOrigins],
+          RedirectUrl: ['redirectUrl', page.texts.faults.redirectUrl],
+        },
+      }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/mail`,
       summary: 'Changes the texts of one kind of mail.',
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
@@ -108,32 +104,27 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
         subject: z.string().max(MAX_SUBJECT).default(''),
         introduction: formLines(MAX_INTRODUCTION),
       }),
-      handle({ page, user, body }) {
+      async act({ page, user, body }) {
         const kind = kindOf(body.kind);
-        return orNotice(
-          page,
-          async () => {
-            const { logo: _, ...settings } = await branding.get(user.tenant);
-            const { [kind]: __, ...others } = settings.mailTexts;
-            const words = {
-              subject: body.subject.trim() || null,
-              introduction: body.introduction.trim() || null,
-            };
-            const isOwn = words.subject !== null || words.introduction !== null;
-            const mailTexts = { ...others, ...(isOwn && { [kind]: words }) };
-            await branding.replace(user.tenant, { ...settings, mailTexts });
-            return doneReply(page, `${PATH}?kind=${kind}`, 'brandingSaved');
-          },
-          (notice) => show(page, user, { kind, notice }),
-          {
-            ...{ action: `${PATH}/mail`, values: body },
-            faults: {
-              Subject: ['subject', page.texts.faults.wording],
-              Introduction: ['introduction', page.texts.faults.wording],
-            },
-          },
-        );
+        const { logo: _, ...settings } = await branding.get(user.tenant);
+        const { [kind]: __, ...others } = settings.mailTexts;
+        const words = {
+          subject: body.subject.trim() || null,
+          introduction: body.introduction.trim() || null,
+        };
+        const isOwn = words.subject !== null || words.introduction !== null;
+        const mailTexts = { ...others, ...(isOwn && { [kind]: words }) };
+        await branding.replace(user.tenant, { ...settings, mailTexts });
+        return doneReply(page, `${PATH}?kind=${kind}`, 'brandingSaved');
       },
+      again: (notice, { page, user, body }) => show(page, user, { kind: kindOf(body.kind), notice }),
+      sent: ({ page, body }) => ({
+        ...{ action: `${PATH}/mail`, values: body },
+        faults: {
+          Subject: ['subject', page.texts.faults.wording],
+          Introduction: ['introduction', page.texts.faults.wording],
+        },
+      }),
     }),
     accountPost({
       path: `${PATH}/logo-removal`,

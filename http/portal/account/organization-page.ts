@@ -17,7 +17,7 @@ import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { webhookId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
-import { doneNotice, doneReply, offsetOf, orNotice, type SentForm } from './outcomes.ts';
+import { accountForm, doneNotice, doneReply, offsetOf, type SentForm } from './outcomes.ts';
 
 const PATH = '/organization';
 const LIMIT = 20;
@@ -73,23 +73,19 @@ export function organizationPageRoutes(
       summary: 'A page for administrators: webhooks and their deliveries, embedding origins, test mail.',
       handle: ({ page, user, query }) => show(page, user, { query, notice: doneNotice(page, query) }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/webhooks`,
       summary: 'Registers a webhook.',
       description: 'The rules are those of `POST /api/organizations/{id}/webhooks`.',
       body: z.object({ url: formText, authType: formText, token: formText, secret: formText }),
-      handle: ({ page, user, body }) =>
-        orNotice(
-          page,
-          async () => {
-            await webhooks.create(user.tenant, webhookInput(body));
-            return doneReply(page, PATH, 'webhookAdded');
-          },
-          (notice) => show(page, user, { notice }),
-          sentWebhook(page, `${PATH}/webhooks`, body),
-        ),
+      async act({ page, user, body }) {
+        await webhooks.create(user.tenant, webhookInput(body));
+        return doneReply(page, PATH, 'webhookAdded');
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
+      sent: ({ page, body }) => sentWebhook(page, `${PATH}/webhooks`, body),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/webhooks/{webhookId}`,
       summary: 'Changes a webhook, and enables it again.',
       description:
@@ -102,79 +98,63 @@ export function organizationPageRoutes(
         secret: formText,
         ...EVENT_BOXES,
       }),
-      handle: ({ page, user, params, body }) =>
-        orNotice(
-          page,
-          async () => {
-            const fields: { readonly [name: string]: string } = body;
-            const events = EVENT_TYPES.filter((type) => fields[`event${type}`] === 'yes');
-            const input = { ...webhookInput(body), ...(events.length > 0 && { events }) };
-            await webhooks.change(user.tenant, webhookId(params.webhookId), input);
-            return doneReply(page, PATH, 'webhookChanged');
-          },
-          (notice) => show(page, user, { notice }),
-          sentWebhook(page, `${PATH}/webhooks/${params.webhookId}`, body),
-        ),
+      async act({ page, user, params, body }) {
+        const fields: { readonly [name: string]: string } = body;
+        const events = EVENT_TYPES.filter((type) => fields[`event${type}`] === 'yes');
+        const input = { ...webhookInput(body), ...(events.length > 0 && { events }) };
+        await webhooks.change(user.tenant, webhookId(params.webhookId), input);
+        return doneReply(page, PATH, 'webhookChanged');
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
+      sent: ({ page, params, body }) => sentWebhook(page, `${PATH}/webhooks/${params.webhookId}`, body),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/webhooks/{webhookId}/test`,
       summary: 'Sends a test event, and shows the response.',
       description: 'At most six tests in a minute.',
       params: webhookParams,
       body: z.object({}),
-      handle: ({ page, user, params }) =>
-        orNotice(
-          page,
-          async () => {
-            limited(user);
-            const id = webhookId(params.webhookId);
-            const delivery = await webhooks.test(user.tenant, id);
-            const attempt = delivery.attempts[0];
-            const status = String(attempt?.status ?? '');
-            const isDelivered = delivery.status === 'Delivered';
-            const note = `Test event sent to webhook ${id}: ${delivery.status}.`;
-            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
-            const { testDone, testFailed } = page.texts.organization;
-            const reason = attempt?.error ?? status;
-            const text = isDelivered ? filled(testDone, { status }) : filled(testFailed, { reason });
-            return show(page, user, { notice: { kind: isDelivered ? 'good' : 'bad', text } });
-          },
-          (notice) => show(page, user, { notice }),
-        ),
+      async act({ page, user, params }) {
+        limited(user);
+        const id = webhookId(params.webhookId);
+        const delivery = await webhooks.test(user.tenant, id);
+        const attempt = delivery.attempts[0];
+        const status = String(attempt?.status ?? '');
+        const isDelivered = delivery.status === 'Delivered';
+        const note = `Test event sent to webhook ${id}: ${delivery.status}.`;
+        await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+        const { testDone, testFailed } = page.texts.organization;
+        const reason = attempt?.error ?? status;
+        const text = isDelivered ? filled(testDone, { status }) : filled(testFailed, { reason });
+        return show(page, user, { notice: { kind: isDelivered ? 'good' : 'bad', text } });
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/webhooks/{webhookId}/removal`,
       summary: 'Removes a webhook.',
       description: 'It is not called any more.',
       params: webhookParams,
       body: z.object({}),
-      handle: ({ page, user, params }) =>
-        orNotice(
-          page,
-          async () => {
-            await webhooks.remove(user.tenant, webhookId(params.webhookId));
-            return doneReply(page, PATH, 'webhookRemoved');
-          },
-          (notice) => show(page, user, { notice }),
-        ),
+      async act({ page, user, params }) {
+        await webhooks.remove(user.tenant, webhookId(params.webhookId));
+        return doneReply(page, PATH, 'webhookRemoved');
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/deliveries/{deliveryId}/resend`,
       summary: 'Sends a delivery again.',
       description: 'With the same id and body.',
       params: deliveryParams,
       body: z.object({}),
-      handle: ({ page, user, params: { deliveryId } }) =>
-        orNotice(
-          page,
-          async () => {
-            await webhooks.resend(user.tenant, deliveryId);
-            const note = `Delivery ${deliveryId} sent again.`;
-            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
-            return doneReply(page, PATH, 'resent');
-          },
-          (notice) => show(page, user, { notice }),
-        ),
+      async act({ page, user, params: { deliveryId } }) {
+        await webhooks.resend(user.tenant, deliveryId);
+        const note = `Delivery ${deliveryId} sent again.`;
+        await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+        return doneReply(page, PATH, 'resent');
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
     }),
     accountPost({
       path: `${PATH}/origins`,
@@ -194,26 +174,22 @@ export function organizationPageRoutes(
         return doneReply(page, PATH, 'originsSaved');
       },
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/mail-test`,
       summary: 'Sends the user a test e-mail, and shows the reply of the mail server.',
       description: 'At most six tests in a minute.',
       body: z.object({}),
-      handle: ({ page, user }) =>
-        orNotice(
-          page,
-          async () => {
-            limited(user);
-            const { isAccepted, code, answer } = await mails.sendTest(user.tenant.organization.id, user);
-            const note = `Test mail ${isAccepted ? 'accepted' : 'not accepted'} by the mail server.`;
-            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
-            const { mailSent, mailRefused } = page.texts.organization;
-            const shown = code !== null && OURS.has(code) ? code : answer;
-            const text = filled(isAccepted ? mailSent : mailRefused, { answer: shown });
-            return show(page, user, { notice: { kind: isAccepted ? 'good' : 'bad', text } });
-          },
-          (notice) => show(page, user, { notice }),
-        ),
+      async act({ page, user }) {
+        limited(user);
+        const { isAccepted, code, answer } = await mails.sendTest(user.tenant.organization.id, user);
+        const note = `Test mail ${isAccepted ? 'accepted' : 'not accepted'} by the mail server.`;
+        await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+        const { mailSent, mailRefused } = page.texts.organization;
+        const shown = code !== null && OURS.has(code) ? code : answer;
+        const text = filled(isAccepted ? mailSent : mailRefused, { answer: shown });
+        return show(page, user, { notice: { kind: isAccepted ? 'good' : 'bad', text } });
+      },
+      again: (notice, { page, user }) => show(page, user, { notice }),
     }),
   ];
 }
@@ -240,7 +216,7 @@ function webhookInput(body: {
 function sentWebhook(
   { texts: { faults } }: AccountPage,
   action: string,
-  { token: _, secret: __, ...values }: { readonly token: string; readonly secret: string },
+  { token: _, secret: __, ...values }: { token: string; secret: string },
 ): SentForm {
   return {
     ...{ action, values },

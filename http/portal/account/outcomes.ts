@@ -1,4 +1,5 @@
 /** Results of forms: after success the browser goes to a page, which says so; a refusal is shown above the page. */
+import type { z } from 'zod';
 import type { Texts } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -8,6 +9,8 @@ import {
 } from '../../../web/pages/portal/account-frame.ts';
 import { filled, textBy } from '../../../web/pages/portal/texts.ts';
 import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { type AccountPost, type AccountPostRequest, accountPost } from './account-route.ts';
 
 type Done = keyof Texts['account']['done'];
 
@@ -51,6 +54,30 @@ export async function orNotice(
     if (!(error instanceof PortalRefusal)) throw error;
     return { ...(await show(refusalNotice(page, error, sent))), status: 422 };
   }
+}
+
+/** A form that is shown again, with what was entered, when it is refused. */
+export function accountForm<Params, Shape extends z.ZodRawShape>({
+  act,
+  again,
+  sent,
+  ...route
+}: Omit<AccountPost<Params, Shape>, 'handle'> & {
+  act(request: AccountPostRequest<Params, Shape>): Promise<PageReply | EmptyReply>;
+  /** Shows the page of the form. */
+  again(notice: AccountNotice, request: AccountPostRequest<Params, Shape>): Promise<PageReply>;
+  sent?(request: AccountPostRequest<Params, Shape>): SentForm;
+}): AnyRoute {
+  return accountPost({
+    ...route,
+    handle: (request) =>
+      orNotice(
+        request.page,
+        () => act(request),
+        (notice) => again(notice, request),
+        sent?.(request),
+      ),
+  });
 }
 
 function refusalNotice({ texts }: AccountPage, refusal: PortalRefusal, sent: SentForm | undefined) {

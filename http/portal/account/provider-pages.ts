@@ -19,7 +19,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { SignInFailure } from '../../core/sign-on/provider.ts';
 import type { SignInFlows } from '../../core/sign-on/sign-in-flows.ts';
 import type { SignOn, SignOnProvider } from '../../core/sign-on/sign-on.ts';
-import { SIGN_IN_PATH, userCookie } from '../access-check.ts';
+import { requestOriginOf, SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -128,10 +128,7 @@ export function providerRoutes(
           await answers.acquire(clientNetwork(caller.address));
           const cookies = header('cookie');
           const { person } = await signOn.finish(name, publicUrl(), caller, { query, cookies });
-          const outcome = await signIn.signIn(provider, person, {
-            ipAddress: caller.address,
-            userAgent: header('user-agent'),
-          });
+          const outcome = await signIn.signIn(provider, person, requestOriginOf({ caller, header }));
           if (outcome.kind === 'refused') return failed(shown, name, outcome.why);
           if (outcome.kind === 'session')
             return signedInPage(shown, signOn.flows, caller, {
@@ -232,11 +229,7 @@ function signedInPage(
   shown: AccountPage,
   flows: SignInFlows,
   caller: Caller,
-  {
-    token,
-    provider,
-    idToken,
-  }: { readonly token: string; readonly provider: string; readonly idToken: string },
+  { token, provider, idToken }: { token: string; provider: string; idToken: string },
 ): PageReply {
   const { texts } = shown;
   const html = onwardPage(shown, { to: '../../account?from=link', text: texts.signIn.signedInText });

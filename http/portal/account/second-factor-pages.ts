@@ -24,8 +24,14 @@ import {
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { redirect } from '../../core/reply.ts';
-import type { AnyRoute, ApiRequest } from '../../core/router.ts';
-import { requireFormToken, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import {
+  requestOriginOf,
+  requireFormToken,
+  SECOND_STEP_PATH,
+  SIGN_IN_PATH,
+  userCookie,
+} from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -53,10 +59,6 @@ export function secondFactorRoutes(
   administration: Pick<Administration, 'configure'>,
   signIn: Pick<UserSignIn, 'end'>,
 ): readonly AnyRoute[] {
-  const from = ({ caller, header }: Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'header'>) => ({
-    ipAddress: caller.address,
-    userAgent: header('user-agent'),
-  });
   /** @param tried the sealed secret of an attempt that failed */
   const newFactorPage = async (page: AccountPage, waiting: PendingSignIn, tried?: string) =>
     enrolmentPage(page, {
@@ -129,7 +131,7 @@ export function secondFactorRoutes(
         const begin = (token: string) =>
           [['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)]] as const;
         if (hasFactor) {
-          const outcome = await factors.pass(waiting, { code, credential }, from(request), cookie);
+          const outcome = await factors.pass(waiting, { code, credential }, requestOriginOf(request), cookie);
           if (outcome.kind === 'done')
             return redirect(302, addressFrom(shown, ONWARD), begin(outcome.result));
           const { request: asked } = waiting;
@@ -140,8 +142,8 @@ export function secondFactorRoutes(
         }
         if (!waiting.isProven) return accountReply(403, signInAgainPage(shown, waiting));
         const made = await (credential === ''
-          ? factors.enrol(waiting, { sealed, code }, from(request), cookie)
-          : factors.addPasskey(waiting, { credential, name }, from(request), cookie));
+          ? factors.enrol(waiting, { sealed, code }, requestOriginOf(request), cookie)
+          : factors.addPasskey(waiting, { credential, name }, requestOriginOf(request), cookie));
         if (made?.token === undefined) return accountReply(422, await newFactorPage(shown, waiting, sealed));
         const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], ONWARD));
         return { ...reply, headers: [...(reply.headers ?? []), ...begin(made.token)] };

@@ -27,7 +27,7 @@ import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
-import { SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
+import { requestOriginOf, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -173,7 +173,7 @@ export function signInRoutes(
             : form(shown, caller.https, { status: 429, isBusy: true });
         const [only, ...more] = link.organizations;
         if (only === undefined || more.length > 0) return accountReply(200, linkPage(shown, ticket, link));
-        const from = { ipAddress: caller.address, userAgent: header('user-agent') };
+        const from = requestOriginOf({ caller, header });
         const token = await signIn.begin(ticket, only.id, from);
         await signIn.end(readCookie(header('cookie'), userCookie(caller.https)));
         return redirect(302, addressFrom(shown, '/account?from=link'), [
@@ -216,7 +216,7 @@ export function signInRoutes(
         try {
           const confirming = signOn.flows.readConfirmation(header('cookie'), caller);
           const provider = confirming && signOn.find(confirming.provider);
-          const from = { ipAddress: caller.address, userAgent: header('user-agent') };
+          const from = requestOriginOf({ caller, header });
           let token: string;
           if (body.organization === '' && confirming !== undefined && provider !== undefined) {
             const outcome = await providerSignIn.confirm(

@@ -18,7 +18,7 @@ import { usersPage } from '../../../web/pages/portal/users-view.tsx';
 import type { PageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
-import { doneNotice, doneReply, offsetOf, orNotice } from './outcomes.ts';
+import { accountForm, doneNotice, doneReply, offsetOf } from './outcomes.ts';
 
 const PATH = '/organization/users';
 const LIMIT = 50;
@@ -66,36 +66,29 @@ export function userPageRoutes(
       summary: 'A page for administrators: the users of the organization.',
       handle: ({ page, user, query }) => show(page, user, doneNotice(page, query), offsetOf(query)),
     }),
-    accountPost({
+    accountForm({
       path: PATH,
       summary: 'Adds a user, or changes the role of one.',
       description: 'Users sign in with a link that they receive by e-mail.',
       body: z.object({ name: formText, email: formText, role: formText }),
-      handle({ page, user, body }) {
-        const { texts } = page;
-        const sent = {
-          ...{ action: PATH, values: body },
-          faults: { Name: ['name', texts.faults.name], Email: ['email', texts.faults.email] },
-        } as const;
+      async act({ page, user, body }) {
         if (body.email.trim().toLowerCase() === user.email.toLowerCase())
           return notYourself(page, user, {
             ...{ action: PATH, values: body },
-            faults: { email: texts.errors.yourself },
+            faults: { email: page.texts.errors.yourself },
           });
-        return orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            const profile = { name: body.name, email: body.email, identifier: null, phone: null };
-            const access = accessOf(body.role);
-            checkTogether([() => requireName(body.name), () => users.check(profile)]);
-            await users.add(tenant.organization.id, profile, access, callerName(tenant));
-            return doneReply(page, PATH, 'userAdded');
-          },
-          (notice) => show(page, user, notice),
-          sent,
-        );
+        const { tenant } = user;
+        const profile = { name: body.name, email: body.email, identifier: null, phone: null };
+        const access = accessOf(body.role);
+        checkTogether([() => requireName(body.name), () => users.check(profile)]);
+        await users.add(tenant.organization.id, profile, access, callerName(tenant));
+        return doneReply(page, PATH, 'userAdded');
       },
+      again: (notice, { page, user }) => show(page, user, notice),
+      sent: ({ page: { texts }, body }) => ({
+        ...{ action: PATH, values: body },
+        faults: { Name: ['name', texts.faults.name], Email: ['email', texts.faults.email] },
+      }),
     }),
     accountGet({
       path: `${PATH}/{userId}`,
@@ -122,44 +115,34 @@ export function userPageRoutes(
         return doneReply(page, `${PATH}/${encodeURIComponent(params.userId)}`, 'sessionsEnded');
       },
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/{userId}/role`,
       summary: 'Changes the role of a user, and ends the sessions of the user.',
       description: 'The user signs in again with the new role.',
       params: userParams,
       body: z.object({ role: formText }),
-      handle({ page, user, params, body }) {
+      async act({ page, user, params, body }) {
         if (params.userId === user.id) return notYourself(page, user);
-        return orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            const member = await memberOf(users, tenant.organization.id, params.userId);
-            await users.add(tenant.organization.id, member, accessOf(body.role), callerName(tenant));
-            return doneReply(page, PATH, 'userChanged');
-          },
-          (notice) => show(page, user, notice),
-        );
+        const { tenant } = user;
+        const member = await memberOf(users, tenant.organization.id, params.userId);
+        await users.add(tenant.organization.id, member, accessOf(body.role), callerName(tenant));
+        return doneReply(page, PATH, 'userChanged');
       },
+      again: (notice, { page, user }) => show(page, user, notice),
     }),
-    accountPost({
+    accountForm({
       path: `${PATH}/{userId}/removal`,
       summary: 'Removes a user, and ends the sessions of the user.',
       description: 'Documents of the user do not change.',
       params: userParams,
       body: z.object({}),
-      handle({ page, user, params }) {
+      async act({ page, user, params }) {
         if (params.userId === user.id) return notYourself(page, user);
-        return orNotice(
-          page,
-          async () => {
-            const { tenant } = user;
-            await users.remove(tenant.organization.id, params.userId, callerName(tenant));
-            return doneReply(page, PATH, 'userRemoved');
-          },
-          (notice) => show(page, user, notice),
-        );
+        const { tenant } = user;
+        await users.remove(tenant.organization.id, params.userId, callerName(tenant));
+        return doneReply(page, PATH, 'userRemoved');
       },
+      again: (notice, { page, user }) => show(page, user, notice),
     }),
   ];
 }

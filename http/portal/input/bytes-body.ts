@@ -7,7 +7,7 @@
 import type { BlobSink } from '../../../actors/portal/api.ts';
 import { Base64Reader } from '../../../contracts/base64.ts';
 import { REQUIRED } from '../../../contracts/fields.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { requireJsonType } from './json-body.ts';
 import { tooLarge, type UploadRules } from './upload-form.ts';
 
@@ -66,7 +66,6 @@ const ESCAPES: { readonly [letter: string]: string } = {
 };
 
 class BytesReader {
-  readonly #rules: UploadRules;
   sink: BlobSink | undefined;
   #place: Place = 'start';
   #base64 = new Base64Reader();
@@ -82,9 +81,7 @@ class BytesReader {
   /** Number of bytes outside the file. */
   #around = 0;
 
-  constructor(rules: UploadRules) {
-    this.#rules = rules;
-  }
+  constructor(private readonly rules: UploadRules) {}
 
   /** @param chunk one character for each byte */
   async feed(chunk: string): Promise<void> {
@@ -97,15 +94,15 @@ class BytesReader {
       // Most steps are synchronous; an await for each would cost more than all of them.
       const next = typeof step === 'number' ? step : await step;
       if (isAround) this.#around += next - at;
-      if (this.#around > AROUND_BYTES) throw tooLarge(this.#rules.maxBytes);
+      if (this.#around > AROUND_BYTES) throw tooLarge(this.rules.maxBytes);
       at = next;
     }
   }
 
   finish(): BlobSink {
-    if (this.#place === 'start') throw missing();
+    if (this.#place === 'start') throw badField('Bytes', REQUIRED);
     if (this.#place !== 'end') throw notJson();
-    if (this.sink === undefined || this.sink.length === 0) throw missing();
+    if (this.sink === undefined || this.sink.length === 0) throw badField('Bytes', REQUIRED);
     return this.sink;
   }
 
@@ -151,8 +148,8 @@ class BytesReader {
     const earlier = this.sink;
     this.sink = undefined;
     await earlier?.abort();
-    this.#rules.watch?.restart();
-    this.sink = await this.#rules.open();
+    this.rules.watch?.restart();
+    this.sink = await this.rules.open();
     this.#base64 = new Base64Reader();
     this.#place = 'bytes';
   }
@@ -166,7 +163,7 @@ class BytesReader {
     if (end > at) await this.#write(chunk.slice(at, end));
     if (end === chunk.length) return end;
     if (end === quote) {
-      if (!this.#base64.finish()) throw notBase64();
+      if (!this.#base64.finish()) throw badField('Bytes', 'must be Base64');
       this.#place = 'comma-or-end';
     } else this.#escape = '\\';
     return end + 1;
@@ -174,10 +171,10 @@ class BytesReader {
 
   async #write(text: string): Promise<void> {
     const bytes = this.#base64.feed(text);
-    if (bytes === undefined || this.sink === undefined) throw notBase64();
+    if (bytes === undefined || this.sink === undefined) throw badField('Bytes', 'must be Base64');
     if (bytes.length === 0) return;
-    if (this.sink.length + bytes.length > this.#rules.maxBytes) throw tooLarge(this.#rules.maxBytes);
-    this.#rules.watch?.update(bytes);
+    if (this.sink.length + bytes.length > this.rules.maxBytes) throw tooLarge(this.rules.maxBytes);
+    this.rules.watch?.update(bytes);
     const busy = this.sink.write(bytes);
     if (busy !== undefined) await busy;
   }
@@ -251,10 +248,7 @@ class BytesReader {
   #endSkipped(what: string): void {
     this.#place = 'comma-or-end';
     this.#literal = '';
-    if (this.#memberSeen && what !== 'null') {
-      const sentence = 'The Bytes field must be a string.';
-      throw new PortalRefusal('BadRequest', sentence, { errors: { Bytes: [sentence] } });
-    }
+    if (this.#memberSeen && what !== 'null') throw badField('Bytes', 'must be a string');
     if (what !== '"' && what !== '{}' && !/^(?:null|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(what)) {
       throw notJson();
     }
@@ -263,16 +257,6 @@ class BytesReader {
 
 function afterwards(work: void | Promise<void>, next: number): number | Promise<number> {
   return work instanceof Promise ? work.then(() => next) : next;
-}
-
-function missing(): PortalRefusal {
-  const sentence = `The Bytes field ${REQUIRED}.`;
-  return new PortalRefusal('BadRequest', sentence, { errors: { Bytes: [sentence] } });
-}
-
-function notBase64(): PortalRefusal {
-  const sentence = 'The Bytes field must be Base64.';
-  return new PortalRefusal('BadRequest', sentence, { errors: { Bytes: [sentence] } });
 }
 
 function notJson(): PortalRefusal {

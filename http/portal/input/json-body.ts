@@ -94,7 +94,7 @@ export function requireJsonType(contentType: string): void {
 export async function readJsonBytes(
   body: AsyncIterable<Buffer>,
   head: BodyHead,
-  { maxBytes, maxValues }: { readonly maxBytes: number; readonly maxValues: number },
+  { maxBytes, maxValues }: { maxBytes: number; maxValues: number },
 ): Promise<Buffer> {
   const tooLarge = () => new PortalRefusal('PayloadTooLarge', `At most ${maxBytes} bytes are accepted.`);
   if (Number(head.contentLength) > maxBytes) throw tooLarge();

@@ -1,7 +1,7 @@
 /** Cursors of lists. Source: docs/portal-values.md §12. */
 import { createHash } from 'node:crypto';
 import type { CursorPosition, ListPosition, Page } from '../../../contracts/portal/lists.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField } from '../../../machines/portal/portal-refusals.ts';
 
 /** A page as the value of its reply. @param filter filters and order of the list, for its cursor */
 export function pageReply<Item>({ items, totalCount, next }: Page<Item>, filter: object = {}) {
@@ -25,8 +25,7 @@ export function positionIn(
 ): 'start' | ListPosition | undefined {
   if (typeof cursor !== 'object' || cursor.list === undefined || cursor.list === listOf(filter))
     return cursor;
-  const sentence = 'The Cursor field needs the filters and the order of the answer that it is from.';
-  throw new PortalRefusal('BadRequest', sentence, { errors: { Cursor: [sentence] } });
+  throw badField('Cursor', 'needs the filters and the order of the answer that it is from');
 }
 
 /** Names a list by its filters and order. */

@@ -5,7 +5,7 @@
  */
 import type { BlobSink } from '../../../actors/portal/api.ts';
 import { MAX_FORM_TEXT } from '../../../contracts/portal/files/uploads.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ByteSink,
   type FormErrors,
@@ -52,13 +52,10 @@ export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules):
 }
 
 class UploadForm implements FormHandler<UploadedFormat> {
-  readonly #rules: UploadRules;
   #sink: BlobSink | undefined;
   #file: FormPart | undefined;
 
-  constructor(rules: UploadRules) {
-    this.#rules = rules;
-  }
+  constructor(private readonly rules: UploadRules) {}
 
   async startPart(part: FormPart, fields: ReadonlyMap<string, string>): Promise<PartTarget> {
     const name = part.name.toLowerCase();
@@ -67,21 +64,21 @@ class UploadForm implements FormHandler<UploadedFormat> {
       ? Boolean(this.#file?.fileName)
       : this.#sink !== undefined || !NAMES_OF_UNNAMED_FILES.has(name);
     if (isTaken && hasName && name === this.#file?.name.toLowerCase())
-      throw badFile('has more than one file');
+      throw badField('File', 'has more than one file');
     if (isTaken) return !hasName && FIELDS.has(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
     // A file with a name replaces an earlier part without one.
     const earlier = this.#sink;
     this.#sink = undefined;
     await earlier?.abort();
-    this.#rules.watch?.restart();
-    this.#sink = await this.#rules.open();
+    this.rules.watch?.restart();
+    this.#sink = await this.rules.open();
     this.#file = part;
-    return { to: 'file', sink: watched(this.#sink, this.#rules.watch) };
+    return { to: 'file', sink: watched(this.#sink, this.rules.watch) };
   }
 
   finish(fields: ReadonlyMap<string, string>): UploadedFormat {
-    if (this.#sink === undefined || this.#file === undefined) throw badFile('is required');
-    if (this.#sink.length === 0) throw badFile('has no bytes');
+    if (this.#sink === undefined || this.#file === undefined) throw badField('File', 'is required');
+    if (this.#sink.length === 0) throw badField('File', 'has no bytes');
     return {
       sink: this.#sink,
       name: cleanName(fields.get('name')) ?? cleanName(this.#file.fileName) ?? NO_NAME,
@@ -120,11 +117,6 @@ function cleanName(given: string | undefined): string | undefined {
 function bareType(given: string | undefined): string | undefined {
   const type = (given ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   return /^[\w.+-]+\/[\w.+*-]+$/.test(type) ? type : undefined;
-}
-
-function badFile(what: string): PortalRefusal {
-  const sentence = `The File field ${what}.`;
-  return new PortalRefusal('BadRequest', sentence, { errors: { File: [sentence] } });
 }
 
 export function tooLarge(maxBytes: number): PortalRefusal {

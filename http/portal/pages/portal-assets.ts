@@ -103,13 +103,8 @@ const TYPES: { readonly [extension: string]: string } = {
 
 /** Minimum size for compression, bytes. */
 const MIN_COMPRESSED_BYTES = 1_000;
-/**
- * Brotli. The first request does not wait for the best quality, which takes three seconds of processor time for
- * pdf.js and saves 8 %; it is computed afterwards, for files of at least this size.
- */
-const FAST_QUALITY = 9;
-const BEST_QUALITY = 10;
-const MIN_BEST_QUALITY_BYTES = 100_000;
+/** Brotli for what the first request waits for. The build packs pdf.js better, which takes seconds and saves 8 %. */
+const QUALITY = 9;
 /** Files of the handwritings in the packages `@fontsource/*`. */
 const HAND_FILE = /^(caveat|dancing-script|homemade-apple)-(latin|latin-ext)\.woff2$/;
 /** Valid file names in the folders of pdf.js. */
@@ -118,7 +113,7 @@ const FILE_NAME = /^[A-Za-z0-9][\w.-]*$/;
 interface CachedAsset {
   readonly plain: Asset;
   readonly headers: ReplyHeaders;
-  /** Created by the first request. */
+  /** Created by the first request, where the build has none. */
   readonly packed: Map<Coding, Promise<Asset>>;
 }
 type Coding = 'br' | 'gzip';
@@ -134,7 +129,12 @@ function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }
 
-type Source = () => Promise<{ readonly bytes: Bytes; readonly headers?: ReplyHeaders }>;
+type Source = () => Promise<{
+  readonly bytes: Bytes;
+  readonly headers?: ReplyHeaders;
+  /** The same in Brotli, where the build has made it. */
+  readonly brotli?: Uint8Array;
+}>;
 
 /** File of each asset. */
 function sources(): ReadonlyMap<string, Source> {
@@ -143,15 +143,18 @@ function sources(): ReadonlyMap<string, Source> {
   const file = (path: string, headers: ReplyHeaders = []): Source => {
     return async () => ({ bytes: await readFile(path), headers });
   };
+  const packed = (path: string, headers: ReplyHeaders = []): Source => {
+    return async () => ({ bytes: await readFile(path), headers, brotli: await readFile(`${path}.br`) });
+  };
   const bundled = (name: string): Source =>
     file(fileURLToPath(new URL(`portal/${name}`, PAGE_ASSETS)), name === 'key-worker.js' ? KEY_HEADERS : []);
   return new Map<string, Source>([
     ['icon.svg', async () => ({ bytes: ICON_SVG })],
     ...assetNames('portal').map((name) => [name, bundled(name)] as const),
-    ['pdf.min.mjs', file(join(pdf, 'build', 'pdf.min.mjs'))],
-    ['pdf.worker.min.mjs', file(join(pdf, 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
-    ['old-pdf.min.mjs', file(join(pdf, 'legacy', 'build', 'pdf.min.mjs'))],
-    ['old-pdf.worker.min.mjs', file(join(pdf, 'legacy', 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
+    ['pdf.min.mjs', packed(join(pdf, 'build', 'pdf.min.mjs'))],
+    ['pdf.worker.min.mjs', packed(join(pdf, 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
+    ['old-pdf.min.mjs', packed(join(pdf, 'legacy', 'build', 'pdf.min.mjs'))],
+    ['old-pdf.worker.min.mjs', packed(join(pdf, 'legacy', 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
     // The UMD build expects a window, and a worker loads it.
     [
       'forge.min.js',
@@ -180,8 +183,11 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
     const source = known.get(name);
     if (source === undefined) throw new PortalRefusal('NotFound', 'The pages have no such part.');
     return keep(name, async () => {
-      const { bytes, headers = [] } = await source();
-      return cachedAsset(name, bytes, headers);
+      const { bytes, headers = [], brotli } = await source();
+      const found = cachedAsset(name, bytes, headers);
+      if (brotli !== undefined)
+        found.packed.set('br', Promise.resolve(packedAsset(found.plain, 'br', brotli)));
+      return found;
     });
   };
   const inFolder = (folder: string) => (name: string) => {
@@ -290,31 +296,30 @@ async function compressedReply(
   if (coding === undefined) return withHeaders(assetReply(plain, ifNoneMatch), headers);
   let packing = packed.get(coding);
   if (packing === undefined) {
-    packing = compress(plain, coding, FAST_QUALITY);
+    packing = compress(plain, coding);
     packed.set(coding, packing);
-    if (coding === 'br' && Buffer.byteLength(plain.body) >= MIN_BEST_QUALITY_BYTES) {
-      void packing
-        .then(() => compress(plain, coding, BEST_QUALITY))
-        .then((better) => packed.set(coding, Promise.resolve(better)))
-        .catch(() => undefined);
-    }
   }
   return withHeaders(assetReply(await packing, ifNoneMatch), [...headers, ['Content-Encoding', coding]]);
 }
 
-/** A tag different from that of the uncompressed bytes. */
-async function compress({ contentType, body, etag }: Asset, coding: Coding, quality: number): Promise<Asset> {
+async function compress(plain: Asset, coding: Coding): Promise<Asset> {
+  const { body } = plain;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const packed =
     coding === 'br'
       ? await brotli(bytes, {
           params: {
-            [constants.BROTLI_PARAM_QUALITY]: quality,
+            [constants.BROTLI_PARAM_QUALITY]: QUALITY,
             [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
           },
         })
       : await zip(bytes, { level: 9 });
-  return { contentType, body: packed, etag: etag.replace(/"$/, `-${coding}${quality}"`) };
+  return packedAsset(plain, coding, packed);
+}
+
+/** A tag different from that of the uncompressed bytes. */
+function packedAsset({ contentType, etag }: Asset, coding: Coding, body: Uint8Array): Asset {
+  return { contentType, body, etag: etag.replace(/"$/, `-${coding}"`) };
 }
 
 function withHeaders(reply: AssetReply | EmptyReply, headers: ReplyHeaders): AssetReply | EmptyReply {

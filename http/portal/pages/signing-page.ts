@@ -18,6 +18,7 @@ import { clientNetwork } from '../../core/access/addresses.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { requestOriginOf } from '../access-check.ts';
 import { portalRoute } from '../route.ts';
 import { storedFileReply } from '../stored-file.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
@@ -130,8 +131,8 @@ export function signingRoutes(
         const { ticket = '', type } = query;
         if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
         if (type === undefined) return storedFileReply(await signing.pageContent(key, ticket), header);
-        const requestOrigin = { ipAddress: caller.address, userAgent: header('user-agent') };
-        return storedFileReply(await signing.pageDownload(key, ticket, type, requestOrigin), header);
+        const origin = requestOriginOf({ caller, header });
+        return storedFileReply(await signing.pageDownload(key, ticket, type, origin), header);
       },
     }),
     portalRoute({
@@ -177,7 +178,7 @@ function pageRoute(
     async handle({ params: { key }, query, header, caller }) {
       // Mail clients take the full stop or bracket after a link for a part of it.
       const ticket = /^[\w-]+/.exec(query.ticket ?? '')?.[0] ?? '';
-      const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
+      const origin = requestOriginOf({ caller, header });
       const view =
         isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket, origin) : NOTHING;
       const words = textsFor(query.culture, header('accept-language'));

@@ -12,6 +12,7 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { EmptyReply, FileReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { requestOriginOf } from '../access-check.ts';
 import { handle } from '../handle.ts';
 import { documentId } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
@@ -43,8 +44,7 @@ export function contentRoutes(documents: DocumentService, packages: DocumentPack
     ),
     handle(downloadByTicket, async ({ query, header, caller }) => {
       if (query.ticket === undefined) throw new PortalRefusal('NotFound');
-      const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
-      const file = await documents.ticketContent(query.ticket, origin);
+      const file = await documents.ticketContent(query.ticket, requestOriginOf({ caller, header }));
       return storedFileReply(file, header, file.inline);
     }),
     handle(packDocuments, async ({ tenant, body }) =>

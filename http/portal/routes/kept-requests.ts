@@ -42,7 +42,7 @@ import {
   listTemplateVersions,
   templates,
 } from '../../../contracts/portal/kept-requests/templates.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId } from '../input/ids.ts';
@@ -145,10 +145,8 @@ export function marksSessionRoutes(sessions: MarksSessionService): readonly AnyR
 export function editorSessionRoutes(sessions: EditorSessionService, uploads: Uploads): readonly AnyRoute[] {
   return [
     handle(createEditorSession, ({ tenant, body }) => {
-      if (body.draftId ? body.files?.length : !body.files?.length) {
-        const sentence = 'Exactly one of draftId and files is needed.';
-        throw new PortalRefusal('BadRequest', sentence, { errors: { DraftId: [sentence] } });
-      }
+      if (body.draftId ? body.files?.length : !body.files?.length)
+        throw badMember('DraftId', 'Exactly one of draftId and files is needed.');
       // The session reads the draft, which a key with the scope Create alone must not.
       if (body.draftId) requireScope(tenant, { scope: 'Read' });
       return sessions.create(tenant, body);

@@ -7,7 +7,7 @@ import {
   storeUpload,
 } from '../../../contracts/portal/files/uploads.ts';
 import { nameOf } from '../../../contracts/portal/operation.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, StreamFingerprint, withIdempotency } from '../idempotency.ts';
@@ -125,6 +125,5 @@ function readContentRange(header: string): {
   const [, from, to, total] = CONTENT_RANGE.exec(header.trim()) ?? [];
   const range = { from: Number(from), to: Number(to), total: Number(total) };
   if (range.from <= range.to && range.to < range.total) return range;
-  const sentence = 'The Content-Range header must be of the form "bytes 0-1/2".';
-  throw new PortalRefusal('BadRequest', sentence, { errors: { 'Content-Range': [sentence] } });
+  throw badMember('Content-Range', 'The Content-Range header must be of the form "bytes 0-1/2".');
 }

@@ -26,7 +26,7 @@ import {
 import { isoTime } from '../../../contracts/times.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField } from '../../../machines/portal/portal-refusals.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
 import { USER_SCOPES } from '../../../machines/portal/user-rights.ts';
 import { contentDisposition } from '../../core/file-reply.ts';
@@ -121,10 +121,7 @@ export function userRoutes(
 function personOf(tenant: Tenant, named: string | undefined, access: KeyAccess): string {
   if (named !== undefined && named !== tenant.user?.id) requireScope(tenant, access);
   const id = named ?? tenant.user?.id;
-  if (id === undefined)
-    throw new PortalRefusal('BadRequest', undefined, {
-      errors: { UserId: ['The UserId field is required.'] },
-    });
+  if (id === undefined) throw badField('UserId', 'is required');
   return id;
 }
 

@@ -12,8 +12,10 @@ import {
   mayChange,
   parsedInput,
   type SignedInUser,
+  type Signing,
 } from '../../../actors/portal/api.ts';
 import { cancelDocument } from '../../../contracts/portal/documents.ts';
+import { resetAuthenticatorApp } from '../../../contracts/portal/signing/authenticator-apps.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.tsx';
@@ -28,11 +30,14 @@ import { documentListRoutes, folderNames, type ListServices } from './document-l
 const HISTORY_SHOWN = 25;
 
 const idParams = z.object({ id: z.string().max(64) });
-const DONE = ['sent', 'reminded', 'canceled', 'replaced', 'mailResent'] as const;
+const DONE = ['sent', 'reminded', 'canceled', 'replaced', 'mailResent', 'factorReset'] as const;
 const MAILS_SHOWN = 100;
 
 export function senderRoutes(
-  services: ListServices & { readonly mails: Pick<Mails, 'ofDocument' | 'sendNow'> },
+  services: ListServices & {
+    readonly mails: Pick<Mails, 'ofDocument' | 'sendNow'>;
+    readonly signing: Pick<Signing, 'factorHolders' | 'resetApp'>;
+  },
   clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
   const { documents, drafts, mails } = services;
@@ -41,6 +46,7 @@ export function senderRoutes(
     ...editorRoutes(drafts),
     ...documentRoutes(services),
     mailRoute(documents, mails),
+    factorRoute(services.signing),
   ];
 }
 
@@ -97,11 +103,31 @@ function mailRoute(documents: DocumentService, mails: Pick<Mails, 'ofDocument' |
   });
 }
 
+function factorRoute(signing: Pick<Signing, 'resetApp'>): AnyRoute {
+  return accountPost({
+    path: '/account/documents/{id}/participants/{action}/factor-reset/{person}',
+    summary: 'Removes the authenticator app and the passkeys of a participant, who lost them.',
+    description: 'It holds for all documents of the organization.',
+    params: idParams.extend({ action: z.string().max(64), person: z.string().max(64) }),
+    body: z.object({}),
+    async handle({ page, user, params }) {
+      await signing.resetApp(user.tenant, flowActionId(params.action), {
+        ...{ userId: params.person, documentId: documentId(params.id) },
+      });
+      return back(page, params.id, 'factorReset');
+    },
+  });
+}
+
 function documentRoutes({
   documents,
   mails,
   folders,
-}: ListServices & { readonly mails: Pick<Mails, 'ofDocument'> }): readonly AnyRoute[] {
+  signing,
+}: ListServices & {
+  mails: Pick<Mails, 'ofDocument'>;
+  signing: Pick<Signing, 'factorHolders'>;
+}): readonly AnyRoute[] {
   return [
     linkRoute(documents),
     accountGet({
@@ -121,8 +147,10 @@ function documentRoutes({
           .catch(0)
           .parse(query['older'] ?? 0);
         const { entries, older } = await newestEntries(documents, user, params.id, before);
+        const mayReset = mayCall(user.tenant, resetAuthenticatorApp) && !document.isDeleted;
         const html = senderDocumentPage(page, user, {
           document,
+          factorHolders: mayReset ? await signing.factorHolders(user.tenant, id) : new Set(),
           mails: (await mails.ofDocument(user.tenant, id)).slice(-MAILS_SHOWN).toReversed(),
           history: entries,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
@@ -133,7 +161,7 @@ function documentRoutes({
           preview:
             document.isDeleted || document.mimeType !== 'application/pdf'
               ? undefined
-              : await documents.contentTicket(user.tenant, id, 'Original', true),
+              : await documents.previewPath(user.tenant, id),
           done: DONE.find((name) => name === query['done']),
         });
         return accountReply(200, html);

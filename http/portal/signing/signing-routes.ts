@@ -1,7 +1,6 @@
 /** Signing, approving and refusing: with an application's key, or with a participant's ticket. */
 import {
   FIELD_FILE_HEADER_BYTES,
-  type RequestOrigin,
   type Signing,
   type SigningAccess,
   type Tenant,
@@ -26,7 +25,7 @@ import {
 } from '../../../contracts/portal/signing/signing.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute, CredentialRequest } from '../../core/router.ts';
-import { requireRole, requireTenant } from '../access-check.ts';
+import { requestOriginOf, requireRole, requireTenant } from '../access-check.ts';
 import { handle } from '../handle.ts';
 import { documentId, flowActionId, userId } from '../input/ids.ts';
 import { readUploadForm } from '../input/upload-form.ts';
@@ -183,10 +182,6 @@ function accessOf(request: PortalRequest<SigningMethod, unknown, Named>): Signin
     ...{ by: 'key-of-document', tenant: request.tenant, key, flowActionId: action },
     ...(who !== undefined && { userId: who }),
   };
-}
-
-function requestOriginOf({ caller, header }: PortalRequest<SigningMethod, unknown, unknown>): RequestOrigin {
-  return { ipAddress: caller.address, userAgent: header('user-agent') };
 }
 
 /** Copies the first bytes of a file. */

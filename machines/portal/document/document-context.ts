@@ -117,6 +117,14 @@ export interface AuthenticatingApplication {
   readonly name: string;
 }
 
+/** A signature that was put into its file before it is accepted. */
+export interface MadeSignature {
+  /** The document that it was made for: one that changed since does not take it. */
+  readonly base: Pick<DocumentContext, 'updateDate' | 'current' | 'signatures'>;
+  readonly signingTime: Millis;
+  readonly result: Omit<Extract<DocumentMessage, { readonly type: 'SIGNATURE_ADDED' }>, 'type' | 'at' | 'id'>;
+}
+
 /** A certificate signature in progress. */
 export interface Reservation {
   /** Identifies it in the caller's token. */
@@ -173,6 +181,8 @@ export interface DocumentContext
   readonly statusUpdateReason: string | null;
   /** True: the people of the first step were not notified of this version; absent in documents of earlier versions, too. */
   readonly startedQuietly?: boolean;
+  /** Users of the flow who have got a link by mail in spite of that, in this version: later members, and whoever was reminded. */
+  readonly mailedUsers?: readonly UserId[];
   /** Number of events announced so far. */
   readonly sequence: number;
   /** Time of the conclusion. */
@@ -268,6 +278,8 @@ export type DocumentMessage = {
       readonly version?: number;
       /** Checked; absent = none. */
       readonly values?: readonly FilledValue[];
+      /** Absent = it is made once it is accepted. */
+      readonly made?: MadeSignature;
     } & Turn)
   | ({
       readonly type: 'APPROVE';
@@ -302,6 +314,8 @@ export type DocumentMessage = {
       readonly evidence: Evidence | null;
       readonly evidenceSha256: string | null;
       readonly isQuiet: boolean;
+      /** As for SIGN. */
+      readonly made?: MadeSignature;
     }
   /** From a deadline that an earlier version stored. */
   | { readonly type: 'RESERVATION_OVER' }

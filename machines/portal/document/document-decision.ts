@@ -23,11 +23,15 @@ export interface Decision {
   readonly to?: DocumentState;
   readonly effects: readonly DocumentEffect[];
   readonly note?: string;
+  /** State that the line of `note` names. @default the one that the step leads to */
+  readonly noteState?: DocumentState;
   /** Principal of the note: participant or application, with address and user agent if known. */
   readonly doneBy?: TrailPrincipal;
   /** Deadlines to set, milliseconds from now. */
   readonly arm?: readonly { readonly name: DeadlineName; readonly delay: Millis }[];
   readonly disarm?: readonly DeadlineName[];
+  /** A message that the same step handles next. */
+  readonly next?: DocumentMessage;
 }
 
 /** Builds the principal of a note about a turn. */

@@ -10,7 +10,7 @@ import type { FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, FlowChange } from './document-context.ts';
 import { type DecisionFunction, notifyEffect } from './document-decision.ts';
 import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
-import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
+import { deduplicated, observerMails, turnMails, withMailed } from './document-notifications.ts';
 
 /** Actions with an accepted or started signature. */
 export function actionsBeingSigned(
@@ -65,7 +65,11 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
           ...observerMails(context, { about: 'flow-edited' }),
         ]),
       ];
-  return { context, effects: notifyEffect(mails), note: 'The flow was edited.' };
+  return {
+    context: withMailed(context, mails),
+    effects: notifyEffect(mails),
+    note: 'The flow was edited.',
+  };
 };
 
 /** True while an action of the first step is left in it. */

@@ -14,7 +14,14 @@ import type { DocumentEvent, FlowAction, MailRequest } from '../portal-types.ts'
 import type { DocumentContext, DocumentMessage, DocumentState } from './document-context.ts';
 import { announceEffect, type Decision, type DecisionFunction, notifyEffect } from './document-decision.ts';
 import { actionsReleased, withRestartedFlow } from './document-flow.ts';
-import { activeMails, deduplicated, observerMails, turnMails, withEvent } from './document-notifications.ts';
+import {
+  activeMails,
+  deduplicated,
+  observerMails,
+  turnMails,
+  withEvent,
+  withMailed,
+} from './document-notifications.ts';
 import { takesTaggedContent, withTaggedContent } from './tagged-content.ts';
 
 const DAY = 86_400_000;
@@ -120,7 +127,7 @@ function reminded(
   mails: readonly MailRequest[],
   at: Millis,
 ): Pick<Decision, 'context' | 'effects'> {
-  let context = document;
+  let context = withMailed(document, mails);
   const events: DocumentEvent[] = [];
   for (const id of new Set(mails.map(({ flowActionId }) => flowActionId))) {
     const recorded = withEvent(context, {
@@ -145,7 +152,7 @@ function warned(document: DocumentContext, at: Millis): Decision {
   const mails = disableNotifications ? [] : mailsTo(context, pending, 'expiring');
   const doneBy = { ...SERVICE, action: 'expiring' };
   return {
-    context,
+    context: withMailed(context, mails),
     effects: [
       ...announceEffect({ ...event, at }),
       ...notifyEffect(mails.map((mail) => ({ ...mail, expirationDate }))),
@@ -296,6 +303,7 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
     ...((covers.length > 0 || document.covers !== undefined) && { covers }),
     ...{ name, file, format, parts, actions },
     ...((quietStart || document.startedQuietly !== undefined) && { startedQuietly: quietStart }),
+    ...(document.mailedUsers !== undefined && { mailedUsers: [] }),
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,
     attachments: [

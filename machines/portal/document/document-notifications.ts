@@ -100,6 +100,14 @@ export function turnMails(
   );
 }
 
+/** Notes who gets a link by mail although the first step began quietly: they may ask for another one. */
+export function withMailed(document: DocumentContext, mails: readonly MailRequest[]): DocumentContext {
+  if (document.startedQuietly !== true) return document;
+  const mailed = new Set([...(document.mailedUsers ?? []), ...mails.map(({ userId }) => userId)]);
+  const users = document.actions.flatMap(usersOf).map(({ id }) => id);
+  return { ...document, mailedUsers: users.filter((id) => mailed.has(id)) };
+}
+
 /** Notifies those who act first and the observers of documents of one call: each person once, of all documents. */
 export function startMails(documents: readonly DocumentContext[]): readonly MailRequest[] {
   const mails = documents.map((document) => [

@@ -16,6 +16,7 @@ import {
   pendingTurnOf,
   signingTimeAt,
   withAttachments,
+  withMade,
   withoutReservations,
 } from './participant-actions.ts';
 
@@ -98,9 +99,9 @@ export const complete: DecisionFunction<'COMPLETE'> = (document, message) => {
     accepted,
     updateDate: at,
   };
-  return {
+  return withMade(document, message, {
     ...applySignatureEffect(updated),
     note: `${nameOf(turn)} signed with a certificate.`,
     doneBy: turnBy(turn.user, evidence),
-  };
+  });
 };

@@ -81,6 +81,7 @@
  * `notify` is omitted without recipients. The creation asks for `announce` and `notify`, and for `confirmDraft` if a draft
  * was sent. SIGN and COMPLETE accept a signature, which is added to the file by
  * `applySignature`, one after the other, each to the result of the one before; SIGNATURE_ADDED completes its action.
+ * Both may bring a signature that was made for the document as it is; SIGNATURE_ADDED follows in the same step.
  * The task that adds the last signature also verifies the file where it can; SIGNATURE_ADDED then also concludes.
  * While other signatures wait, SIGNATURE_ADDED, SIGNATURE_FAILED and RESERVATION_OVER also ask for
  * `applySignature`. Accepted signatures are added even when the flow is stopped meanwhile.
@@ -397,7 +398,7 @@ const machine = setup({
   actions: {
     // The runtime reads the parameters of these two; the functions never run.
     effect: (_, _effect: DocumentEffect) => {},
-    note: (_, _line: { readonly message: string; readonly data?: object }) => {},
+    note: (_, _line: NoteParams) => {},
   },
   guards: {
     fits: ({ context, event }, transition: DecidedTransition) => {
@@ -426,21 +427,27 @@ function follow(decider: Decider) {
   });
 }
 
+interface NoteParams {
+  readonly message: string;
+  readonly data?: object;
+  readonly state?: DocumentState;
+}
+
 /** The part of XState's enqueue that is used here. */
 interface ActionEnqueuer {
   (
     action:
       | { readonly type: 'effect'; readonly params: DocumentEffect }
-      | { readonly type: 'note'; readonly params: { readonly message: string; readonly data?: object } },
+      | { readonly type: 'note'; readonly params: NoteParams },
   ): void;
   assign(context: DocumentContext): void;
-  raise(event: DocumentMessage, options: { readonly id: string; readonly delay: number }): void;
+  raise(event: DocumentMessage, options?: { readonly id: string; readonly delay: number }): void;
   cancel(id: string): void;
 }
 
 function carryOut(
   enqueue: ActionEnqueuer,
-  { context, effects, note, doneBy, arm = [], disarm = [] }: Decision,
+  { context, effects, note, noteState, doneBy, arm = [], disarm = [], next }: Decision,
 ): void {
   enqueue.assign(context);
   for (const name of disarm) enqueue.cancel(name);
@@ -448,7 +455,10 @@ function carryOut(
   for (const { name, delay } of arm)
     enqueue.raise({ type: DEADLINES[name] } as DocumentMessage, { id: name, delay });
   if (note !== undefined)
-    enqueue({ type: 'note', params: { message: note, ...(doneBy && { data: doneBy }) } });
+    enqueue({
+      type: 'note',
+      params: { message: note, ...(noteState && { state: noteState }), ...(doneBy && { data: doneBy }) },
+    });
   for (const effect of effects) {
     enqueue({ type: 'effect', params: effect });
     if (effect.do !== 'notify') continue;
@@ -465,6 +475,7 @@ function carryOut(
       enqueue({ type: 'note', params: { message: `An e-mail to ${to.email} was requested.`, data } });
     }
   }
+  if (next !== undefined) enqueue.raise(next);
 }
 
 /** Target of a transition that does not leave the state. */

@@ -6,13 +6,14 @@
 
 import type { Millis } from '../../ids.ts';
 import type { CompletedAction, FilledValue, FlowAction } from '../portal-types.ts';
-import type { AcceptedSignature, DocumentContext, Turn } from './document-context.ts';
+import type { AcceptedSignature, DocumentContext, MadeSignature, Turn } from './document-context.ts';
 import {
   announceEffect,
   applySignatureEffect,
   concludeEffect,
   type Decision,
   type DecisionFunction,
+  type DocumentMessageOf,
   notifyEffect,
   turnBy,
 } from './document-decision.ts';
@@ -65,7 +66,8 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
     return undefined;
   if (!fitsFields(turn.action, values)) return undefined;
-  const signingTime = signingTimeAt(at);
+  const { made } = message;
+  const signingTime = made?.signingTime ?? signingTimeAt(at);
   const signature: AcceptedSignature = {
     id,
     flowActionId,
@@ -87,8 +89,30 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   const accepted = [...document.accepted, signature];
   const updated = { ...withAttachments(document, values), accepted, updateDate: at };
   const { context, effects } = applySignatureEffect(updated);
-  return { context, effects, note: `${nameOf(turn)} signed.`, doneBy: turnBy(turn.user, evidence) };
+  const done = { context, note: `${nameOf(turn)} signed.`, doneBy: turnBy(turn.user, evidence) };
+  return withMade(document, message, { ...done, effects });
 };
+
+/** Lets the same step add a signature that is made; undefined when the document does not take it. */
+export function withMade(
+  document: DocumentContext,
+  { at, id, made }: Pick<DocumentMessageOf<'SIGN' | 'COMPLETE'>, 'at' | 'id' | 'made'>,
+  accepted: Decision,
+): Decision | undefined {
+  if (made === undefined) return accepted;
+  // Others have changed the document since, or their signatures come first.
+  if (!isMadeFor(document, made) || accepted.context.applying !== id) return undefined;
+  const next = { type: 'SIGNATURE_ADDED', ...{ at, id }, ...made.result } as const;
+  return { ...accepted, effects: [], noteState: 'Pending', next };
+}
+
+function isMadeFor({ updateDate, current, signatures }: DocumentContext, { base }: MadeSignature): boolean {
+  return (
+    base.updateDate === updateDate &&
+    base.current.sha256 === current.sha256 &&
+    base.signatures?.sha256 === signatures?.sha256
+  );
+}
 
 /** False for values that were checked against other fields: an edit of the flow may replace them meanwhile. */
 export function fitsFields(

@@ -14,6 +14,7 @@ import {
 } from '../../step/derive.ts';
 import { actorText, PACKED_UNTIL, pack, unpack } from './lmdb-packed.ts';
 import {
+  countersOf,
   type EffectPosition,
   type EffectValue,
   effectKey,
@@ -156,10 +157,10 @@ export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok
       ? !tables.actors.doesExist(own)
       : tables.actors.doesExist(own, basedOn) || unpack(tables, own, basedOn);
   if (!fresh) return { ok: false, reason: 'stale' };
-  if (settles !== undefined && !tables.effects.doesExist(effectKey(settles))) {
+  if (settles !== null && !tables.effects.doesExist(effectKey(settles))) {
     return { ok: false, reason: 'duplicate' };
   }
-  for (const name of plan.take ?? NONE) {
+  for (const name of plan.take) {
     const holder = tables.names.get([name]);
     if (holder !== undefined && holder !== holderValue(own)) {
       return { ok: false, reason: 'taken', name, holder: parseStored(holder) };
@@ -218,12 +219,12 @@ export function write(
   for (const [name, due] of plan.arm ?? NONE) void tables.timers.put([due, ...own, name], value());
   for (const key of plan.remove ?? NONE) void tables.rows.remove(key);
   for (const key of plan.put ?? NONE) void tables.rows.put(key, value());
-  for (const name of plan.release ?? NONE) {
+  for (const name of plan.release) {
     if (tables.names.get([name]) === holderValue(own)) void tables.names.remove([name]);
   }
-  for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
-  for (const [name, by] of plan.counters ?? NONE) gathered.count(name, by);
-  if (plan.moved) gathered.moves.push({ actor: own, from: plan.moved[0], to: plan.moved[1] });
+  for (const name of plan.take) void tables.names.put([name], holderValue(own));
+  for (const [name, by] of countersOf(plan)) gathered.count(name, by);
+  if (plan.moved) gathered.moves.push({ actor: own, from: plan.moved.from, to: plan.moved.to });
 }
 
 function removeActor(tables: Tables, own: Key): void {
@@ -234,7 +235,7 @@ function removeActor(tables: Tables, own: Key): void {
 }
 
 function removeEffects(tables: Tables, { actor, settles, dropsEffects }: StepPlan, gone: EffectKey[]): void {
-  if (settles !== undefined) {
+  if (settles !== null) {
     removeEffect(tables, effectKey(settles));
     gone.push(settles);
   }

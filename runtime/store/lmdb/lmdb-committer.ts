@@ -164,7 +164,7 @@ export class Committer {
     await this.#enqueue({ type: 'settle-state-index' });
   }
 
-  /** Resolves when the transaction with all earlier steps has this name. */
+  /** Resolves when a transaction with all earlier steps has begun the mark of this name, or has ended it. */
   async mark(name: string): Promise<void> {
     await this.#enqueue({ type: 'mark', name });
   }

@@ -20,10 +20,10 @@ declare module 'lmdb' {
   function bufferToKeyValue(bytes: Uint8Array): (string | number)[];
 }
 
-type Marks = readonly (readonly [name: string, transaction: number])[];
+/** A mark that has ended has a third element. */
+type Marks = readonly (readonly [name: string, transaction: number, hasEnded?: 1])[];
 
 const MARKS: Key = ['all'];
-const MARKS_KEPT = 2;
 /** Written pages and ranges that are looked at; with more, it is not known what has changed. */
 const MAX_PAGES = 400_000;
 const MAX_RANGES = 100_000;
@@ -34,10 +34,16 @@ function marksOf(text: string | undefined): Marks {
   return text === undefined ? [] : parseStored<Marks>(text);
 }
 
-/** Inside of a transaction. */
+/** Inside of a transaction. The first call begins a mark, the second one ends it. Keeps the last one of its kind that ended. */
 export function writeMark({ root, marks }: Pick<Tables, 'root' | 'marks'>, name: string): void {
-  const kept = marksOf(marks.get(MARKS)).slice(1 - MARKS_KEPT);
-  marks.putSync(MARKS, JSON.stringify([...kept, [name, root.getWriteTxnId()]]));
+  const all = marksOf(marks.get(MARKS));
+  const begun = all.find(([its]) => its === name);
+  const kind = name.slice(0, name.indexOf('/') + 1);
+  const others = all.filter((mark) => mark !== begun);
+  const last = others.findLast(([its, , hasEnded]) => its.startsWith(kind) && hasEnded);
+  const kept = others.filter((mark) => mark === last || !mark[0].startsWith(kind));
+  const mark = begun === undefined ? [name, root.getWriteTxnId()] : [name, begun[1], 1];
+  marks.putSync(MARKS, JSON.stringify([...kept, mark]));
 }
 
 export async function changedRows(
@@ -47,7 +53,7 @@ export async function changedRows(
   view: string,
 ): Promise<readonly KeyRange[] | undefined> {
   const mark = marksOf(marks.get(MARKS)).find(([its]) => its === name);
-  if (mark === undefined) return undefined;
+  if (mark?.[2] === undefined) return undefined;
   // No page that it sees, or a newer one does, is used again before its end.
   const reading = root.useReadTransaction();
   const file = openSync(join(folder, 'data.mdb'), 'r');

@@ -1,7 +1,7 @@
 /** Reads of effects, deadlines and names, shared by the service's own view of a store on disk and the read-only one. */
 import { Fatal } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT, fitsKey } from '../../model/keys.ts';
-import type { ActorStore, HeldName, StoredEffect, StoredTimer } from '../../model/ports.ts';
+import type { ActorStore, AfterQuery, HeldName, StoredEffect, StoredTimer } from '../../model/ports.ts';
 import {
   effectKey,
   type Key,
@@ -73,7 +73,7 @@ export function timersIn(
 
 export function readNames(
   { names }: Pick<Tables, 'names'>,
-  { after, limit }: Parameters<ActorStore['names']>[0],
+  { after, limit }: AfterQuery,
 ): readonly HeldName[] {
   const range = names.getRange({
     ...(after !== undefined && { start: [after], exclusiveStart: true }),

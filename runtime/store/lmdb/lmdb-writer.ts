@@ -28,6 +28,9 @@ import {
 } from './lmdb-wire.ts';
 import { isOutOfRoom } from './room.ts';
 
+/** Transactions in one turn of the event loop, which also tells of threads that have ended. */
+const MOST_PER_TURN = 64;
+
 type Done = Extract<FromWriter, { type: 'done' }>;
 
 /** A thread that sends steps. */
@@ -123,6 +126,7 @@ class Writer {
   readonly #stateIndex: StateIndexWriter;
   readonly #main: Sender;
   readonly #senders = new Set<Sender>();
+  #isClosing = false;
 
   constructor(folder: string, main: MessagePort) {
     const tables = openTables(folder);
@@ -139,7 +143,22 @@ class Writer {
       this.#senders.delete(sender);
       if (sender !== this.#main) post(this.#main, { type: 'detached', thread: sender.thread });
     });
-    sender.port.on('message', (message: ToWriter) => this.#accept(sender, message));
+    sender.port.on('message', (message: ToWriter) => this.#acceptAll(sender, message));
+  }
+
+  /** Accepts a message, and those that arrive meanwhile, without a turn of the event loop for each. */
+  #acceptAll(first: Sender, message: ToWriter): void {
+    this.#accept(first, message);
+    for (let count = 1; count < MOST_PER_TURN && !this.#isClosing; count += 1) {
+      let isIdle = true;
+      for (const sender of this.#senders) {
+        const next = waiting(sender, 1);
+        if (next === undefined) continue;
+        isIdle = false;
+        this.#accept(sender, next);
+      }
+      if (isIdle) return;
+    }
   }
 
   #accept(sender: Sender, message: ToWriter): void {
@@ -224,6 +243,7 @@ class Writer {
       sender.port.close();
       return;
     }
+    this.#isClosing = true;
     this.#settle();
     void this.#tables.root.close().then(() => {
       post(sender, { type: 'closed' });

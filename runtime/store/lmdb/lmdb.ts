@@ -12,6 +12,7 @@ import { AFTER_ALL_TEXT, fitsKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
   ActorStore,
+  AfterQuery,
   Committed,
   EffectKey,
   HeldName,
@@ -141,12 +142,13 @@ class LmdbStore implements ActorStore {
 
   get marks(): NonNullable<ActorStore['marks']> {
     return {
-      set: async (name) => {
+      begin: async (name) => {
         await this.#committer.mark(name);
         // Who sent a step observes it in the turn of its answer.
         await nextTurn();
       },
-      changed: (name, view) => changedRows(this.#tables, this.#folder, name, view),
+      end: (name) => this.#committer.mark(name),
+      changed: (name, { view }) => changedRows(this.#tables, this.#folder, name, view),
     };
   }
 
@@ -177,11 +179,7 @@ class LmdbStore implements ActorStore {
     return readActor(this.#tables, actor);
   }
 
-  async actors(query: {
-    readonly kind: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly StoredActor[]> {
+  async actors(query: AfterQuery & { readonly kind: string }): Promise<readonly StoredActor[]> {
     return readActors(this.#tables, query);
   }
 
@@ -219,7 +217,7 @@ class LmdbStore implements ActorStore {
 
   get packing(): NonNullable<ActorStore['packing']> {
     return {
-      doneUntil: (node) => packedUntil(this.#tables, node),
+      doneUntil: async (node) => packedUntil(this.#tables, node),
       pack: (actors, node, until) => this.#committer.pack({ actors, node, until }),
     };
   }
@@ -256,7 +254,7 @@ class LmdbStore implements ActorStore {
     return value === undefined ? undefined : parseStored(value);
   }
 
-  async names(query: Parameters<ActorStore['names']>[0]): Promise<readonly HeldName[]> {
+  async names(query: AfterQuery): Promise<readonly HeldName[]> {
     return readNames(this.#tables, query);
   }
 
@@ -286,11 +284,9 @@ class LmdbStore implements ActorStore {
     return leased;
   }
 
-  async partitions(query: {
-    readonly prefix: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
+  async partitions(
+    query: AfterQuery & { readonly prefix: string },
+  ): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
     const found: { partition: string; due: Millis }[] = [];
     const end: Key = [query.prefix + AFTER_ALL_TEXT];
     let start: Key = query.after === undefined ? [query.prefix] : [query.after, AFTER_ALL_TEXT];
@@ -345,10 +341,7 @@ class LmdbStore implements ActorStore {
     return (this.#tables.troubled.getStats() as { readonly entryCount: number }).entryCount;
   }
 
-  async failedEffects(query: {
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly StoredEffect[]> {
+  async failedEffects(query: AfterQuery<EffectKey>): Promise<readonly StoredEffect[]> {
     const found: StoredEffect[] = [];
     const range = this.#tables.troubled.getRange({
       ...(query.after !== undefined && { start: effectKey(query.after), exclusiveStart: true }),
@@ -361,11 +354,7 @@ class LmdbStore implements ActorStore {
     return found;
   }
 
-  async effects(query: {
-    readonly kind?: string;
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly ListedEffect[]> {
+  async effects(query: AfterQuery<EffectKey> & { readonly kind?: string }): Promise<readonly ListedEffect[]> {
     return readEffects(this.#tables, query).map((effect) => ({
       ...effect,
       isLeased: this.#leased.has(effect.key),
@@ -395,10 +384,7 @@ class LmdbStore implements ActorStore {
     return timersIn(this.#tables, { end: [now, AFTER_ALL_TEXT], limit });
   }
 
-  async timers(query: {
-    readonly after?: Omit<StoredTimer, 'event'>;
-    readonly limit: number;
-  }): Promise<readonly StoredTimer[]> {
+  async timers(query: AfterQuery<Omit<StoredTimer, 'event'>>): Promise<readonly StoredTimer[]> {
     return readTimers(this.#tables, query);
   }
 

@@ -7,6 +7,7 @@ import { checkStepKeys, compareKeys, parseEffectKey } from '../../model/keys.ts'
 import type {
   ActorAddress,
   ActorStore,
+  AfterQuery,
   Committed,
   EffectKey,
   HeldName,
@@ -76,11 +77,7 @@ export class MemoryStore implements ActorStore {
     return stored && structuredCopy(stored);
   }
 
-  async actors(query: {
-    readonly kind: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly StoredActor[]> {
+  async actors(query: AfterQuery & { readonly kind: string }): Promise<readonly StoredActor[]> {
     const { kind, after, limit } = query;
     const found = [...this.#tables.actors.values()]
       .filter(({ address }) => address.kind === kind)
@@ -223,7 +220,7 @@ export class MemoryStore implements ActorStore {
     return this.#tables.names.get(name);
   }
 
-  async names(query: { readonly after?: string; readonly limit: number }): Promise<readonly HeldName[]> {
+  async names(query: AfterQuery): Promise<readonly HeldName[]> {
     const { after, limit } = query;
     return [...this.#tables.names]
       .map(([name, holder]) => ({ name, holder }))
@@ -245,11 +242,9 @@ export class MemoryStore implements ActorStore {
     return structuredCopy(due);
   }
 
-  async partitions(query: {
-    readonly prefix: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
+  async partitions(
+    query: AfterQuery & { readonly prefix: string },
+  ): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
     const partitions = new Map<string, Millis>();
     for (const { key, partition, dueAt } of this.#tables.effects.values()) {
       if (partition === undefined || !partition.startsWith(query.prefix) || !this.#isFree(key)) continue;
@@ -307,10 +302,7 @@ export class MemoryStore implements ActorStore {
     return [...this.#tables.effects.values()].filter(({ failures }) => failures > 0).length;
   }
 
-  async failedEffects(query: {
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly StoredEffect[]> {
+  async failedEffects(query: AfterQuery<EffectKey>): Promise<readonly StoredEffect[]> {
     const after = query.after === undefined ? undefined : parseEffectKey(query.after);
     const found = [...this.#tables.effects.values()]
       .filter(({ failures }) => failures > 0)
@@ -320,11 +312,7 @@ export class MemoryStore implements ActorStore {
     return structuredCopy(found.slice(0, query.limit).map(({ effect }) => effect));
   }
 
-  async effects(query: {
-    readonly kind?: string;
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly ListedEffect[]> {
+  async effects(query: AfterQuery<EffectKey> & { readonly kind?: string }): Promise<readonly ListedEffect[]> {
     const { kind, after, limit } = query;
     const { effects, leased } = this.#tables;
     const found = [...effects.values()]
@@ -358,10 +346,7 @@ export class MemoryStore implements ActorStore {
     return this.#byTime(true)[0]?.due;
   }
 
-  async timers(query: {
-    readonly after?: Omit<StoredTimer, 'event'>;
-    readonly limit: number;
-  }): Promise<readonly StoredTimer[]> {
+  async timers(query: AfterQuery<Omit<StoredTimer, 'event'>>): Promise<readonly StoredTimer[]> {
     const { after, limit } = query;
     const found = this.#byTime(false).filter(
       (timer) => after === undefined || compareKeys(timerKey(timer), timerKey(after)) > 0,

@@ -267,6 +267,7 @@ function clientClass(route: Route, options: PoolOptions) {
         ? transactionsOf(this.query.bind(this), [
             `search_path = ${schema}`,
             `statement_timeout = ${statementTimeoutMs}`,
+            'jit = off',
           ])
         : undefined;
       if (pooler) this.query = pooler.query;

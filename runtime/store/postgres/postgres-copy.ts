@@ -20,12 +20,15 @@ import {
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 import { assertNotLocked, migrateSchema } from './migrate-schema.ts';
+import { type ActorRow, actorText, packedLines } from './postgres-packed.ts';
 import type { EffectBody } from './steps-as-arrays.ts';
 
 /** The tables of a store on PostgreSQL as the records of a copy. */
 interface CopyTable {
   /** Table, or a query in parentheses. */
   readonly from: string;
+  /** In place of `from`, the records of one batch, behind the position ($1, $2) if there is one. */
+  readonly batch?: (hasPosition: boolean) => string;
   readonly columns: string;
   /** Columns whose order is the order of keys. */
   readonly order: string;
@@ -33,7 +36,7 @@ interface CopyTable {
   readonly text: string;
   /** Values of the columns `order`. */
   readonly position: (key: RecordKey) => unknown[];
-  readonly record: (row: pg.QueryResultRow) => StoreRecord;
+  readonly records: (row: pg.QueryResultRow) => readonly StoreRecord[];
   readonly insert: string;
   /** Parameters of `insert`: an array for each column. */
   readonly values: (records: readonly StoreRecord[]) => unknown[][];
@@ -50,8 +53,8 @@ const addressOf = ([kind, id]: RecordKey) => ({ kind: String(kind), id: String(i
 export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   actors: {
     ...keyed,
-    ...{ from: 'actors', columns: 'key, body', text: 'body' },
-    record: ({ key, body }) => ({ key: decodeKey(key), value: body }),
+    ...{ from: 'actors', columns: 'key, body, packed', text: 'body' },
+    records: (row) => [{ key: decodeKey(row['key']), value: actorText(row as ActorRow) }],
     insert:
       'INSERT INTO actors (key, revision, body) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::text[])',
     values: (records) => [
@@ -61,9 +64,32 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
     ],
   },
   journal: {
-    ...{ from: 'journal', columns: 'actor, id, line', order: 'actor, id', text: 'line' },
+    // A packed actor is one row, behind all of its lines.
+    from: `(SELECT actor, id, line, NULL::bytea AS packed FROM journal
+        UNION ALL SELECT key, ${Number.MAX_SAFE_INTEGER}, body, packed FROM actors WHERE packed IS NOT NULL) AS every`,
+    // Each side has its own limit: one sorted union would read all actors for each batch. Packed actors behind the last of
+    // many lines belong to a later batch.
+    batch: (hasPosition) => `(WITH lines AS (
+          SELECT actor, id, line FROM journal${hasPosition ? ' WHERE (actor, id) > ($1, $2)' : ''}
+          ORDER BY actor, id LIMIT ${BATCH_SIZE}
+        )
+        SELECT actor, id, line, NULL::bytea AS packed FROM lines
+        UNION ALL SELECT * FROM (
+          SELECT key, ${Number.MAX_SAFE_INTEGER}, body, packed FROM actors
+          WHERE packed IS NOT NULL${hasPosition ? ' AND key >= $1' : ''}
+            AND key <= CASE WHEN (SELECT count(*) FROM lines) < ${BATCH_SIZE} THEN '\\xff'::bytea
+              ELSE (SELECT actor FROM lines ORDER BY actor DESC LIMIT 1) END
+          ORDER BY key LIMIT ${BATCH_SIZE}
+        ) AS ended) AS every`,
+    ...{ columns: 'actor, id, line, packed', order: 'actor, id', text: 'line' },
     position: ([kind, id, line]) => [encodeKey([kind ?? '', id ?? '']), line],
-    record: ({ actor, id, line }) => ({ key: [...decodeKey(actor), id], value: line }),
+    records: ({ actor, id, line, packed }) => {
+      const address = decodeKey(actor);
+      if (packed === null) return [{ key: [...address, id], value: line }];
+      return packedLines(actor, packed).map(({ line: { id: number }, text }) => ({
+        ...{ key: [...address, number], value: text },
+      }));
+    },
     insert:
       'INSERT INTO journal (actor, id, line) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::text[])',
     values: (records) => [
@@ -75,17 +101,16 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   rows: {
     ...keyed,
     ...{ from: 'rows', columns: 'key, value', text: 'value' },
-    record: ({ key, value }) => ({ key: decodeKey(key), value }),
+    records: ({ key, value }) => [{ key: decodeKey(key), value }],
     insert: 'INSERT INTO rows (key, value) SELECT * FROM unnest($1::bytea[], $2::text[])',
     values: (records) => [keysOf(records), valuesOf(records)],
   },
   names: {
     ...named,
     ...{ from: 'names', columns: 'name, holder', text: 'holder' },
-    record: ({ name, holder }) => ({
-      key: [name.toString()],
-      value: JSON.stringify(addressOf(decodeKey(holder))),
-    }),
+    records: ({ name, holder }) => [
+      { key: [name.toString()], value: JSON.stringify(addressOf(decodeKey(holder))) },
+    ],
     insert: 'INSERT INTO names (name, holder) SELECT * FROM unnest($1::bytea[], $2::bytea[])',
     values: (records) => [
       namesOf(records),
@@ -101,23 +126,25 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
         SELECT name, value FROM counters UNION ALL SELECT name, delta FROM counter_deltas
       ) AS every GROUP BY name HAVING sum(value) <> 0) AS counted`,
     ...{ columns: 'name, value', text: 'value' },
-    record: ({ name, value }) => ({ key: [name.toString()], value }),
+    records: ({ name, value }) => [{ key: [name.toString()], value }],
     insert: 'INSERT INTO counters (name, value) SELECT * FROM unnest($1::bytea[], $2::bigint[])',
     values: (records) => [namesOf(records), valuesOf(records)],
   },
   effects: {
     ...keyed,
     ...{ from: 'effects', columns: 'key, queue, due, failures, last_error, body', text: 'body' },
-    record: ({ key, queue, due, failures, last_error, body }) => ({
-      key: decodeKey(key),
-      value: effectText({
-        dueAt: due,
-        lane: queue?.toString(),
-        failures,
-        lastError: last_error === null ? null : JSON.parse(last_error),
-        effect: (JSON.parse(body) as EffectBody).effect,
-      }),
-    }),
+    records: ({ key, queue, due, failures, last_error, body }) => [
+      {
+        key: decodeKey(key),
+        value: effectText({
+          dueAt: due,
+          lane: queue?.toString(),
+          failures,
+          lastError: last_error === null ? null : JSON.parse(last_error),
+          effect: (JSON.parse(body) as EffectBody).effect,
+        }),
+      },
+    ],
     insert: `INSERT INTO effects (key, queue, due, failures, last_error, body)
       SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::integer[], $5::text[], $6::text[])`,
     values: (records) => {
@@ -141,10 +168,12 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   timers: {
     ...keyed,
     ...{ from: 'timers', columns: 'key, body', text: 'body' },
-    record: ({ key, body }) => ({
-      key: decodeKey(key),
-      value: JSON.stringify((JSON.parse(body) as { readonly event: unknown }).event),
-    }),
+    records: ({ key, body }) => [
+      {
+        key: decodeKey(key),
+        value: JSON.stringify((JSON.parse(body) as { readonly event: unknown }).event),
+      },
+    ],
     insert: 'INSERT INTO timers (key, due, body) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::text[])',
     values: (records) => [
       keysOf(records),
@@ -155,6 +184,9 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
     ],
   },
 };
+
+const COUNT_LINES = `SELECT (SELECT count(*) FROM journal)
+    + COALESCE((SELECT sum(split_part(body, ' ', 1)::bigint) FROM actors WHERE packed IS NOT NULL), 0) AS count`;
 
 /** Statement timeout of a copy, milliseconds: its statements count and lock whole tables. */
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -255,8 +287,9 @@ class PostgresCopy implements CopySide {
   }
 
   async count(table: CopiedTable): Promise<number> {
+    const { from } = COPY_TABLES[table];
     const [row] = await this.#read<{ count: number }>(
-      `SELECT count(*) AS count FROM ${COPY_TABLES[table].from}`,
+      table === 'journal' ? COUNT_LINES : `SELECT count(*) AS count FROM ${from}`,
       [],
     );
     return row?.count ?? 0;
@@ -265,7 +298,9 @@ class PostgresCopy implements CopySide {
   async read(table: CopiedTable, after: RecordKey | undefined): Promise<readonly StoreRecord[]> {
     const copied = COPY_TABLES[table];
     const { order, columns, text } = copied;
-    const range = copied.from + (after === undefined ? '' : ` WHERE ${afterKey(copied)}`);
+    const range =
+      copied.batch?.(after !== undefined) ??
+      copied.from + (after === undefined ? '' : ` WHERE ${afterKey(copied)}`);
     // The sum ends a batch of long texts before they are in memory.
     const rows = await this.#read<pg.QueryResultRow>(
       `SELECT * FROM (
@@ -275,11 +310,15 @@ class PostgresCopy implements CopySide {
         ) AS summed WHERE before < ${BATCH_LENGTH} ORDER BY ${order}`,
       after === undefined ? [] : copied.position(after),
     );
-    return rows.map(copied.record);
+    const records = rows.flatMap(copied.records);
+    if (table !== 'journal' || after === undefined) return records;
+    // A batch ended inside of a packed actor.
+    const [kind, id, line = 0] = after;
+    return records.filter(({ key }) => key[0] !== kind || key[1] !== id || Number(key[2]) > Number(line));
   }
 
   async lastKey(table: CopiedTable): Promise<RecordKey | undefined> {
-    const { from, order, columns, record } = COPY_TABLES[table];
+    const { from, order, columns, records } = COPY_TABLES[table];
     const last = order
       .split(', ')
       .map((column) => `${column} DESC`)
@@ -288,7 +327,7 @@ class PostgresCopy implements CopySide {
       `SELECT ${columns} FROM ${from} ORDER BY ${last} LIMIT 1`,
       [],
     );
-    return row && record(row).key;
+    return row && records(row).at(-1)?.key;
   }
 
   async marker(): Promise<CopyMarker | undefined> {

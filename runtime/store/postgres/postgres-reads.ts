@@ -4,6 +4,7 @@ import { systemClock } from '../../model/clock.ts';
 import { parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
+  AfterQuery,
   Clock,
   EffectKey,
   HeldName,
@@ -17,6 +18,8 @@ import type {
 } from '../../model/ports.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
+import { type ActorRow, actorOf, addressOf, packedLines } from './postgres-packed.ts';
+import { PACKED_SINCE, SCHEMA_VERSION } from './schema.ts';
 import type { Statement, Statements, WatchedStatements } from './statement-watch.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
 
@@ -44,9 +47,7 @@ interface WaitingLoad {
 }
 
 /** Reads the bodies of actors by their keys, in any order. */
-type ReadActors = (
-  keys: readonly Buffer[],
-) => Promise<readonly { readonly key: Buffer; readonly body: string }[]>;
+type ReadActors = (keys: readonly Buffer[]) => Promise<readonly ActorRow[]>;
 
 /**
  * Loads of actors that share statements: while one statement is in progress, the next loads are collected, so that
@@ -106,13 +107,16 @@ class ActorLoads {
     });
     try {
       const rows = await this.#read(asked.map(({ key }) => key));
-      const bodies = new Map(rows.map(({ key, body }) => [key.toString('latin1'), body]));
+      const found = new Map(rows.map((row) => [row.key.toString('latin1'), row]));
       for (const load of asked) {
         if (load.isAnswered) continue;
-        const body = bodies.get(load.key.toString('latin1'));
-        const actor = body === undefined ? undefined : (JSON.parse(body) as StoredActor);
         load.isAnswered = true;
-        load.resolve(actor);
+        const row = found.get(load.key.toString('latin1'));
+        try {
+          load.resolve(row && actorOf(row));
+        } catch (error) {
+          load.reject(error);
+        }
       }
     } catch (error) {
       for (const load of asked) {
@@ -142,6 +146,12 @@ export const EFFECT_COLUMNS = 'queue, due, failures, last_error, body, is_taken_
 /** No key begins with this byte. */
 const AFTER_ALL_KEYS = Buffer.from([0xff]);
 
+/** Lines of an actor, or the one value that has them. The limit stands inside: outside, all lines would be read and sorted. */
+const journalText = (column: string) => `SELECT line, packed FROM (
+    (SELECT id, line, NULL::bytea AS packed FROM journal WHERE actor = $1 AND id > $2 ORDER BY id LIMIT $3)
+    UNION ALL SELECT 0, NULL, ${column} FROM actors WHERE key = $1 AND revision < 0
+  ) AS every ORDER BY id`;
+
 export interface TimerRow {
   readonly due: number;
   readonly body: string;
@@ -164,14 +174,16 @@ export interface EffectRow {
 export class PostgresReads {
   readonly #statements: Statements;
   readonly #repeatable: Statements;
+  readonly #packed: string;
   readonly #loads = new ActorLoads((keys) =>
-    this.read<{ key: Buffer; body: string }>('load', 'SELECT key, body FROM actors WHERE key = ANY ($1)', [
-      keys,
-    ]),
+    this.read<ActorRow>('load', `SELECT key, body, ${this.#packed} FROM actors WHERE key = ANY ($1)`, [keys]),
   );
 
-  constructor(statements: WatchedStatements) {
+  /** @param version of the schema, which a reader does not upgrade. @default that of this program */
+  constructor(statements: WatchedStatements, version = SCHEMA_VERSION) {
     this.#statements = statements;
+    // A node may add the column, and pack, while a reader reads.
+    this.#packed = version < PACKED_SINCE ? "(to_jsonb(actors) ->> 'packed')::bytea AS packed" : 'packed';
     this.#repeatable = { query: statements.repeatable };
   }
 
@@ -179,31 +191,32 @@ export class PostgresReads {
     return this.#loads.load(actor);
   }
 
-  async actors(query: {
-    readonly kind: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly StoredActor[]> {
+  async actors(query: AfterQuery & { readonly kind: string }): Promise<readonly StoredActor[]> {
     const { kind, after, limit } = query;
     const prefix = encodeKey([kind]);
-    const rows = await this.read<{ body: string }>(
+    const rows = await this.read<ActorRow>(
       'actors',
-      'SELECT body FROM actors WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3',
+      `SELECT key, body, ${this.#packed} FROM actors WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3`,
       [after === undefined ? prefix : encodeKey([kind, after]), endOfPrefix(prefix), limit],
     );
-    return rows.map(({ body }) => JSON.parse(body));
+    return rows.map(actorOf);
   }
 
   async journal(
     actor: ActorAddress,
     options: { readonly after?: number; readonly limit?: number } = {},
   ): Promise<readonly JournalLine[]> {
-    const rows = await this.read<{ line: string }>(
+    const { after = 0, limit } = options;
+    const key = actorKey(actor);
+    const rows = await this.read<{ line: string; packed: Buffer | null }>(
       'journal',
-      'SELECT line FROM journal WHERE actor = $1 AND id > $2 ORDER BY id LIMIT $3',
-      [actorKey(actor), options.after ?? 0, options.limit ?? null],
+      journalText(this.#packed),
+      [...[key, after, limit ?? null]],
     );
-    return rows.map(({ line }) => JSON.parse(line));
+    const [{ packed } = { packed: null }] = rows;
+    if (packed === null) return rows.map(({ line }) => JSON.parse(line));
+    const lines = packedLines(key, packed).map(({ line }) => line);
+    return lines.filter(({ id }) => id > after).slice(0, limit);
   }
 
   async rows(query: RowQuery): Promise<readonly Row[]> {
@@ -237,13 +250,7 @@ export class PostgresReads {
     return row && addressOf(row.holder);
   }
 
-  async names({
-    after,
-    limit,
-  }: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly HeldName[]> {
+  async names({ after, limit }: AfterQuery): Promise<readonly HeldName[]> {
     const rows = await this.read<{ name: Buffer; holder: Buffer }>(
       'names',
       'SELECT name, holder FROM names WHERE name > $1 ORDER BY name LIMIT $2',
@@ -262,10 +269,7 @@ export class PostgresReads {
     return rows.map(effectOf).filter((effect) => effect.actor.id === actor.id);
   }
 
-  async failedEffects(query: {
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly StoredEffect[]> {
+  async failedEffects(query: AfterQuery<EffectKey>): Promise<readonly StoredEffect[]> {
     const after = query.after === undefined ? Buffer.alloc(0) : encodeKey(parseEffectKey(query.after));
     const rows = await this.read<EffectRow>(
       'failed',
@@ -284,11 +288,7 @@ export class PostgresReads {
     return row?.count ?? 0;
   }
 
-  async effects(query: {
-    readonly kind?: string;
-    readonly after?: EffectKey;
-    readonly limit: number;
-  }): Promise<readonly ListedEffect[]> {
+  async effects(query: AfterQuery<EffectKey> & { readonly kind?: string }): Promise<readonly ListedEffect[]> {
     const { kind, after, limit } = query;
     const prefix = kind === undefined ? Buffer.alloc(0) : encodeKey([kind]);
     const rows = await this.read<EffectRow & { is_leased: boolean }>(
@@ -304,10 +304,7 @@ export class PostgresReads {
     return rows.map((row) => ({ ...effectOf(row), isLeased: row.is_leased }));
   }
 
-  async timers(query: {
-    readonly after?: Omit<StoredTimer, 'event'>;
-    readonly limit: number;
-  }): Promise<readonly StoredTimer[]> {
+  async timers(query: AfterQuery<Omit<StoredTimer, 'event'>>): Promise<readonly StoredTimer[]> {
     const { after, limit } = query;
     const rows = await this.read<TimerRow>(
       'timers',
@@ -367,11 +364,6 @@ export async function readCounters(
     values: [start, endOfPrefix(start)],
   });
   return Object.fromEntries(rows.map(({ name, value }) => [name.toString(), Number(value)]));
-}
-
-function addressOf(key: Buffer): ActorAddress {
-  const [kind, id] = decodeKey(key);
-  return { kind: String(kind), id: String(id) };
 }
 
 export function effectOf({ queue, due, failures, last_error, body, is_taken_over }: EffectRow): StoredEffect {

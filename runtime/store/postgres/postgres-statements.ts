@@ -25,8 +25,8 @@ import {
   type EncodedStep,
 } from './steps-as-arrays.ts';
 
-const OPEN = `INSERT INTO sessions (node, lease, info, slot)
-  SELECT $1, make_interval(secs => $2), $3, min(slot) FROM generate_series(0, $4 - 1) AS slot
+const OPEN = `INSERT INTO sessions (node, lease, info, slot, reads_packed)
+  SELECT $1, make_interval(secs => $2), $3, min(slot), true FROM generate_series(0, $4 - 1) AS slot
     WHERE slot NOT IN (SELECT slot FROM sessions)
   ON CONFLICT (node) DO NOTHING
   RETURNING token, slot, (SELECT count(*) + 1 FROM sessions WHERE seen_at > '-infinity')::integer AS nodes,
@@ -204,7 +204,7 @@ async function findCommit(
     body: string | null;
     change: number | null;
   }>({
-    text: `SELECT at, revision, body,
+    text: `SELECT at, abs(revision) AS revision, body,
         (SELECT seq FROM changes WHERE session = $3 AND steps @> ARRAY[text] LIMIT 1) AS change
       FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
       ORDER BY at`,

@@ -8,13 +8,14 @@ import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { CounterFolding } from './counter-folding.ts';
 import { assertMayRun, assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
+import { postgresMarks } from './postgres-marks.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
+import { PostgresPacking } from './postgres-packed.ts';
 import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
 import { PostgresWork } from './postgres-work.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { Session, type SessionOptions, StoreClock } from './session.ts';
 import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
-import { StoreClock } from './store-clock.ts';
 import { WriteProbe } from './write-probe.ts';
 
 const INFO = jsonType<{ readonly version?: string }>();
@@ -100,6 +101,8 @@ function openWatch(options: PostgresOptions, failed: (error: Error) => void, log
 
 class PostgresStore extends PostgresWork implements ActorStore {
   readonly nodes: PostgresNodes;
+  readonly marks: NonNullable<ActorStore['marks']>;
+  readonly packing: PostgresPacking;
   readonly #committer: Committer;
   readonly #folding: CounterFolding;
   readonly #feed: ChangeFeed;
@@ -127,6 +130,11 @@ class PostgresStore extends PostgresWork implements ActorStore {
     this.#feed = made.feed;
     this.#endConnections = made.endConnections;
     this.nodes = made.nodes;
+    this.marks = postgresMarks(statements, session.token, async () => {
+      await made.committer.answered();
+      await made.feed.sync();
+    });
+    this.packing = new PostgresPacking(statements, made.nodes);
     this.#description = made.description;
     this.#probe = made.probe;
   }
@@ -140,6 +148,9 @@ class PostgresStore extends PostgresWork implements ActorStore {
     this.#folding.wake();
     const isSettled = committed.ok || committed.reason === 'duplicate';
     if (step.settles !== null && isSettled) this.leases.end(step.settles);
+    const mayBePacked = !committed.ok && committed.reason === 'stale' && step.basedOn > 0;
+    if (mayBePacked && (await this.packing.unpack(step.actor.address, step.basedOn)))
+      return this.commit(step);
     return committed;
   }
 
@@ -179,15 +190,16 @@ class PostgresStore extends PostgresWork implements ActorStore {
  */
 export async function openPostgresReader(options: PostgresOptions): Promise<StoreReader> {
   const pool = openPool(options, () => {});
+  let version: number | undefined;
   try {
-    await pool.query('SELECT 1 FROM schema_version');
+    version = (await pool.query<{ version: number }>('SELECT version FROM schema_version')).rows[0]?.version;
     await assertNoCopy(pool, schemaName(options));
   } catch (error) {
     await pool.end();
     throw error instanceof Fatal ? error : unavailable(error);
   }
   const watch = openWatch(options, () => {});
-  const reads = new PostgresReads(watch.on(pool));
+  const reads = new PostgresReads(watch.on(pool), version);
   return {
     load: (actor) => reads.load(actor),
     actors: (query) => reads.actors(query),

@@ -1,6 +1,6 @@
 /** Effects and timers of this node in a store on PostgreSQL. */
 import { MAX_BACKOFF_MS } from '../../model/backoff.ts';
-import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../model/ports.ts';
+import type { AfterQuery, Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../model/ports.ts';
 import { EffectLeases } from './effect-leases.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
 import {
@@ -117,11 +117,9 @@ export class PostgresWork extends PostgresReads {
     );
   }
 
-  async partitions(query: {
-    readonly prefix: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
+  async partitions(
+    query: AfterQuery & { readonly prefix: string },
+  ): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
     const prefix = Buffer.from(query.prefix);
     // The first key after another one, in the order of bytes.
     const next = query.after === undefined ? prefix : Buffer.from(`${query.after}\0`);

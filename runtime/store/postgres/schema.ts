@@ -229,7 +229,10 @@ ${table === 'effects' ? '      GET DIAGNOSTICS taken = ROW_COUNT;\n      effects
 }
 
 /** Version of the tables below. A node refuses a schema whose version is higher. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
+
+/** The first version that has packed actors. */
+export const PACKED_SINCE = 4;
 
 /** Statements that upgrade the schema by one version, by the new version. Each list runs in one transaction. */
 export const SCHEMA_UPGRADES: { readonly [version: number]: readonly string[] } = {
@@ -328,4 +331,17 @@ export const SCHEMA_UPGRADES: { readonly [version: number]: readonly string[] } 
   ],
   // A heartbeat reads no effects and timers of living nodes.
   3: [takeOverFunction()],
+  // Ended actors are packed once no node of an earlier version runs: those name no value for `reads_packed`.
+  // Locks sessions first, as each commit of a node that runs does; a start that would wait long fails.
+  4: [
+    "SET LOCAL lock_timeout = '2s'",
+    'ALTER TABLE sessions ADD COLUMN reads_packed boolean NOT NULL DEFAULT false',
+    'ALTER TABLE sessions ALTER COLUMN reads_packed DROP DEFAULT',
+    'ALTER TABLE actors ADD COLUMN packed bytea, SET (fillfactor = 85)',
+    'ALTER TABLE rows SET (fillfactor = 97)',
+    `CREATE TABLE packed_until (
+      node text PRIMARY KEY,
+      until text NOT NULL
+    )`,
+  ],
 };

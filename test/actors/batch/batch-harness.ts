@@ -18,6 +18,7 @@ import type { FolderName, JobId, ProfileName } from '../../../machines/ids.ts';
 import { pki } from '../../pki/pki.ts';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { SHARDS } from '../../project/shards.ts';
+import { reached } from '../../project/waiting.ts';
 
 export interface BatchFixture {
   readonly batch: Batch;
@@ -162,12 +163,9 @@ export async function batchFixture(
     complaints,
     close,
     async reach(state, count) {
-      const end = Date.now() + 60_000;
-      while (batch.count([state]) < count) {
-        if (Date.now() > end)
-          throw new Error(`waited a minute for ${count} jobs in ${state}; there are ${batch.count([state])}`);
-        await systemClock.sleep(10);
-      }
+      await reached(() => batch.count([state]) >= count).catch((error: Error) => {
+        throw new Error(`${count} jobs should be ${state}; ${batch.count([state])} are`, { cause: error });
+      });
     },
     async upload(fileName, content, profile) {
       const sink = await batch.jobs.uploads.openUpload(fileName);

@@ -6,8 +6,13 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Retryable } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import type { ObjectFile, PutOptions } from '../../../actors/shared/objects/object-store.ts';
+import {
+  type ObjectFile,
+  type PutOptions,
+  StoreRefusal,
+} from '../../../actors/shared/objects/object-store.ts';
 import type { JobId } from '../../../machines/ids.ts';
+import { HastyClock } from '../../project/hasty-clock.ts';
 import { reached } from '../../project/waiting.ts';
 import { FolderObjects } from '../shared/objects/folder-objects.ts';
 import { fileOf } from '../shared/objects/object-contract.ts';
@@ -18,9 +23,16 @@ class Objects extends FolderObjects {
   failures = 0;
   errorFailures = 0;
   isAble = true;
+  /** Keys that may not be removed. */
+  locked: RegExp | undefined;
 
   override isExclusive(): Promise<boolean> {
     return Promise.resolve(this.isAble);
+  }
+
+  override async remove(key: string): Promise<void> {
+    if (this.locked?.test(key)) throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
+    await super.remove(key);
   }
 
   override async put(key: string, file: ObjectFile, options: PutOptions = {}) {
@@ -114,6 +126,29 @@ for (const isAble of [true, false])
     t.deepEqual(await fixture.store.actors({ kind: 'output-claim', limit: 1 }), []);
   });
 
+test('an original that may not be removed is told with its remedy, and others go on', async (t) => {
+  const objects = newObjects(t);
+  const clock = new HastyClock();
+  const fixture = await batchFixture(t, { objects, watch: false, clock });
+  const { batch } = fixture;
+  objects.locked = /\.txt$/;
+  await fixture.upload('a.txt', 'content');
+  await fixture.upload('b.xml', '<a/>');
+  await fixture.reach('Completed', 2);
+  clock.haste(300);
+  const told = () => batch.events.list({ kinds: ['InputNotRemoved'], page: 1, pageSize: 2 });
+  await reached(async () => (await told()).totalCount > 0);
+  clock.haste(1);
+  const { totalCount, items } = await told();
+  t.is(totalCount, 1);
+  const message = items[0]?.message ?? '';
+  const [locked = ''] = (await objects.keys('batch/input/')).filter((key) => key.endsWith('.txt'));
+  t.true(message.includes(`Remove the object ${locked}, and give the service the right`), message);
+  t.true(message.includes('refuses s3:DeleteObject'), message);
+  await reached(async () => (await objects.keys('batch/input/')).length === 1);
+  t.deepEqual(await objects.keys('batch/input/'), [locked]);
+});
+
 test('a job of a broken file leaves it in the store, and is retried from there', async (t) => {
   const objects = newObjects(t);
   const fixture = await batchFixture(t, { objects, watch: false });
@@ -143,14 +178,16 @@ test('an upload that became no job is removed after a day; what a job has or a c
   const kept = await objects.keys('batch/input/');
   t.is(kept.length, 2);
   const lost = ['batch/input/lost.pdf', 'batch/input/also lost'];
-  for (const key of lost) await objects.put(key, fileOf(t, Buffer.from('lost')));
+  const locked = 'batch/input/a lost one that stays';
+  objects.locked = /that stays$/;
+  for (const key of [locked, ...lost]) await objects.put(key, fileOf(t, Buffer.from('lost')));
   const old = Date.now() / 1000 - 25 * 3600;
-  for (const key of [...kept, ...lost]) utimesSync(join(objects.location, key), old, old);
+  for (const key of [locked, ...kept, ...lost]) utimesSync(join(objects.location, key), old, old);
   await objects.put('batch/input/new', fileOf(t, Buffer.from('new')));
   await batchFixture(t, { objects, watch: false, root: fixture.layout.root });
   await reached(async () => (await objects.head(lost[1] ?? '')) === undefined);
   await reached(async () => (await objects.head(lost[0] ?? '')) === undefined);
-  t.deepEqual([...(await objects.keys('batch/input/'))].sort(), ['batch/input/new', ...kept].sort());
+  t.deepEqual([...(await objects.keys('batch/input/'))].sort(), ['batch/input/new', locked, ...kept].sort());
 });
 
 test('a store without jobs, which may not be restored yet, removes no upload from the bucket', async (t) => {

@@ -25,13 +25,14 @@ import {
   type StagedInput,
 } from '../../../machines/batch/job-context.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
+import { roundsOf } from '../../project/rounds.ts';
 import { reached } from '../../project/waiting.ts';
 import { dice } from '../../service/soak/dice.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 /** Each costs seconds: threads are started three times. */
-const SEEDS = process.env['SEALWRIGHT_TESTS'] === 'all' ? [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : [1, 7];
+const SEEDS = Array.from({ length: roundsOf(2, 12, 12) }, (_, at) => at + 1);
 const JOBS = 24;
 
 /** Events that lead a new job to each state it may be in when the process dies. */

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Fatal } from '@sealwright/runtime/core';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { whileWritable } from '../../../actors/batch/effects/effect-handler.ts';
 import { StorageMonitor } from '../../../actors/batch/pipeline/storage-monitor.ts';
 import { reached } from '../../project/waiting.ts';
 
@@ -38,7 +40,7 @@ async function monitored(t: ExecutionContext) {
     }
     return (clock.elapsed() - from) / 1_000;
   };
-  return { advance, held };
+  return { monitor, advance, held };
 }
 
 test('a hold ends automatically, and later with each consecutive failure', async (t) => {
@@ -48,4 +50,31 @@ test('a hold ends automatically, and later with each consecutive failure', async
   t.deepEqual(first, [2, 4, 8, 16, 30, 30]);
   for (let second = 0; second < 60; second += 2) await advance(2_000);
   t.is(await held(), 2);
+});
+
+test('a file that alone needs more room than is free fails after some attempts, and others wait for room', async (t) => {
+  const { monitor, advance } = await monitored(t);
+  const { signal } = new AbortController();
+  const outcomeOf = async (bytes: number, lastAttempt: number) => {
+    let attempts = 0;
+    let outcome: string | undefined;
+    const work = () => {
+      attempts += 1;
+      return attempts > lastAttempt
+        ? Promise.resolve('done')
+        : Promise.reject(new Fatal('disk.full', 'full'));
+    };
+    whileWritable(monitor, { signal }, work, bytes).then(
+      (result) => {
+        outcome = result;
+      },
+      (error: unknown) => {
+        outcome = String(error);
+      },
+    );
+    while (outcome === undefined) await advance(1_000);
+    return `${attempts}: ${outcome}`;
+  };
+  t.regex(await outcomeOf(monitor.freeBytes, 20), /^6: .*full/);
+  t.is(await outcomeOf(1_000, 8), '9: done');
 });

@@ -34,7 +34,15 @@ test.after.always(() => {
 });
 
 function get(url: string, others: Partial<AuthorityRequest> = {}): AuthorityRequest {
-  return { url, method: 'GET', headers: {}, timeout: 5_000, maxBytes: 1_000, urlFrom: 'operator', ...others };
+  return {
+    url,
+    method: 'GET',
+    headers: {},
+    timeout: 60_000,
+    maxBytes: 1_000,
+    urlFrom: 'operator',
+    ...others,
+  };
 }
 
 async function refusal(work: Promise<unknown>): Promise<CryptoError> {

@@ -13,6 +13,7 @@ import {
   shortFileName,
 } from '../../../actors/shared/file-names.ts';
 import type { JobFormat } from '../../../machines/batch/job-context.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 const ID = '1a2b3c4d-0000-4000-8000-000000000000';
@@ -32,7 +33,8 @@ test('the second name of an output is at most as long as the first, and keeps wh
     `a.${'x'.repeat(246)}`,
     'n'.repeat(248),
   ]) {
-    const [first, second] = outputNames(name, ID);
+    const [first, second, third] = outputNames(name, ID);
+    t.true(Buffer.byteLength(third) <= NAME_LIMIT, third);
     t.true(Buffer.byteLength(first) <= NAME_LIMIT);
     t.true(Buffer.byteLength(second) <= NAME_LIMIT, second);
     t.is(Buffer.from(second).toString(), second, 'no half characters');
@@ -90,12 +92,22 @@ const NAMES: readonly (readonly [
 for (const [file, format, form, wanted, beside, contentType] of NAMES) {
   test(`${format} of ${file} with ${JSON.stringify(form)} is published as ${wanted}`, (t) => {
     const whole = { ...PLAIN_FORM, ...form };
-    t.deepEqual(outputNames(file, ID, format, whole), [wanted, beside]);
+    const names = outputNames(file, ID, format, whole);
+    t.deepEqual(names.slice(0, 2), [wanted, beside]);
+    t.is(names[2], beside.replace('-1a2b3c4d', `-${ID}`));
     t.is(outputContentType(format, whole), contentType);
     t.true(possibleOutputNames(file, ID).includes(wanted));
     t.true(possibleOutputNames(file, ID).includes(beside));
+    t.true(possibleOutputNames(file, ID).includes(names[2]));
   });
 }
+
+test('outputs of jobs of two nodes whose ids begin alike have a name each, also where the wanted one is taken', (t) => {
+  const [wanted, beside, whole] = outputNames('a.pdf', ID);
+  const others = outputNames('a.pdf', ID.replace(/0$/, '1'));
+  t.deepEqual(others.slice(0, 2), [wanted, beside]);
+  t.not(others[2], whole);
+});
 
 test('a staged name is truncated between characters and keeps a short extension', (t) => {
   const name = shortFileName(`${'😀'.repeat(100)}.pdf`);
@@ -120,9 +132,7 @@ test('a job whose name has no room for a second one is put aside when it fails i
   await reach('Failed', 3);
   for (const id of ids) {
     t.is((await batch.jobs.get(id)).errorCode, 'output.exists');
-    const end = Date.now() + 20_000;
-    while (existsSync(join(layout.processing, id)) && Date.now() < end)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await reached(() => !existsSync(join(layout.processing, id)));
     t.is((await readdir(join(layout.error, id))).length, 2, 'the input and what was signed');
   }
 });

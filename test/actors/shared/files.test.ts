@@ -89,6 +89,27 @@ test('a closed working folder is empty before another job gets it, also after a 
   t.deepEqual(readdirSync(folders.open('fourth')), []);
 });
 
+test('a thread that opens gets the folders of one that closes, each once', (t) => {
+  const { path } = filesFixture(t);
+  const closes = new WorkingFolders(path('processing'), 1);
+  const opens = new WorkingFolders(path('processing'), 2);
+  const inodes = ['first', 'second'].map((job) => lstatSync(closes.open(job)).ino);
+  for (const job of ['first', 'second']) closes.close(job);
+  // Another part of the service writes to this one.
+  mkdirSync(path('processing', '.spare-warm-1'));
+  const taken = ['third', 'fourth'].map((job) => lstatSync(opens.open(job)).ino);
+  t.deepEqual(taken.sort(), inodes.sort());
+  t.false(inodes.includes(lstatSync(closes.open('fifth')).ino));
+  t.deepEqual(readdirSync(path('processing')).sort(), ['.spare-warm-1', 'fifth', 'fourth', 'third']);
+});
+
+test('a folder of working folders that cannot be read is told of by the path of the new one', (t) => {
+  const { path } = filesFixture(t);
+  const folders = new WorkingFolders(path('nowhere'), 1);
+  const error: NodeJS.ErrnoException | undefined = t.throws(() => folders.open('job'));
+  t.like(error, { code: 'ENOENT', path: path('nowhere', 'job') });
+});
+
 test('an upload whose process ended before the rename is staged under its final name', (t) => {
   const { path, file } = filesFixture(t);
   file('input/.0b2c.pdf.part', 'uploaded');

@@ -5,10 +5,13 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EffectContext, type EffectKey, isRetryable, Retryable, systemClock } from '@sealwright/runtime';
+import { CryptoError } from '@sealwright/signatures';
 import test from 'ava';
-import { tidyHandler } from '../../../actors/batch/effects/index.ts';
+import { jobHandlers, tidyHandler } from '../../../actors/batch/effects/index.ts';
+import { describeDiskError, INPUT_BUSY, isMomentary } from '../../../actors/pool/disk-errors.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
+import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
 import { HastyClock } from '../../project/hasty-clock.ts';
@@ -72,6 +75,51 @@ test('a removal that takes too long is given up after as many attempts as one th
   t.true(isRetryable(await t.throwsAsync(attempt(10))));
   t.false(isRetryable(await t.throwsAsync(attempt(12))));
   t.is(runs, 1);
+});
+
+test('an input that cannot be opened is tried again for some seconds before its job fails', async (t) => {
+  const original = '/in/a.txt';
+  const failure = (code: string, more: object = {}) => Object.assign(new Error(code), { code, ...more });
+  const opened = { path: original, syscall: 'open' };
+  for (const code of ['EACCES', 'EBUSY', 'EIO', 'ESTALE'])
+    t.true(isMomentary(failure(code, opened), original), code);
+  t.true(isMomentary(failure('EIO', { path: uploadName(original), dest: original }), original));
+  t.false(isMomentary(failure('ENOENT', opened), original));
+  t.false(isMomentary(failure('EACCES', { path: '/processing/a.txt' }), original));
+  t.false(isMomentary(failure('EACCES', { ...opened, dest: '/processing/a.txt' }), original));
+  t.true(isMomentary(failure('ESTALE', { ...opened, dest: '/processing/a.txt' }), original));
+  // What is wrong for all jobs holds the pipeline, also where the signing library says that it cannot write or read.
+  const said = (code: 'output.unwritable' | 'input.unreadable', cause: string) =>
+    describeDiskError(
+      new CryptoError(code, 'No.', { cause: failure(cause, { path: '/processing/a.txt' }) }),
+      ['/processing'],
+    ).code;
+  t.is(said('output.unwritable', 'ENOSPC'), 'disk.full');
+  for (const code of ['EROFS', 'EACCES', 'EMFILE', 'ENFILE'])
+    t.is(said('output.unwritable', code), 'disk.not-writable', code);
+  t.is(said('input.unreadable', 'EMFILE'), 'disk.not-writable');
+  t.is(describeDiskError(failure('ENFILE')).code, 'disk.not-writable');
+  t.is(said('input.unreadable', 'EACCES'), 'input.unreadable');
+  t.is(said('output.unwritable', 'EIO'), 'output.unwritable');
+  // One folder that may not be used fails its jobs; it would hold those of all others.
+  const work = join(tmpdir(), 'x').slice(0, -2);
+  const saidOf = (places: object, folders = [work]) =>
+    describeDiskError(failure('EACCES', places), folders).code;
+  t.is(saidOf({ path: `${work}/1/a.txt`, dest: `${work}/sub/a.txt` }), 'output.unwritable');
+  t.is(saidOf({ path: '/input/a.txt', dest: `${work}/1/a.txt` }), 'input.unreadable');
+  t.is(saidOf({ path: `${work}/1/a.txt`, dest: '/none/a.txt' }, [work, '/none']), 'disk.not-writable');
+
+  const refused = { ok: false, code: INPUT_BUSY, message: 'The file may not be read', ms: 0 };
+  const { sign } = jobHandlers({
+    ...{ pool: { run: async () => refused }, clock: systemClock },
+    storage: { writable: async () => {} },
+  } as never);
+  const effect = { do: 'sign', fileName: 'a.txt', originalPath: original } as never;
+  const attempt = (failures: number) =>
+    sign.run(effect, { failures, actor: { id: 'job' } } as never, undefined as unknown as EffectContext);
+  t.true(isRetryable(await t.throwsAsync(attempt(0), { message: refused.message })));
+  t.true(isRetryable(await t.throwsAsync(attempt(3))));
+  t.false(isRetryable(await t.throwsAsync(attempt(4), { code: 'input.unreadable' })));
 });
 
 test('the removal of an input is durable before the result is sent to its job, and a missing folder is not a failure', async (t) => {

@@ -195,6 +195,9 @@ test.serial(
     await openSigning(page);
     t.is(await page.locator('#with-passkey').count(), 0, 'another organization knows nothing of it');
 
+    // That dialog has mailed a code too: after it, the next code is the one of the frame.
+    await until(async () => codes(again)[1]);
+
     // Frames need a permission; without it, the page says what to do, and the code works.
     const framed = await document(again.acme, 'Ana');
     const { embedUrl = '' } = framed.links[0] ?? {};

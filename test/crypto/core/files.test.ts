@@ -156,8 +156,10 @@ test('a symbolic link at the path of the target is refused, also a dangling one'
     'output.exists',
   );
   t.false(existsSync(join(folder, 'nowhere')));
-  t.is(
-    codeOf(() => createTarget(join(folder, 'no', 'folder'))),
-    'output.unwritable',
+  const refused = t.throws(() => createTarget(join(folder, 'no', 'folder')));
+  t.like(refused, { code: 'output.unwritable', cause: { code: 'ENOENT' } });
+  t.like(
+    t.throws(() => openSource(join(folder, 'none'))),
+    { code: 'input.unreadable', cause: { code: 'ENOENT' } },
   );
 });

@@ -9,7 +9,7 @@ import { TAG } from '#crypto/asn1/read.js';
 import { oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
 import { validateChain } from '#crypto/validation/chain.js';
 import { type Certificate, readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateRequest, encodeName, issueCertificate } from '#crypto/x509/development.js';
+import { type CertificateRequest, encodeName, issueCertificate } from '../../pki/issuing.ts';
 import {
   type CrlRequest,
   crlExtension,

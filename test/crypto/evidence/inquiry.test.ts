@@ -6,8 +6,8 @@ import { CryptoError } from '#crypto/core/types.js';
 import type { AuthorityRequest } from '#crypto/evidence/authorities.js';
 import { CacheLimit, createAnswerCache, createInquiry } from '#crypto/evidence/revocation-inquiry.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { issueCertificate } from '#crypto/x509/development.js';
 import { makeAuthorityPki } from '../../pki/authority-pki.ts';
+import { issueCertificate } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
 import { answerOcspRequest, crlExtension, makeCrl, serialOf } from '../../pki/revocation-answers.ts';
 

@@ -9,8 +9,8 @@ import type { Evidence } from '#crypto/evidence/authorities.js';
 import { encodeCertId } from '#crypto/evidence/revocation-inquiry.js';
 import { type RevocationStatus, revocationStatus } from '#crypto/evidence/revocation-status.js';
 import { type Certificate, certificatePem, readCertificate } from '#crypto/x509/certificate.js';
-import { issueCertificate } from '#crypto/x509/development.js';
 import { makeAuthorityPki, type TestCa } from '../../pki/authority-pki.ts';
+import { issueCertificate } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
 import {
   type CrlRequest,

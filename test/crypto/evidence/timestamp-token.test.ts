@@ -5,8 +5,8 @@ import type { CryptoError } from '#crypto/core/types.js';
 import { checkToken } from '#crypto/evidence/timestamp-checks.js';
 import { imprintOf, readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateUse, issueCertificate } from '#crypto/x509/development.js';
 import { startAuthority } from '../../pki/authority.ts';
+import { type CertificateUse, issueCertificate } from '../../pki/issuing.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeToken, type TokenMaker } from '../../pki/tokens.ts';
 

@@ -11,8 +11,8 @@ import { type KeySource, loadSigner } from '#crypto/keys/load.js';
 import { deserializeSigner, type LocalSigner, serializeSigner } from '#crypto/keys/transfer.js';
 import { validityFault } from '#crypto/validation/signing-certificate.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -156,20 +156,6 @@ test('several signatures get evidence each, and share one document time-stamp', 
   t.is((await storeIn(proven.output)).vri.size, 4);
 });
 
-test('a file that has its level already is returned unchanged', async (t) => {
-  for (const [level, to] of [
-    ['T', 'T'],
-    ['LT', 'LT'],
-    ['LTA', 'LT'],
-    ['LTA', 'T'],
-  ] as const) {
-    const signed = await signAt(authority, level, plain());
-    const same = await augment(signed.output, to);
-    t.deepEqual(readFileSync(same.output), readFileSync(signed.output));
-    t.deepEqual(same.result.input.sha256, same.result.output.sha256);
-  }
-});
-
 test('a security store without VRI entries counts for the content of a later time-stamp', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const proven = await signAt(authority, 'LT', plain());

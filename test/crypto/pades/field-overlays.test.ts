@@ -1,5 +1,6 @@
 /** Text fields filled in after signing: the appearance may show the value, and nothing else. */
 import test from 'ava';
+import { roundsOf } from '../../project/rounds.ts';
 import { appendRevision, stream } from '../pdf/build.ts';
 import { type FilledField, forgedFillings, honestFillings } from './field-overlays.ts';
 import {
@@ -16,7 +17,7 @@ import {
 const PAGES = 2;
 
 /** Of so many updates one is looked at; `SEALWRIGHT_TESTS=all` looks at all. */
-const STRIDE = process.env.SEALWRIGHT_TESTS === 'all' ? 1 : 5;
+const STRIDE = roundsOf(5, 1, 1);
 
 function outcome(pdf: Buffer): 'passed' | 'undecided' | 'failed' {
   const [signature] = reportOn(pdf).signatures;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { CryptoError, SignatureLevel } from '#crypto/core/types.js';
+import type { CryptoError } from '#crypto/core/types.js';
 import { basicOcsp } from '#crypto/evidence/embedded-evidence.js';
 import { revocationStatus } from '#crypto/evidence/revocation-status.js';
 import { signPadesAtLevel } from '#crypto/pades/levels.js';
@@ -228,24 +228,6 @@ test('an authority whose time-stamps never fit fails the signing by its name and
   t.is(code, 'authority.refused');
   t.true(message.includes(timestamps.name));
   t.false(existsSync(output));
-});
-
-test('a level without the service it needs is refused before anything is written', async (t) => {
-  const { timestamps, evidence } = authority.services;
-  const cases: readonly (readonly [SignatureLevel, object, string])[] = [
-    ['T', {}, 'request.invalid'],
-    ['T', { evidence }, 'request.invalid'],
-    ['LT', { timestamps }, 'request.invalid'],
-    ['LTA', { timestamps }, 'request.invalid'],
-    ['B', {}, ''],
-  ];
-  for (const [level, services, expected] of cases) {
-    const output = freshPath('none.pdf');
-    const signer = authority.pki.signer('p-256');
-    const request = { format: 'Pades', input: plain(), output, signer, at: Date.now(), level } as const;
-    t.is((await refusal(signPadesAtLevel(request, services))).code, expected, level);
-    t.is(existsSync(output), expected === '');
-  }
 });
 
 test('a certification that forbids changes is made at level LTA', async (t) => {

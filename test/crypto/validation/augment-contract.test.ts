@@ -1,9 +1,10 @@
-/** The contract of augmentation is the same for all three formats. */
-import { readFileSync } from 'node:fs';
-import test from 'ava';
+/** The contract of levels and of augmentation is the same for all three formats. */
+import { existsSync, readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
 import { addCadesSigner } from '#crypto/cades/add-signer.js';
 import type { CryptoError, SignatureFormat, SignatureLevel, Signer } from '#crypto/core/types.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
+import type { SigningServices } from '#crypto/evidence/authorities.js';
 import { augmentFile, signFileAtLevel } from '#crypto/files/sign.js';
 import { validateFile } from '#crypto/files/validate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
@@ -72,7 +73,61 @@ const changed = (format: SignatureFormat, path: string): Buffer => {
   return content;
 };
 
+/** Signs without success; returns the refusal. No output is left. */
+async function refused(
+  t: ExecutionContext,
+  format: SignatureFormat,
+  level: SignatureLevel,
+  services: SigningServices,
+  signer: Signer,
+): Promise<CryptoError | undefined> {
+  const output = file();
+  const request = { format, input: file(INPUT[format]()), output, signer, at: Date.now(), level };
+  const error = await t.throwsAsync<CryptoError>(signFileAtLevel(request, services), undefined, level);
+  t.false(existsSync(output));
+  return error;
+}
+
 for (const format of FORMATS) {
+  test.serial(`${format}: a level without its authority is refused, and leaves no output`, async (t) => {
+    const { timestamps, evidence } = authority.services;
+    for (const [level, services] of [
+      ['T', {}],
+      ['T', { evidence }],
+      ['LT', { timestamps }],
+      ['LTA', { timestamps }],
+      ['LTA', { evidence }],
+    ] as const) {
+      const error = await refused(t, format, level, services, authority.pki.signer('p-256'));
+      t.is(error?.code, 'request.invalid', level);
+    }
+  });
+
+  test.serial(
+    `${format}: an authority that fails or answers wrongly, or has revoked the signer, fails the signing`,
+    async (t) => {
+      const broken = await startAuthority();
+      t.teardown(() => broken.close());
+      const signer = broken.pki.freshSigner();
+      for (const [fault, level, code] of [
+        ['down', 'T', 'authority.unreachable'],
+        ['busy', 'LT', 'authority.unreachable'],
+        ['missing', 'T', 'authority.refused'],
+        ['garbage', 'T', 'authority.refused'],
+        ['wrong-imprint', 'T', 'authority.refused'],
+      ] as const) {
+        broken.break('timestamp', fault);
+        const error = await refused(t, format, level, broken.freshServices(), signer);
+        t.is(error?.code, code, fault);
+        t.true(error?.message.includes(broken.timestampUrl), error?.message);
+        broken.mend('timestamp');
+      }
+      broken.revoke(signer.certificate, Date.now() - 60_000);
+      const error = await refused(t, format, 'LT', broken.freshServices(), signer);
+      t.is(error?.code, 'certificate.revoked');
+    },
+  );
+
   test.serial(
     `${format}: a file that has its level already is returned unchanged, without any request`,
     async (t) => {

@@ -5,7 +5,7 @@ import type { Evidence } from '#crypto/evidence/authorities.js';
 import { type InspectCmsOptions, inspectCms } from '#crypto/validation/signed-data/signed-data-report.js';
 import type { TrustSettings } from '#crypto/validation/trust.js';
 import { validateSignature } from '#crypto/validation/validate-signature.js';
-import { type CertificateRequest, DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
+import { type CertificateRequest, DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeCrl, type Revocation, serialOf } from '../../pki/revocation-answers.ts';
 import { makeToken } from '../../pki/tokens.ts';

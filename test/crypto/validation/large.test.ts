@@ -10,7 +10,7 @@ test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
 const MIB = 1 << 20;
 const at = Date.now();
-const signer = largeSigner(at);
+const made = largeSigner(at);
 
 interface Large {
   readonly bytes: number;
@@ -41,11 +41,12 @@ const FILES: { readonly [name: string]: Large } = {
 };
 
 for (const [name, { bytes, make, form, most }] of Object.entries(FILES)) {
-  test(`${name} is made and fully validated in bounded memory`, (t) => {
+  test(`${name} is made and fully validated in bounded memory`, async (t) => {
     const number = Object.keys(FILES).indexOf(name);
     const [input, output] = [join(folder, `${number}`), join(folder, `${number}.signed`)];
     make(input, bytes);
     const request = { ...form, input, output };
+    const signer = await made;
     const signed = runLargeJob({ work: 'sign', request, at, signer });
     const validated = runLargeJob({ work: 'validate', request, at, signer });
     rmSync(output);

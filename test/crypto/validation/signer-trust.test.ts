@@ -1,10 +1,22 @@
-import { constants, generateKeyPairSync, sign } from 'node:crypto';
+import {
+  constants,
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+  X509Certificate,
+} from 'node:crypto';
 import test from 'ava';
 import { childrenOf, encoded, enter, readWhole, TAG } from '#crypto/asn1/read.js';
-import { oid, sequence, tlv } from '#crypto/asn1/write.js';
+import { bitString, oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { strengthOf } from '#crypto/validation/algorithms.js';
-import { encodeName } from '#crypto/x509/development.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { isAnybodys } from '#crypto/x509/key-strength.js';
 import type { GeneralName } from '#crypto/x509/names.js';
+import { valueFault } from '#crypto/x509/signature-algorithms.js';
+import { encodeName } from '../../pki/issuing.ts';
+import { keyOf } from '../../pki/pki.ts';
 import { forge } from './forge.ts';
 import {
   CONTENT,
@@ -87,6 +99,100 @@ test('a certificate for purposes other than signing documents is refused, and on
     t.is(verdict(signer), expected, purpose);
   }
   t.is(verdict(issue('Plain', ca, { use: { kind: 'signer', purposes: [] } })), 'TOTAL-PASSED');
+  // An authority for servers must not vouch for people.
+  for (const [purpose, expected] of [...purposes, ['1.3.6.1.5.5.7.3.2', 'TOTAL-PASSED'] as const]) {
+    const value = sequence(oid(purpose));
+    const limited = issue('Limited', parties().root, {
+      use: { kind: 'ca' },
+      furtherExtensions: [{ id: '2.5.29.37', critical: false, value }],
+    });
+    t.is(verdict(issue('Below', limited), {}, [limited]), expected, `an authority for ${purpose}`);
+  }
+});
+
+test('a key under which anybody makes signatures proves nothing, for a signer and for an authority', (t) => {
+  const { root, ca } = parties();
+  const ordinary = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+  const rsa = createPublicKey({ key: { ...ordinary, e: 'AQ' }, format: 'jwk' });
+  const points = [
+    '01',
+    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    '80'.padStart(64, '0'),
+  ];
+  const small = points.map((point) =>
+    createPublicKey({
+      key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(point.padEnd(64, '0'), 'hex').toString('base64url') },
+      format: 'jwk',
+    }),
+  );
+  for (const publicKey of [rsa, ...small]) {
+    t.true(isAnybodys(publicKey));
+    t.is(
+      valueFault(
+        { scheme: publicKey === rsa ? 'rsa-pkcs1' : 'ed25519', hash: 'sha256' },
+        publicKey,
+        CONTENT,
+        CONTENT,
+      ),
+      'key',
+    );
+  }
+  // One more than a multiple of the order of the group: each number is its own signature again.
+  const number = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
+  const {
+    p,
+    q,
+    n = '',
+  } = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+    format: 'jwk',
+  });
+  // Both factors are even: their product by 2 is a multiple of the least common multiple.
+  const digits = (((number(p) - 1n) * (number(q) - 1n)) / 2n + 1n).toString(16);
+  const e = Buffer.from(digits.padStart(512, '0'), 'hex').toString('base64url');
+  const long = createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' });
+  t.true(isAnybodys(long));
+  for (const kind of ['rsa-2048', 'ed25519', 'p-256'] as const) t.false(isAnybodys(keyOf(kind).publicKey));
+  // With the exponent 1, the value is the padded digest.
+  const info = Buffer.from('3031300d060960864801650304020105000420', 'hex');
+  const padded = (data: Buffer) => {
+    const end = Buffer.concat([info, createHash('sha256').update(data).digest()]);
+    return Buffer.concat([Buffer.from([0, 1]), Buffer.alloc(253 - end.length, 0xff), Buffer.from([0]), end]);
+  };
+  t.true(verify('sha256', CONTENT, rsa, padded(CONTENT)), 'OpenSSL accepts it');
+  t.true(verify('sha256', CONTENT, long, padded(CONTENT)), 'and below a long exponent');
+  for (const key of [rsa, long])
+    t.is(valueFault({ scheme: 'rsa-pkcs1', hash: 'sha256' }, key, CONTENT, padded(CONTENT)), 'key');
+  const authority = readCertificate(
+    issue('Anybody', root, { use: { kind: 'ca' }, publicKey: rsa }).certificate,
+  );
+  t.true(authority.signedBy(readCertificate(root.certificate)));
+  const [data = Buffer.alloc(0), algorithm = Buffer.alloc(0)] = childrenOf(
+    readWhole(
+      issue('Below', ca, {
+        issuer: { country: 'XX', organization: 'Judging tests', commonName: 'Anybody' },
+        issuerKey: keyOf('rsa-2048').privateKey,
+      }).certificate,
+    ),
+  ).map(encoded);
+  const forged = readCertificate(sequence(data, algorithm, bitString(padded(data))));
+  t.true(new X509Certificate(forged.der).verify(rsa), 'OpenSSL accepts it');
+  t.false(forged.signedBy(authority));
+});
+
+test('a certificate whose key is the point at infinity is refused, and does not end the program', (t) => {
+  const signer = issue('Nowhere', parties().ca, { publicKey: keyOf('p-256').publicKey });
+  const [data, ...signature] = childrenOf(readWhole(signer.certificate));
+  const fields = data === undefined ? [] : childrenOf(data);
+  // version, serial number, signature, issuer, validity, subject, subjectPublicKeyInfo
+  const [algorithm] = fields[6] === undefined ? [] : childrenOf(fields[6]);
+  const key = sequence(
+    algorithm === undefined ? Buffer.alloc(0) : encoded(algorithm),
+    bitString(Buffer.of(0)),
+  );
+  const changed = sequence(...fields.map((field, at) => (at === 6 ? key : encoded(field))));
+  const certificate = sequence(changed, ...signature.map(encoded));
+  t.is(new X509Certificate(certificate).publicKey.asymmetricKeyType, 'ec', 'OpenSSL reads it');
+  t.throws(() => readCertificate(certificate), { code: 'certificate.malformed' });
 });
 
 test('the certificate of a CA is refused as a signer', (t) => {

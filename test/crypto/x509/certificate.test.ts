@@ -3,8 +3,8 @@ import test from 'ava';
 import { bitString, octetString, oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
 import type { CryptoError } from '#crypto/core/types.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateRequest, issueCertificate } from '#crypto/x509/development.js';
 import { nameFields, nameKey } from '#crypto/x509/names.js';
+import { type CertificateRequest, issueCertificate } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
 
 const pair = keyOf('p-256');

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import { oid, sequence, small, tlv } from '#crypto/asn1/write.js';
 import { type Certificate, certificatePem, readCertificate } from '#crypto/x509/certificate.js';
+import type { GeneralName } from '#crypto/x509/names.js';
+import { findPath, findPaths, type PathDefectKind, pathDefects } from '#crypto/x509/path-search.js';
 import {
   type CertificateRequest,
   type DistinguishedName,
   DOCUMENT_SIGNING,
   encodeName,
   issueCertificate,
-} from '#crypto/x509/development.js';
-import type { GeneralName } from '#crypto/x509/names.js';
-import { findPath, findPaths, type PathDefectKind, pathDefects } from '#crypto/x509/path-search.js';
+} from '../../pki/issuing.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { type Certificate, readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { checkKeyUsage, findPath, findPaths, pathDefects } from '#crypto/x509/path-search.js';
+import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 
 const AT = Date.now();
 const DAY = 86_400_000;

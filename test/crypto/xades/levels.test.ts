@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
-import type { SigningServices } from '#crypto/evidence/authorities.js';
-import { signXadesAtLevel } from '#crypto/xades/sign.js';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,
@@ -15,7 +13,7 @@ import {
   tokensIn,
   unsignedProperties,
 } from './levels-harness.ts';
-import { canonicalByXmllint, elementPath, NOW, newFile, newPath } from './signing.ts';
+import { canonicalByXmllint, elementPath, newFile } from './signing.ts';
 
 test.after.always(closeAuthority);
 
@@ -141,74 +139,6 @@ test.serial(
     );
   },
 );
-
-test.serial('a level without its authority is refused before anything is written', async (t) => {
-  const { pki, services } = await authority();
-  const cases: readonly (readonly [SignatureLevel, SigningServices])[] = [
-    ['T', {}],
-    ['LT', { timestamps: services.timestamps }],
-    ['LTA', { evidence: services.evidence }],
-  ];
-  for (const [level, given] of cases) {
-    const output = newPath();
-    const request = {
-      format: 'Xades',
-      input: newFile(DOCUMENT),
-      output,
-      signer: pki.signer('p-256'),
-      at: NOW,
-      level,
-    } as const;
-    const error = await t.throwsAsync(signXadesAtLevel(request, given));
-    t.is((error as Error & { code?: string }).code, 'request.invalid');
-    t.false(existsSync(output));
-  }
-});
-
-test.serial(
-  'an unavailable authority, or a wrong answer, fails the signing by name and leaves no output',
-  async (t) => {
-    const { pki, freshServices, timestampUrl, ...rest } = await authority();
-    for (const [fault, code] of [
-      ['down', 'authority.unreachable'],
-      ['wrong-imprint', 'authority.refused'],
-    ] as const) {
-      rest.break('timestamp', fault);
-      const output = newPath();
-      const request = {
-        format: 'Xades',
-        input: newFile(DOCUMENT),
-        output,
-        signer: pki.signer('p-256'),
-        at: NOW,
-        level: 'T',
-      } as const;
-      const error = await t.throwsAsync(signXadesAtLevel(request, freshServices()));
-      t.is((error as Error & { code?: string }).code, code);
-      t.true(error?.message.includes(timestampUrl) === true, error?.message);
-      rest.mend('timestamp');
-      t.false(existsSync(output));
-    }
-  },
-);
-
-test.serial('a revoked signer is refused at level LT', async (t) => {
-  const { pki, freshServices, revoke } = await authority();
-  const signer = pki.freshSigner();
-  revoke(signer.certificate, NOW - 3_600_000);
-  const output = newPath();
-  const request = {
-    format: 'Xades',
-    input: newFile(DOCUMENT),
-    output,
-    signer,
-    at: NOW,
-    level: 'LT',
-  } as const;
-  const error = await t.throwsAsync(signXadesAtLevel(request, freshServices()));
-  t.is((error as Error & { code?: string }).code, 'certificate.revoked');
-  t.false(existsSync(output));
-});
 
 test.serial('identifiers of time-stamps are unique in the document', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'LTA');

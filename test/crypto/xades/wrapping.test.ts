@@ -1,12 +1,13 @@
 /** Signature wrapping: every signed element moved to every other position, compared with the valid document. */
 import test from 'ava';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
+import { roundsOf } from '../../project/rounds.ts';
 import { reportOn } from './forging.ts';
 import { type ForgedDocument, movedElements } from './moved-elements.ts';
 import { type WrappingFormat, wrappingForms } from './wrapping-forms.ts';
 
 /** One of this many forged documents is validated; `SEALWRIGHT_TESTS=all` validates all. */
-const STRIDE = process.env.SEALWRIGHT_TESTS === 'all' ? 1 : 7;
+const STRIDE = roundsOf(7, 1, 1);
 
 /** Reason why a TOTAL-PASSED report deceives its reader; undefined when it does not. */
 function deception(

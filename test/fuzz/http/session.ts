@@ -21,15 +21,14 @@ export interface HttpFuzzSettings {
   /** Responses with the ids, tickets and keys for the first requests. */
   readonly learned: readonly string[];
   readonly seed: number;
-  /** Duration in milliseconds. */
-  readonly time: number;
+  /** Number of requests. */
+  readonly requests: number;
   readonly atOnce: number;
   /** Called before each request, for displaying progress. */
   readonly watch?: (done: number, failures: number) => void;
 }
 
 export interface HttpFuzzResult {
-  readonly requests: number;
   /** Operations with at least one success, and all operations. */
   readonly reached: ReadonlySet<string>;
   readonly operations: number;
@@ -63,7 +62,6 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
   const failures: string[] = [];
   const statuses: Record<number, number> = {};
   const reached = new Set<string>();
-  const end = performance.now() + settings.time;
   let requests = 0;
   let slowestHealth = 0;
 
@@ -89,7 +87,7 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
       failures.push(`health was lost: ${String(answer)}`);
   };
   const worker = async (): Promise<void> => {
-    while (performance.now() < end && failures.length < MAX_FAILURES) {
+    while (requests < settings.requests && failures.length < MAX_FAILURES) {
       requests += 1;
       settings.watch?.(requests, failures.length);
       if (requests % HEALTH_EVERY === 0) await health();
@@ -99,7 +97,7 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
   await Promise.all(Array.from({ length: settings.atOnce }, worker));
   await health();
   const operations = sides.flatMap(({ maker }) => maker.operations).length;
-  return { requests, reached, operations, statuses, failures, slowestHealth };
+  return { reached, operations, statuses, failures, slowestHealth };
 }
 
 /** Returns the defect of a response; undefined when there is none. */

@@ -60,6 +60,8 @@ async function scripted(
     response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '0' }) });
     response.end(body);
   });
+  // A connection that ends between two tries, on a busy machine, would count as a lost answer.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     server.closeAllConnections();

@@ -70,7 +70,7 @@ test('a refusal is answered to all waiting requests, and is not cached', async (
 });
 
 test('open pages share lists of jobs and statistics, separately for each filter', async (t) => {
-  const { call, service } = await startServer(t);
+  const { call, service } = await startServer(t, {}, new SimulatedClock());
   const lists = callsOf(service.jobs, 'list');
   await service.add({ fileName: 'first.pdf' });
   const { version } = service.inspection.changes;
@@ -114,7 +114,7 @@ test('deliveries are shared within an organization and a filter only, and a read
       return { items: [], totalCount: reads };
     },
   };
-  const { call, service } = await startServer(t, {}, undefined, { portalWebhooks });
+  const { call, service } = await startServer(t, {}, new SimulatedClock(), { portalWebhooks });
   const lists = callsOf(service.webhooks, 'list');
   const before = `version=${service.inspection.changes.version}`;
   const total = async (path: string) => {

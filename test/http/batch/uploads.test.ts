@@ -131,7 +131,15 @@ test('a file part without a usable name is upload.invalid-name', async (t) => {
     await assertProblem(t, response, 'upload.invalid-name');
   }
   await assertProblem(t, await send(server, form([['file', 'a field called file']])), 'upload.invalid-name');
+  const type = { 'content-type': 'multipart/form-data; boundary=b' };
+  const upload = (stem: string) => send(server, `${partHead(`${stem}.pdf`)}content${TAIL}`, '', type);
+  await assertProblem(t, await upload(`${'é'.repeat(122)}e`), 'upload.invalid-name');
   t.is(server.service.opened, 0);
+  t.is(
+    (await upload('é'.repeat(122))).status,
+    202,
+    'with .signed it has the 255 bytes that file systems take',
+  );
 });
 
 test('folders in front of the name are removed', async (t) => {

@@ -15,6 +15,7 @@ import { jobWebhooks } from '../../../actors/batch/webhooks/job-webhook.ts';
 import { MailFailure } from '../../../actors/portal/mail/mail-port.ts';
 import { Administration } from '../../../actors/portal/tenants/administration.ts';
 import { OperatorDeliveries } from '../../../actors/portal/webhooks/operator-deliveries.ts';
+import { RowLists } from '../../../actors/shared/tables/row-lists.ts';
 import { ACCESS_SCOPES } from '../../../contracts/batch/access.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
@@ -185,7 +186,10 @@ async function portalFor(t: ExecutionContext, operation: string, written: Journa
   await announce(DOCUMENT_1, event('DocumentConcluded', 1));
   const find = async () => (await webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
   await until(async () => (await find())?.attempts.length === 1);
-  const administration = new Administration({ system: runtime.system, store, clock, ids: systemIds });
+  const administration = new Administration(
+    { system: runtime.system, store, clock, ids: systemIds },
+    new RowLists(store),
+  );
   const portalWebhooks = new OperatorDeliveries(store, webhooks, administration);
   return { portalId: (await find())?.id ?? '', parts: { portalWebhooks } };
 }

@@ -1,15 +1,18 @@
 import { execFile, fork } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { createBatchServer } from '../../../http/index.ts';
+import { reached } from '../../project/waiting.ts';
 import { openTestService } from '../batch/test-service.ts';
 import { BASE_SETTINGS, KEY, RawClient, recorder, startServer } from '../harness.ts';
 
@@ -92,27 +95,52 @@ test('close of a server that never listened returns at once', async (t) => {
   await t.notThrowsAsync(server.close());
 });
 
-test('HTTPS is served directly, with Strict-Transport-Security', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sealwright-tls-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const keyPath = join(folder, 'key.pem');
-  const certificatePath = join(folder, 'cert.pem');
-  const subject = ['-subj', '/CN=localhost', '-days', '1'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  await run('openssl', ['req', '-x509', ...kind, '-keyout', keyPath, '-out', certificatePath, ...subject]);
-  const { url } = await startServer(t, { tls: { certificatePath, keyPath } });
-  t.true(url.startsWith('https://'));
-  const response = await new Promise<{ status: number | undefined; hsts: string | undefined }>(
-    (resolve, reject) => {
-      const request = https.get(`${url}/api/health`, { rejectUnauthorized: false }, (answer) => {
-        answer.resume();
-        resolve({ status: answer.statusCode, hsts: answer.headers['strict-transport-security'] });
-      });
-      request.on('error', reject);
-    },
-  );
-  t.deepEqual(response, { status: 200, hsts: 'max-age=63072000' });
-});
+/** A request over TLS: its status, and who the certificate names. */
+function askOverTls(url: string, agent: https.Agent): Promise<object> {
+  return new Promise((resolve, reject) => {
+    const request = https.get(`${url}/api/health`, { rejectUnauthorized: false, agent }, (answer) => {
+      const { subject } = (answer.socket as TLSSocket).getPeerCertificate();
+      const hsts = answer.headers['strict-transport-security'];
+      answer.resume().once('end', () => resolve({ status: answer.statusCode, hsts, name: subject.CN }));
+    });
+    request.on('error', reject);
+  });
+}
+
+for (const httpLibrary of ['auto', 'node'] as const) {
+  test(`HTTPS is served directly, and a renewed certificate is taken up: ${httpLibrary}`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'sealwright-tls-'));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const keyPath = join(folder, 'key.pem');
+    const certificatePath = join(folder, 'cert.pem');
+    const makeCertificate = (name: string) => {
+      const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
+      const files = ['-keyout', keyPath, '-out', certificatePath];
+      return run('openssl', ['req', '-x509', ...kind, ...files, '-subj', `/CN=${name}`]);
+    };
+    await makeCertificate('first');
+    const clock = new SimulatedClock();
+    const { url, lines } = await startServer(t, { httpLibrary, tls: { certificatePath, keyPath } }, clock);
+    t.true(url.startsWith('https://'));
+    const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    const answer = (name: string) => ({ status: 200, hsts: 'max-age=63072000', name });
+    const anew = () => askOverTls(url, new https.Agent({ maxCachedSessions: 0 }));
+    const told = (text: RegExp) => {
+      clock.advance(60_000);
+      return reached(() => lines.some((line) => text.test(line.text)));
+    };
+    t.deepEqual(await askOverTls(url, agent), answer('first'));
+    await makeCertificate('second');
+    await told(/was renewed/);
+    t.deepEqual(await anew(), answer('second'));
+    t.deepEqual(await askOverTls(url, agent), answer('first'), 'An open connection goes on.');
+    await reached(() => clock.pending > 0);
+    await writeFile(certificatePath, 'no certificate');
+    await told(/cannot be used/);
+    t.deepEqual(await anew(), answer('second'));
+  });
+}
 
 test('a 200 MB upload needs at most 64 MB more memory than a small one, and the process ends', async (t) => {
   const server = fork(fileURLToPath(new URL('upload-server.js', import.meta.url)), {

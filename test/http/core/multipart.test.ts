@@ -8,7 +8,7 @@ interface Part {
 }
 
 /** Parts parsed from `pieces`, or the code of the fault. */
-function read(boundary: string, pieces: readonly Buffer[], limits = {}): Part[] | string {
+function read(boundary: string, pieces: Iterable<Buffer>, limits = {}): Part[] | string {
   const reader = new MultipartReader(boundary, limits);
   const parts: { name: string; fileName: string | undefined; bytes: string; ended: boolean }[] = [];
   try {
@@ -74,6 +74,30 @@ test('a form split in two at any byte gives the same parts', (t) => {
       const parts = read('boundary', [body.subarray(0, cut), body.subarray(cut)]);
       t.deepEqual(parts, expected, `trap ${index}, cut at ${cut}`);
     }
+  }
+});
+
+test('a form whose chunks come in one memory, one after the other, gives the same parts', (t) => {
+  const part = (name: string, bytes: string) =>
+    `--boundary\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n${bytes}\r\n`;
+  const body = Buffer.from(`${part('a', 'first')}${part('b', 'second')}--boundary--`);
+  const block = Buffer.alloc(body.length);
+  const inBlock = function* (cut: number) {
+    for (const piece of [body.subarray(0, cut), body.subarray(cut)]) {
+      block.fill(0x2a);
+      block.set(piece);
+      yield block.subarray(0, piece.length);
+    }
+  };
+  for (let cut = 0; cut <= body.length; cut += 1) {
+    t.deepEqual(
+      read('boundary', inBlock(cut)),
+      [
+        { name: 'file', fileName: 'a', bytes: 'first' },
+        { name: 'file', fileName: 'b', bytes: 'second' },
+      ],
+      `cut at ${cut}`,
+    );
   }
 });
 

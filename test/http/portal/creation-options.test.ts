@@ -1,20 +1,16 @@
 /** Options of a creation request are obeyed or refused. Source: docs/portal-values.md §§5, 6, 14, 15. */
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { endedAfter } from '../../project/ended-after.ts';
 import { assertRefused } from './harness.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
-let ending: (() => Promise<void>) | undefined;
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-test.after.always(() => ending?.());
 
 const ana = (more: object = {}) => ({ user: { name: 'Ana', email: 'ana@example.org' }, ...more });
 const mark = (pageNumber: number | null) => ({ topLeftX: 1, topLeftY: 1, width: 9, height: 9, pageNumber });

@@ -5,19 +5,15 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { type Client, type PortalProgram, SAMPLE, startProgram, until } from '../../actors/portal/service.ts';
 import { structureFaults } from '../../crypto/validation/report-structure.ts';
 import { NODES } from '../../postgres/test-store.ts';
+import { endedAfter } from '../../project/ended-after.ts';
 import { assertRefused } from './harness.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-let ending: (() => Promise<void>) | undefined;
-test.after.always(() => ending?.());
 
 interface Document {
   readonly id: string;

@@ -4,6 +4,7 @@ import { systemIds } from '#runtime/model/ids.js';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { SignOn } from '../../../http/core/sign-on/sign-on.ts';
 import { providerRoutes } from '../../../http/portal/account/provider-pages.ts';
+import { memoryUsedAnswers } from '../core/used-answers.ts';
 import { recorder } from '../harness.ts';
 
 test('a client sends at most 600 logout tokens a minute, and no other client is concerned', async (t) => {
@@ -22,7 +23,7 @@ test('a client sends at most 600 logout tokens a minute, and no other client is 
       ],
     },
     Buffer.alloc(32),
-    { clock, ids: systemIds, log: recorder([]) },
+    { clock, ids: systemIds, log: recorder([]), used: memoryUsedAnswers(clock) },
   );
   const given = { signOn, publicUrl: () => 'http://localhost', localSignIn: true };
   const never = { signIn: t.fail as never, end: t.fail as never };

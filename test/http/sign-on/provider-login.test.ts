@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { SignOn } from '../../../http/core/sign-on/sign-on.ts';
+import { memoryUsedAnswers } from '../core/used-answers.ts';
 import { recorder, startServer } from '../harness.ts';
 import { onwardOf, SiteBrowser, startProvider, type TestUser } from './oidc-server.ts';
 
@@ -23,7 +24,8 @@ async function fixture(t: ExecutionContext) {
     domains: name === 'company' ? ['example.test'] : [],
     roles: [{ group: '*', role: 'Viewer' }],
   }));
-  const parts = { clock: systemClock, ids: systemIds, log: recorder([]) };
+  const used = memoryUsedAnswers(systemClock);
+  const parts = { clock: systemClock, ids: systemIds, log: recorder([]), used };
   const signOn = new SignOn({ path: '/login', cookies: COOKIE, providers }, Buffer.alloc(32), parts);
   const { url } = await startServer(t, {}, systemClock, { signOn });
   provider.open(

@@ -1,25 +1,13 @@
 import test from 'ava';
 import { transition } from 'xstate';
 import { freeSlots, pipelineMachine } from '../../../machines/batch/pipeline.ts';
-import { attempt, declared, initialContext, readTable } from '../table.ts';
+import { assertAgreement, initialContext } from '../table.ts';
 
 test('the pipeline table and the pipeline machine agree in every state and on every event', async (t) => {
-  const table = await readTable('machines/batch/pipeline.ts');
-  const { states, events } = declared(pipelineMachine);
-  t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
-  for (const from of states) {
-    for (const type of events) {
-      const row = table.find((candidate) => candidate.from === from && candidate.event === type);
-      const outcome = attempt(pipelineMachine, from, initialContext(pipelineMachine, undefined), {
-        type,
-        at: 1,
-        reason: null,
-      });
-      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
-      t.is(outcome.to, row?.to ?? from, `${from} × ${type}`);
-      t.deepEqual(outcome.effects, row?.effects ?? []);
-    }
-  }
+  const context = initialContext(pipelineMachine, undefined);
+  const events = { PAUSE: { reason: null }, RESUME: { reason: null } };
+  const file = 'machines/batch/pipeline.ts';
+  await assertAgreement(t, { file, machine: pipelineMachine, events, contextOf: () => context });
 });
 
 test('pausing records actor, time and reason, and resuming keeps the time of the pause', (t) => {

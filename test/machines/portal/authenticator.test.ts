@@ -1,7 +1,7 @@
 /** Authenticator apps and passkeys of participants. */
 import test from 'ava';
 import { authenticatorMachine } from '../../../machines/portal/authenticator.ts';
-import { attempt, declared, readTable } from '../table.ts';
+import { assertAgreement, attempt } from '../table.ts';
 
 const factor = { totp: 'sealed', counter: 7, recovery: [], since: 1, failures: 0, lockedUntil: 0 };
 const enrolled = { organizationId: 'o-1', email: 'ana@example.org', factor };
@@ -18,17 +18,10 @@ const say = (context: object, type: string, event: object = {}, at = 9, from = '
   attempt(authenticatorMachine, from, context, { type, at, ...events[type], ...event });
 
 test('the table of authenticators and their machine agree in every state and on every event', async (t) => {
-  const table = await readTable('machines/portal/authenticator.ts');
-  const { states, events: names } = declared(authenticatorMachine);
-  t.deepEqual([...names].sort(), Object.keys(events).sort());
-  for (const from of states)
-    for (const type of names) {
-      const context = type === 'ENROL' ? { ...enrolled, factor: withoutApp } : enrolled;
-      const row = table.find((one) => one.from === from && one.event === type);
-      const outcome = say(context, type, {}, 9, from);
-      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
-      if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects]);
-    }
+  await assertAgreement(t, {
+    ...{ file: 'machines/portal/authenticator.ts', machine: authenticatorMachine, events },
+    contextOf: (type) => (type === 'ENROL' ? { ...enrolled, factor: withoutApp } : enrolled),
+  });
 });
 
 test('wrong codes lock those without a mailed code, and those beside one, each for itself', (t) => {

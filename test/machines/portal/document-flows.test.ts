@@ -95,8 +95,12 @@ function randomMessage(model: FlowModel): object {
   const reservation = pick(random, context.reservations);
   const doer = { id: 'app', type: 'Application', name: 'App' };
   const choice = random();
+  const { updateDate, current, signatures } = context;
+  const base = { updateDate: updateDate - (random() < 0.3 ? 1 : 0), current, signatures };
+  const result = { output: blob(model.fresh), certificate: 'c' };
+  const made = { base, signingTime: Math.floor(model.at / 1000) * 1000, result };
   if (choice < 0.25) return outcomes();
-  if (choice < 0.45)
+  if (choice < 0.45) {
     return {
       type: 'SIGN',
       id,
@@ -106,7 +110,9 @@ function randomMessage(model: FlowModel): object {
       marks: [],
       image: null,
       isQuiet: false,
+      ...(random() < 0.3 && { made }),
     };
+  }
   if (choice < 0.6) return { type: 'APPROVE', ...turn, evidence: null, evidenceSha256: null, isQuiet: false };
   if (choice < 0.66) return { type: 'RESERVE', id, ...turn, marks: [] };
   if (choice < 0.71)
@@ -119,6 +125,7 @@ function randomMessage(model: FlowModel): object {
       evidence: null,
       evidenceSha256: null,
       isQuiet: false,
+      ...(random() < 0.3 && { made }),
     };
   if (choice < 0.79) return { type: 'REFUSE_TURN', ...turn, reason: 'No.' };
   if (choice < 0.83) return { type: pick(random, ['TRY_AGAIN', 'RETRY', 'RESERVATION_OVER', 'GIVE_UP']), id };
@@ -165,7 +172,9 @@ function step(model: FlowModel, message: object): void {
   model.context = next.context;
   for (const { type, params } of asked as readonly { readonly type: string; readonly params: unknown }[]) {
     if (type === 'xstate.raise') {
-      const { id, delay, event: said } = params as { id: string; delay: number; event: { type: string } };
+      const { id, delay, event: said } = params as { id: string; delay?: number; event: { type: string } };
+      // The same step has handled it.
+      if (delay === undefined) continue;
       model.timers.set(id, { due: model.at + delay, type: said.type });
     }
     if (type === 'xstate.cancel') model.timers.delete((params as { sendId: string }).sendId);
@@ -286,7 +295,7 @@ test('a flow that is verified with its last signature ends like one that is veri
   const approver = plan('action-0', { type: 'Approver', user: person('u0') });
   const signer = plan('action-1', { step: 1, user, allowElectronicSignature: true });
   const context = initialContext(documentMachine, documentInput({ actions: [approver, signer] }));
-  const ended = (...last: readonly object[]) => {
+  const ended = (last: readonly object[], made: object = {}) => {
     let snapshot = documentMachine.resolveState({ value: 'Pending', context: context as DocumentContext });
     const requested: DocumentEffect[] = [];
     const notes: string[] = [];
@@ -294,7 +303,7 @@ test('a flow that is verified with its last signature ends like one that is veri
     const sign = { ...evidence, evidence: {}, id: 's1', marks: [], image: null };
     const turns = [
       { type: 'APPROVE', flowActionId: 'action-0', userId: 'u0', ...evidence },
-      { type: 'SIGN', flowActionId: 'action-1', userId: 'u1', ...sign },
+      { type: 'SIGN', flowActionId: 'action-1', userId: 'u1', ...sign, ...made },
     ];
     for (const message of [...turns, ...last]) {
       const [next, actions] = transition(documentMachine, snapshot, { at: 9000, ...message } as never);
@@ -310,8 +319,8 @@ test('a flow that is verified with its last signature ends like one that is veri
   };
   const added = { type: 'SIGNATURE_ADDED', id: 's1', output: blob(7), certificate: 'c' };
   const concluded = { tellParticipants: true };
-  const { requested: two, ...after } = ended(added, { type: 'CONCLUDED', output: null, ...concluded });
-  const { requested: one, ...together } = ended({ ...added, concluded });
+  const { requested: two, ...after } = ended([added, { type: 'CONCLUDED', output: null, ...concluded }]);
+  const { requested: one, ...together } = ended([{ ...added, concluded }]);
   t.is(together.state, 'Concluded');
   t.deepEqual(together, after);
   t.deepEqual(
@@ -322,4 +331,13 @@ test('a flow that is verified with its last signature ends like one that is veri
   t.false(one.some((effect) => effect.do === 'conclude'));
   const [sealing] = one.filter((effect) => effect.do === 'applySignature');
   t.deepEqual(sealing?.do === 'applySignature' && sealing.conclude, { expected: [] });
+
+  const { current, signatures } = context as DocumentContext;
+  const base = { updateDate: 9000, current, signatures };
+  const made = {
+    made: { base, signingTime: 9000, result: { output: blob(7), certificate: 'c', concluded } },
+  };
+  const { requested: none, ...atOnce } = ended([], made);
+  t.deepEqual(atOnce, together, 'a signature that is made before it is accepted');
+  t.false(none.some((effect) => effect.do === 'applySignature'));
 });

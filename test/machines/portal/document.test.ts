@@ -269,6 +269,39 @@ test('values that were checked against other fields than the current ones are re
   }
 });
 
+test('a signature that was made for another document, or after signatures that wait, is not taken', (t) => {
+  const { updateDate, current, signatures } = context;
+  const base = { updateDate, current, signatures };
+  const outcome = (document: DocumentContext, changed: object = {}, type: 'SIGN' | 'COMPLETE' = 'SIGN') => {
+    const result = { output: blob('b'), certificate: 'd'.repeat(64) };
+    const made = { base: { ...base, ...changed }, signingTime: 7000, result };
+    return attempt(documentMachine, 'Pending', document, { type, at: 8000, ...MESSAGES[type], made });
+  };
+  const taken = outcome(context);
+  t.true(taken.accepted);
+  t.deepEqual(taken.effects, ['announce', 'notify']);
+  t.like(taken.context, { current: blob('b'), accepted: [], applying: null, updateDate: 8000 });
+  t.is((taken.context as DocumentContext).made[0]?.signingTime, 7000);
+  t.false(outcome(context, { updateDate: updateDate - 1 }).accepted);
+  const started = { ...context, reservations: [reservation] };
+  const completed = outcome(started, {}, 'COMPLETE');
+  t.deepEqual(completed.effects, ['announce', 'notify']);
+  t.like(completed.context, { current: blob('b'), accepted: [], applying: null, updateDate: 8000 });
+  t.false(outcome(started, { updateDate: updateDate - 1 }, 'COMPLETE').accepted);
+  t.false(outcome(context, { current: blob('c') }).accepted);
+  t.false(outcome(context, { signatures: blob('c') }).accepted);
+  // Of another action: a signature of its own would be refused for the turn, whatever was made.
+  const waits = { id: 's0', flowActionId: 'a2', userId: 'u2' };
+  const other = { ...accepted, ...waits } as DocumentContext['accepted'][number];
+  t.false(
+    outcome({ ...context, accepted: [other], applying: 's0' }).accepted,
+    'the other one is being added',
+  );
+  const waiting = { ...context, accepted: [other], processingError: failed };
+  t.false(outcome(waiting).accepted, 'the other one waits for its retry');
+  t.false(outcome({ ...context, accepted: [other] }).accepted, 'the other one comes first');
+});
+
 test('the files of a failed signature do not become attachments', (t) => {
   const attachment = (id: string) => ({ id, file: input.file, isPrivate: true, creationDate: 5 });
   const values = [{ fieldId: 'f1', name: 'f1', value: 'a.pdf', attachment: attachment('at2') }];

@@ -6,6 +6,7 @@ import { draftMachine } from '../../../machines/portal/draft.ts';
 import { editorSessionMachine } from '../../../machines/portal/editor-session.ts';
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { generationMachine } from '../../../machines/portal/generation.ts';
+import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import {
   LIVE_SECRETS,
@@ -19,7 +20,7 @@ import { savedFlowMachine } from '../../../machines/portal/saved-flow.ts';
 import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
 import { templateMachine } from '../../../machines/portal/template.ts';
 import { uploadMachine } from '../../../machines/portal/upload.ts';
-import { attempt, declared, initialContext, readTable } from '../table.ts';
+import { assertAgreement, attempt, initialContext } from '../table.ts';
 
 interface Case {
   readonly file: string;
@@ -133,6 +134,12 @@ const CASES: readonly Case[] = [
     events: { OPEN: { sha256: 'x' }, UPLOADED: { uploadId: 'u-1' }, CLOSE: {} },
   },
   {
+    file: 'machines/portal/idempotent-request.ts',
+    machine: idempotentRequestMachine,
+    input: { fingerprint: 'f', seed: 's', answer: null },
+    events: { ANSWER: { answer: '1' }, FORGET: {} },
+  },
+  {
     file: 'machines/portal/report.ts',
     machine: reportMachine,
     input: { from: null, to: null, createdAt: 1 },
@@ -154,26 +161,8 @@ const CASES: readonly Case[] = [
 
 for (const { file, machine, input, events } of CASES) {
   test(`the table and the machine in ${file} agree in every state and on every event`, async (t) => {
-    const table = await readTable(file);
-    const { states, events: names } = declared(machine);
-    t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
-    const own = names.filter((name) => !name.startsWith('xstate.'));
-    t.deepEqual([...own].sort(), Object.keys(events).sort());
     const context = initialContext(machine, input);
-    for (const from of states) {
-      for (const type of own) {
-        const row = table.find((candidate) => candidate.from === from && candidate.event === type);
-        const outcome = attempt(machine, from, context, { type, at: 9, ...events[type] });
-        t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
-        if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects], `${from} × ${type}`);
-      }
-      const deadlines = names.filter((name) => name.startsWith('xstate.after.') && name.endsWith(`.${from}`));
-      const written = table.filter((row) => row.from === from && row.event.startsWith('after '));
-      t.is(deadlines.length, written.length, `deadlines in ${from}`);
-      for (const [index, type] of deadlines.entries()) {
-        t.is(attempt(machine, from, context, { type, at: 9 }).to, written[index]?.to ?? '');
-      }
-    }
+    await assertAgreement(t, { file, machine, events, contextOf: () => context });
   });
 }
 

@@ -67,8 +67,8 @@ for (const node of nodes) await node.begin();
 const living = () => nodes.flatMap(({ service }) => (service === undefined ? [] : [service]));
 
 const accepted: string[] = [];
-/** Times of acknowledgements of uploads: when their last request began, and when it was answered. */
-const acknowledged: { readonly begun: number; readonly at: number }[] = [];
+/** Times at which uploads were acknowledged. */
+const acknowledged: number[] = [];
 const refused = new Map<string, number>();
 let sent = 0;
 let isSending = true;
@@ -82,7 +82,6 @@ async function send(): Promise<void> {
     const name = `failover-${sent}.txt`;
     for (let attempt = sent; ; attempt += 1) {
       const service = living()[attempt % nodes.length] ?? living()[0];
-      const begun = performance.now();
       const form = new FormData();
       form.set('file', new Blob([`text of ${name}`]), name);
       const answer = await service
@@ -96,7 +95,7 @@ async function send(): Promise<void> {
         .catch((error: Error) => ({ status: error.name, text: '' }));
       if (answer?.status === 202) {
         accepted.push((JSON.parse(answer.text) as { jobId: string }).jobId);
-        acknowledged.push({ begun, at: performance.now() });
+        acknowledged.push(performance.now());
         break;
       }
       const why = String(answer?.status ?? 'no node');
@@ -162,7 +161,7 @@ async function safe(): Promise<void> {
 
 async function fail(kind: (typeof FAULTS)[number]): Promise<void> {
   await safe();
-  await until('uploads', () => (acknowledged.at(-1)?.at ?? 0) > performance.now() - 500);
+  await until('uploads', () => (acknowledged.at(-1) ?? 0) > performance.now() - 500);
   let old = cluster.members[0];
   // The members are slow to answer now and then.
   await until('the name of the leader', async () => {
@@ -181,15 +180,14 @@ async function fail(kind: (typeof FAULTS)[number]): Promise<void> {
   else await cluster.switchOver();
   await until('a new leader', async () => (await Promise.all(others.map(takesWrites))).includes(true));
   const led = performance.now();
-  // What was acknowledged by the old leader in the last moment began before there was the new one.
-  await until('an upload after that', () => (acknowledged.at(-1)?.at ?? 0) > led);
-  const first = acknowledged.find(({ at }) => at > led) as { readonly at: number };
-  const times = [begun, ...acknowledged.slice(before).map(({ at }) => at)];
+  await until('an upload after that', () => (acknowledged.at(-1) ?? 0) > led);
+  const first = acknowledged.find((at) => at > led) ?? Number.NaN;
+  const times = [begun, ...acknowledged.slice(before)];
   const gap = Math.max(...times.slice(1).map((at, number) => at - (times[number] ?? at)));
   if (kind === 'kill') old.start();
   else if (kind === 'freeze') old.thaw();
   else if (kind === 'partition') old.line.resume();
-  const after = first.at - led;
+  const after = first - led;
   if (after > AIM_MS) late.push(`writes went on ${Math.round(after)} ms after ${kind} had a new leader`);
   const figures = `new leader after ${Math.round(led - begun)} ms, upload ${Math.round(after)} ms later`;
   outages.push({ kind, leader: led - begun, after, gap });

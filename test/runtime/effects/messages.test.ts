@@ -11,6 +11,7 @@ import {
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { openTestStore } from '../../postgres/test-store.ts';
+import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, heard, settle, T1, T2, tally } from '../test-runtime.ts';
 
@@ -51,10 +52,8 @@ function realRuntime(store: ActorStore, work: EffectHandler, effectsInFlight: nu
   return { runtime, arrived };
 }
 
-/** Waits for a condition, for at most a minute. */
 async function until(t: ExecutionContext, what: string, condition: () => boolean): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!condition() && Date.now() < end) await settle();
+  await reached(condition, settle);
   t.true(condition(), what);
 }
 

@@ -146,15 +146,10 @@ test.serial(
       await runtime.system.create(address(n), {});
       await runtime.system.send(address(n), { type: 'WORK' });
     }
-    const end = Date.now() + 20_000;
     const counted = async (name: string) => (await store.counters(name))[name] ?? 0;
-    const until = async (name: string) => {
-      while ((await counted(name)) !== 8 && Date.now() < end) await systemClock.sleep(10);
-      t.is(await counted(name), 8, name);
-    };
-    await until('worked');
+    await reached(async () => (await counted('worked')) === 8);
     for (let n = 0; n < 8; n += 1) await runtime.system.send(address(n), { type: 'REST' });
-    await until('actors/counting/1/On');
+    await reached(async () => (await counted('actors/counting/1/On')) === 8);
     t.is(seen.length, 8);
   },
 );

@@ -22,6 +22,11 @@ function random(seed: number): () => number {
   };
 }
 
+async function mark({ marks }: ActorStore, name: string): Promise<void> {
+  await marks?.begin(name);
+  await marks?.end(name);
+}
+
 type Rows = Map<string, string>;
 
 async function rowsOf(store: ActorStore, view: string): Promise<Rows> {
@@ -37,6 +42,9 @@ function compareKeys(a: Row['key'], b: Row['key']): number {
   }
   return a.length - b.length;
 }
+
+/** LMDB needs none. */
+const NO_KEYS = () => Promise.reject(new Error('Not asked for.'));
 
 test('every row that was put, changed or removed since a mark lies in a changed range', async (t) => {
   const next = random(SEED);
@@ -64,7 +72,7 @@ test('every row that was put, changed or removed since a mark lies in a changed 
   await write(150, 2_000);
   let changed = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    await store.marks?.set(`m${round}`);
+    await mark(store, `m/${round}`);
     const before = new Map<string, Rows>();
     for (const view of VIEWS) before.set(view, await rowsOf(store, view));
     await write(1 + below(12), 3_000);
@@ -73,7 +81,7 @@ test('every row that was put, changed or removed since a mark lies in a changed 
       store = openLmdbStore({ folder });
     }
     for (const view of VIEWS) {
-      const ranges = await store.marks?.changed(`m${round}`, view);
+      const ranges = await store.marks?.changed(`m/${round}`, { view }, NO_KEYS);
       const [was, is] = [before.get(view) ?? new Map(), await rowsOf(store, view)];
       let within = 0;
       for (const text of new Set([...was.keys(), ...is.keys()])) {
@@ -92,8 +100,19 @@ test('every row that was put, changed or removed since a mark lies in a changed 
     }
   }
   t.true(changed > 500, `${changed} rows changed`);
-  t.is(await store.marks?.changed('m0', 'rows'), undefined, 'the last two are kept');
-  t.truthy(await store.marks?.changed(`m${ROUNDS - 2}`, 'rows'));
+  t.is(
+    await store.marks?.changed('m/0', { view: 'rows' }, NO_KEYS),
+    undefined,
+    'the last that ended is kept, and what is begun since',
+  );
+  // One of another kind, and one that is begun, take no place of the last that ended.
+  await mark(store, 'n/1');
+  await store.marks?.begin('m/begun');
+  await store.marks?.begin('m/again');
+  t.is(await store.marks?.changed('m/again', { view: 'rows' }, NO_KEYS), undefined);
+  await store.marks?.end('m/again');
+  for (const known of ['n/1', 'm/again', `m/${ROUNDS - 1}`])
+    t.truthy(await store.marks?.changed(known, { view: 'rows' }, NO_KEYS), known);
   await store.close();
 });
 
@@ -104,18 +123,18 @@ test('nothing lies in a range when nothing was stored, and an older copy knows n
   });
   const store = openLmdbStore({ folder });
   await store.commit(stepOf({ kind: 'k', id: '1' }, 0, rows(5_000)));
-  await store.marks?.set('early');
+  await mark(store, 'm/early');
   await store.close();
   cpSync(folder, older, { recursive: true });
   const again = openLmdbStore({ folder });
-  t.deepEqual(await again.marks?.changed('early', 'v'), []);
-  await again.marks?.set('late');
-  t.deepEqual(await again.marks?.changed('late', 'v'), []);
+  t.deepEqual(await again.marks?.changed('m/early', { view: 'v' }, NO_KEYS), []);
+  await mark(again, 'm/late');
+  t.deepEqual(await again.marks?.changed('m/late', { view: 'v' }, NO_KEYS), []);
   await again.close();
   const copy = openLmdbStore({ folder: older });
   await copy.commit(stepOf({ kind: 'k', id: '1' }, 1, rows(10)));
-  t.is(await copy.marks?.changed('late', 'v'), undefined);
-  const ranges = await copy.marks?.changed('early', 'v');
+  t.is(await copy.marks?.changed('m/late', { view: 'v' }, NO_KEYS), undefined);
+  const ranges = await copy.marks?.changed('m/early', { view: 'v' }, NO_KEYS);
   t.is(ranges?.length, 1);
   t.deepEqual([ranges?.[0]?.from, Number(ranges?.[0]?.to?.[0]) >= 10], [undefined, true]);
   await copy.close();
@@ -128,9 +147,9 @@ test('a copy whose pages were numbered anew does not know what has changed', asy
   const store = openLmdbStore({ folder });
   const rows = (value: number) => ({ rows: { put: [{ view: 'v', key: [1], value }], remove: [] } });
   await store.commit(stepOf({ kind: 'k', id: '1' }, 0, rows(1)));
-  await store.marks?.set('before');
+  await mark(store, 'm/before');
   await store.commit(stepOf({ kind: 'k', id: '1' }, 1, rows(2)));
-  t.is((await store.marks?.changed('before', 'v'))?.length, 1);
+  t.is((await store.marks?.changed('m/before', { view: 'v' }, NO_KEYS))?.length, 1);
   await store.close();
   const tables = openTables(folder);
   await tables.root.backup(compact, true);
@@ -140,5 +159,5 @@ test('a copy whose pages were numbered anew does not know what has changed', asy
   // Other tables are written with numbers behind that of the mark.
   await again.packing?.pack([], 'node', ['node', 1, 1]);
   t.is((await again.rows({ view: 'v', limit: 1 }))[0]?.value, 2);
-  t.is(await again.marks?.changed('before', 'v'), undefined);
+  t.is(await again.marks?.changed('m/before', { view: 'v' }, NO_KEYS), undefined);
 });

@@ -19,6 +19,7 @@ import { Committer, startWriter, type WriterLink } from '#runtime/store/lmdb/lmd
 import { stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 import type { FromWriter, ToWriter } from '#runtime/store/lmdb/lmdb-wire.js';
 import { A, B, effectOf, stepOf } from '../../contract/steps.ts';
+import { roundsOf } from '../../project/rounds.ts';
 import { folderFor } from '../folder.ts';
 
 function open(t: ExecutionContext): { store: ActorStore; faults: Faults; folder: string } {
@@ -229,7 +230,7 @@ test('the store reports its path and size', (t) => {
 test('a damaged file is refused with the backup and the command that restores it, and never ends the process', async (t) => {
   const folder = folderFor(t);
   const script = new URL('./damaged-stores.js', import.meta.url).pathname;
-  const every = process.env['SEALWRIGHT_TESTS'] === 'all' ? '1' : '7';
+  const every = String(roundsOf(7, 1, 1));
   const child = spawn(process.execPath, [script, folder, join(folder, 'damaged'), every], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type ActorStore, type JournalLine, type Step, systemClock } from '@sealwright/runtime';
+import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { HistoryPacker } from '@sealwright/runtime/history';
 import {
   assertSound,
@@ -16,46 +16,15 @@ import {
   openLmdbStore,
 } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
-import { CHECKPOINTS_VIEW, LEAVES_VIEW, lineHash, storedLeaf } from '#runtime/history/checkpoint.js';
+import { CHECKPOINTS_VIEW, LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
 import { verifyHistory } from '#runtime/history/verify.js';
-import { PACKED_WITH, readPacked } from '#runtime/store/lmdb/lmdb-packed.js';
+import { readPacked } from '#runtime/store/lmdb/lmdb-packed.js';
 import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
+import { PACKED_WITH } from '#runtime/store/packed/packed-text.js';
 import { stepOf } from '../../contract/steps.ts';
 import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
-
-const address = (number: number) => ({ kind: 'job', id: `job-${number}` });
-
-/** Lines of an actor; of the odd ones a part has no hash, as earlier programs wrote them. */
-function linesOf(number: number, from: number, count: number, head: string): JournalLine[] {
-  const lines: JournalLine[] = [];
-  for (let id = from; id < from + count; id += 1) {
-    const line = {
-      ...{ id, at: 1_790_000_000_000 + id, state: 'Queued', message: `Line ${id} “ü\n"`, cause: 'CREATE' },
-      ...(id % 3 === 0 && { data: { check: 'deadbeef', code: 'x' } }),
-    };
-    const hash = lineHash(head, address(number), line);
-    lines.push(number % 2 === 1 && id <= 2 ? line : { ...line, hash });
-    head = number % 2 === 1 && id <= 2 ? '' : hash;
-  }
-  return lines;
-}
-
-function stepWith(number: number, basedOn: number, lines: readonly JournalLine[], more: Partial<Step> = {}) {
-  const last = lines.at(-1);
-  const context = { order: number, text: `Text ${number} `.repeat(number % 7) };
-  return stepOf(
-    address(number),
-    basedOn,
-    { journal: lines, ...more },
-    {
-      state: 'Completed',
-      context,
-      journalLength: last?.id ?? 0,
-      ...(last?.hash !== undefined && { journalHash: last.hash }),
-    },
-  );
-}
+import { address, all, linesOf, packed, recordsOf, resting, stepWith } from './ended-actors.ts';
 
 async function filled(t: ExecutionContext, count: number) {
   const folder = folderFor(t);
@@ -65,22 +34,6 @@ async function filled(t: ExecutionContext, count: number) {
     await store.commit(stepWith(number, 0, linesOf(number, 1, number % 6, '')));
   return { folder, store };
 }
-
-/** Everything that is read of actors, in several ways. */
-async function all(store: Pick<ActorStore, 'load' | 'actors' | 'journal'>, count: number) {
-  const read: unknown[] = [await store.actors({ kind: 'job', after: 'job-1', limit: 5 })];
-  for (let number = 0; number < count; number += 1) {
-    const one = address(number);
-    read.push(await store.load(one), await store.journal(one), await store.journal(one, { after: 2 }));
-    read.push(await store.journal(one, { after: 1, limit: 2 }));
-  }
-  return JSON.stringify(read);
-}
-
-const packed = (store: ActorStore, actors: ReturnType<typeof resting>) =>
-  store.packing?.pack(actors, 'node', ['node', 1, actors.length]);
-const resting = (from: number, to: number, revision = 1) =>
-  Array.from({ length: to - from }, (_, at) => ({ ...address(from + at), revision, states: ['Completed'] }));
 
 test('packed actors and their journals read as before, here, by a reader and after a start', async (t) => {
   const { folder, store } = await filled(t, 40);
@@ -164,19 +117,7 @@ test('a packed actor that takes pages of its own is no damage, after a crash and
 
 async function records(t: ExecutionContext, store: ActorStore, folder: string) {
   await store.close();
-  const side = openLmdbCopy(folder, 'source');
-  const found: unknown[] = [];
-  for (const table of ['actors', 'journal'] as const) {
-    const all: unknown[] = [];
-    for (let batch = await side.read(table, undefined); batch.length > 0; ) {
-      all.push(...batch);
-      // Also from the middle of an actor.
-      all.push(...(await side.read(table, batch[batch.length >> 1]?.key)));
-      batch = await side.read(table, batch.at(-1)?.key);
-    }
-    found.push(all, await side.count(table));
-  }
-  await side.close();
+  const found = await recordsOf(openLmdbCopy(folder, 'source'));
   t.true(JSON.stringify(found).length > 1000);
   return found;
 }
@@ -249,7 +190,7 @@ test('a packed actor that is damaged stays as it is, and fails no step of others
     packed(again, resting(5, 6)),
   ]);
   t.deepEqual([committed[0].ok, committed[1].ok], [true, false]);
-  t.is(again.packing?.doneUntil('node')?.[2], 1);
+  t.deepEqual(await again.packing?.doneUntil('node'), ['node', 1, 1]);
   await t.throwsAsync(again.load(address(4)), { code: 'store.damaged' });
   await again.close();
   const after = openTables(folder);
@@ -317,7 +258,7 @@ test('ended actors of sealed checkpoints are packed, also those of before, and i
   const before = await all(store, 60);
   const first = packer(store, ['Completed']);
   first.start();
-  await reached(() => store.packing?.doneUntil('node')?.[2] === 79);
+  await reached(async () => (await store.packing?.doneUntil('node'))?.[2] === 79);
   first.stop();
   t.is(await all(store, 60), before);
   await store.close();
@@ -327,11 +268,11 @@ test('ended actors of sealed checkpoints are packed, also those of before, and i
   await seal(again, 2, numbers(40, 50));
   const other = packer(again, ['Failed']);
   other.start();
-  await reached(() => again.packing?.doneUntil('node')?.[1] === 2);
+  await reached(async () => (await again.packing?.doneUntil('node'))?.[1] === 2);
   await seal(again, 3, numbers(50, 60));
   const third = packer(again, ['Completed']);
   third.start();
-  await reached(() => again.packing?.doneUntil('node')?.[1] === 3);
+  await reached(async () => (await again.packing?.doneUntil('node'))?.[1] === 3);
   t.is(await all(again, 60), before);
   await again.close();
   // No actor of the second checkpoint was in such a state.

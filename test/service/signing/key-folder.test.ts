@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeFailure, systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { loadOrCreateApiKey, markKeys, openKeyFolder, refuseOtherKeys } from '../../../service/key-folder.ts';
+import { organizationName } from '../../../actors/portal/tenants/organizations.ts';
+import {
+  keepHistoryKey,
+  loadOrCreateApiKey,
+  markKeys,
+  openKeyFolder,
+  refuseLostKeys,
+  refuseOtherKeys,
+} from '../../../service/key-folder.ts';
 
 const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');
 
@@ -115,4 +123,30 @@ test('a node whose keys differ from those of an earlier one is refused with the 
     failure.message,
     /^\/keys\/job-secret is not the job-secret of the node node-1\. Give all nodes the same keys/,
   );
+});
+
+async function usedFolder(): Promise<string> {
+  const folder = openKeyFolder(freshPath(), systemIds);
+  await keepHistoryKey(folder);
+  return folder.path;
+}
+
+test('a start without keys is refused beside a store with organizations, and makes no new ones', async (t) => {
+  const keys = openKeyFolder(freshPath(), systemIds);
+  const holder = { kind: 'organization', id: '1' };
+  const named = (...names: string[]) => ({ names: async () => names.map((name) => ({ name, holder })) });
+  const used = named(organizationName('Acme'));
+  await t.notThrowsAsync(refuseLostKeys(named(), keys));
+  await t.notThrowsAsync(refuseLostKeys(named('upload:1'), keys));
+  await t.throwsAsync(refuseLostKeys(used, keys), {
+    code: 'keys.missing',
+    message: /put it back from a backup/,
+  });
+  t.deepEqual(readdirSync(keys.path), []);
+  // Keys of a start before Storage:KeysPath was set are not those of a mount that is lost.
+  const mounted = openKeyFolder(freshPath(), systemIds, await usedFolder());
+  await t.throwsAsync(refuseLostKeys(used, mounted), { code: 'keys.missing' });
+  // A command has made an organization before the first start.
+  await keepHistoryKey(keys);
+  await t.notThrowsAsync(refuseLostKeys(used, keys));
 });

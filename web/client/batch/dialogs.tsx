@@ -12,7 +12,7 @@ import { getJson, post, problemOf, toast } from './api.ts';
 export async function promptReason(
   title: string,
   confirm: string,
-  { required = false }: { readonly required?: boolean } = {},
+  { required = false }: { required?: boolean } = {},
 ): Promise<string | undefined> {
   let reason = '';
   const isConfirmed = await ask(

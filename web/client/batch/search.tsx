@@ -105,13 +105,7 @@ export function startSearch(): void {
   });
 }
 
-function Results({
-  found,
-  active,
-}: {
-  readonly found: readonly Found[] | undefined;
-  readonly active: number;
-}) {
+function Results({ found, active }: { found: readonly Found[] | undefined; active: number }) {
   const count = found?.length ?? 0;
   return (
     <>

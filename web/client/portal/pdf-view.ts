@@ -133,7 +133,10 @@ class PdfView implements ShownPdf {
     this.#sharpenAfterPinch();
     // The text of all pages must not delay the picture of the first.
     void this.anyDrawn.then(() => this.#readTexts());
-    delay(MAX_TEXT_DELAY_MS, this.#tellDrawn);
+    delay(MAX_TEXT_DELAY_MS, () => {
+      // A page that is being rendered, however slowly, tells it itself.
+      if (!this.#pages.some(({ near }) => near)) this.#tellDrawn();
+    });
   }
 
   /** Adds a place for each page. */
@@ -294,8 +297,11 @@ class PdfView implements ShownPdf {
     try {
       await task.promise;
     } catch {
-      // Released, or rendered again at another size.
-      if (view.drawnAt === drawnAt) view.drawnAt = 0;
+      // Otherwise released, or rendered again at another size.
+      if (view.drawnAt === drawnAt) {
+        view.drawnAt = 0;
+        this.#tellDrawn();
+      }
       return;
     }
     if (view.drawnAt !== drawnAt) return;

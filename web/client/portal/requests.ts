@@ -18,6 +18,9 @@ export class Refused extends Error {
   }
 }
 
+/** Actions without an answer: the service may have done them. */
+export const unanswered = new Set<string>();
+
 /** Sends a POST to an address of the document. Resolves with the reply, undefined when it is empty. */
 export function post<Answer>(
   data: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
@@ -45,7 +48,7 @@ export function upload(
 async function send<Answer>(
   { key, words }: Pick<SigningData, 'key' | 'words'>,
   action: string,
-  { headers = {}, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body: BodyInit },
+  { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body: BodyInit },
 ): Promise<Answer> {
   let answer: Response;
   try {
@@ -56,6 +59,7 @@ async function send<Answer>(
       body,
     });
   } catch {
+    unanswered.add(action);
     throw new Refused('unreachable', words.unreachable);
   }
   const text = await answer.text();

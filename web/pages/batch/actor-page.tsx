@@ -51,10 +51,8 @@ export function ActorView({ data, actions }: View<ActorData, ActorActions>) {
         <Skeleton lines={8} label="The actor is being loaded." />
       ) : (
         <>
-          <Card title="Actor" label="Actor">
-            <div class="body">
-              <Facts id="facts" pairs={factsOf(actor)} />
-            </div>
+          <Card title="Actor" label="Actor" hasBody>
+            <Facts id="facts" pairs={factsOf(actor)} />
           </Card>
           <Machine data={data} actions={actions} />
           <div class="columns halves">
@@ -98,8 +96,8 @@ function Machine({
   data: { actor, chart },
   actions,
 }: {
-  readonly data: ActorData;
-  readonly actions: ActorActions | undefined;
+  data: ActorData;
+  actions: ActorActions | undefined;
 }) {
   const path = statePath(actor);
   return (
@@ -149,7 +147,7 @@ function statePath({ history: lines, state }: Actor): readonly string[] {
   return states;
 }
 
-function Pending({ actor: { effects, timers } }: { readonly actor: Actor }) {
+function Pending({ actor: { effects, timers } }: { actor: Actor }) {
   if (effects.length + timers.length === 0) return <p class="muted">It waits for nothing.</p>;
   return (
     <ul>
@@ -168,7 +166,7 @@ function Pending({ actor: { effects, timers } }: { readonly actor: Actor }) {
   );
 }
 
-function Relatives({ actor }: { readonly actor: Actor }) {
+function Relatives({ actor }: { actor: Actor }) {
   const all = [
     ...(actor.parent === null ? [] : [{ word: 'parent', ...actor.parent }]),
     ...actor.children.map((child) => ({ word: 'child', ...child })),

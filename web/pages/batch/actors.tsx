@@ -101,7 +101,7 @@ export function DocumentsView(props: Props) {
   );
 }
 
-function Activity({ activity }: { readonly activity: PortalActivity }) {
+function Activity({ activity }: { activity: PortalActivity }) {
   const { documents, webhooks, mails, incomplete } = activity;
   const charts = [
     [
@@ -139,7 +139,7 @@ function ActorList({
   actions,
   caption,
   searchable = false,
-}: Props & { readonly caption: string; readonly searchable?: boolean }) {
+}: Props & { caption: string; searchable?: boolean }) {
   const isFiltered = [...query.keys()].some((name) => name !== 'kind' && name !== 'after');
   return (
     <>

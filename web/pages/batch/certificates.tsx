@@ -17,7 +17,7 @@ export interface CertificateData {
 
 const EXPIRY_TEXTS = { never: 'Valid', later: 'Valid', soon: 'Expires soon', over: 'Expired' } as const;
 
-export function CertificatesView({ data }: { readonly data?: CertificateData | undefined }) {
+export function CertificatesView({ data }: { data?: CertificateData | undefined }) {
   return (
     <>
       <PageHead title="Certificates and keys" />
@@ -40,7 +40,7 @@ export function CertificatesView({ data }: { readonly data?: CertificateData | u
   );
 }
 
-function Keys({ keys: { items, complete } }: { readonly keys: PortalKeys }) {
+function Keys({ keys: { items, complete } }: { keys: PortalKeys }) {
   const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
   return (
     <div class="stack">

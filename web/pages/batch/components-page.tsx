@@ -265,7 +265,7 @@ export function ComponentsPage() {
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div class="part">
       <Card title={title}>

@@ -89,7 +89,7 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
   };
 }
 
-function MailText({ address, title }: { readonly address: string; readonly title: string }) {
+function MailText({ address, title }: { address: string; title: string }) {
   const mayRead = useMayCall('GET /api/mails/{id}/html');
   if (!mayRead) return <>{title}</>;
   return (
@@ -109,10 +109,10 @@ function SendAgain({
   about,
   onPress,
 }: {
-  readonly id: string;
-  readonly sends: OperationName;
-  readonly about: string;
-  readonly onPress: (button: HTMLButtonElement) => void;
+  id: string;
+  sends: OperationName;
+  about: string;
+  onPress: (button: HTMLButtonElement) => void;
 }) {
   return (
     <ActionButton
@@ -201,9 +201,9 @@ function PortalWebhooks({
   portal: { queues, organizations, deliveries },
   actions,
 }: {
-  readonly query: URLSearchParams;
-  readonly portal: NonNullable<WebhookData['portal']>;
-  readonly actions: WebhookActions | undefined;
+  query: URLSearchParams;
+  portal: NonNullable<WebhookData['portal']>;
+  actions: WebhookActions | undefined;
 }) {
   const chosen = query.get('organization') ?? '';
   const isKnown = organizations.some(({ id }) => id === chosen);
@@ -310,11 +310,7 @@ function portalRow(
   };
 }
 
-function lastAnswer({
-  attempts,
-}: {
-  readonly attempts: WebhookDeliveryList['items'][number]['attempts'];
-}): string {
+function lastAnswer({ attempts }: { attempts: WebhookDeliveryList['items'][number]['attempts'] }): string {
   const last = attempts.at(-1);
   return last === undefined ? '' : (last.error ?? `${last.status ?? ''} ${last.response ?? ''}`.trim());
 }

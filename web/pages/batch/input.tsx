@@ -52,28 +52,27 @@ export function InputView({ data: folders, actions }: View<readonly FolderData[]
               Rescan this
             </ActionButton>
           }
+          hasBody
         >
-          <div class="body">
-            <Facts
-              pairs={[
-                ['Path', <code>{folder.path}</code>],
-                ['Profile', folder.profile],
-                [
-                  'Waiting jobs',
-                  <a href={`/jobs?${new URLSearchParams({ status: 'Queued', folder: folder.name })}`}>
-                    {folder.waiting}
-                  </a>,
-                ],
-                ['Failed jobs', folder.failed === 0 ? '0' : <a href="/failures">{folder.failed}</a>],
-                ['Files in the folder', `${folder.fileCount}${folder.fileCountCapped ? '+' : ''}`],
-                ['Handled since start', folder.processedCount],
-                ['Last queued', <Time at={folder.lastEnqueueAt} />],
-                ...(folder.lastError === null
-                  ? []
-                  : ([['Last error', <Trouble>{folder.lastError}</Trouble>]] as const)),
-              ]}
-            />
-          </div>
+          <Facts
+            pairs={[
+              ['Path', <code>{folder.path}</code>],
+              ['Profile', folder.profile],
+              [
+                'Waiting jobs',
+                <a href={`/jobs?${new URLSearchParams({ status: 'Queued', folder: folder.name })}`}>
+                  {folder.waiting}
+                </a>,
+              ],
+              ['Failed jobs', folder.failed === 0 ? '0' : <a href="/failures">{folder.failed}</a>],
+              ['Files in the folder', `${folder.fileCount}${folder.fileCountCapped ? '+' : ''}`],
+              ['Handled since start', folder.processedCount],
+              ['Last queued', <Time at={folder.lastEnqueueAt} />],
+              ...(folder.lastError === null
+                ? []
+                : ([['Last error', <Trouble>{folder.lastError}</Trouble>]] as const)),
+            ]}
+          />
         </Card>
       ))}
     </>

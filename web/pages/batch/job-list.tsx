@@ -60,7 +60,7 @@ export function JobListView({
   data: list,
   selection = NOTHING,
   actions,
-}: ListView<JobList, JobListActions> & { readonly isFiltered?: boolean; readonly selection?: Selection }) {
+}: ListView<JobList, JobListActions> & { isFiltered?: boolean; selection?: Selection }) {
   const ids = list?.items.map(({ id }) => id) ?? [];
   const areAll = ids.length > 0 && ids.every((id) => selection.ids.has(id));
   const mayAct = useMayCall('POST /api/operations');
@@ -164,7 +164,7 @@ function selectableRow(job: Job, selection: Selection, actions: JobListActions |
   };
 }
 
-function ResultOf({ result }: { readonly result: RowResult | undefined }) {
+function ResultOf({ result }: { result: RowResult | undefined }) {
   if (result === undefined) return null;
   if (result.state === 'waiting') return <span class="muted small">…</span>;
   if (result.state === 'refused')
@@ -184,8 +184,8 @@ function JobSelection({
   selection: { ids, results, running },
   actions,
 }: {
-  readonly selection: Selection;
-  readonly actions: JobListActions | undefined;
+  selection: Selection;
+  actions: JobListActions | undefined;
 }) {
   const done = [...results.values()].filter(({ state }) => state === 'done').length;
   const refused = [...results.values()].filter(({ state }) => state === 'refused').length;

@@ -113,15 +113,11 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
           </ol>
         </Card>
         <div class="stack">
-          <Card title="Details" label="Job">
-            <div class="body">
-              <Facts id="facts" pairs={data && factsOf(data)} />
-            </div>
+          <Card title="Details" label="Job" hasBody>
+            <Facts id="facts" pairs={data && factsOf(data)} />
           </Card>
-          <Card title="Profile" label="Profile">
-            <div class="body">
-              <Facts id="profile" pairs={data && profileFacts(data)} />
-            </div>
+          <Card title="Profile" label="Profile" hasBody>
+            <Facts id="profile" pairs={data && profileFacts(data)} />
           </Card>
         </div>
       </div>
@@ -133,7 +129,7 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
 const COURSE = ['Queued', 'Processing', 'Verifying', 'Completed'];
 
 /** The states that it was in, then those that would have followed, as far as it has not ended. */
-function Course({ job }: { readonly job: JobWithHistory }) {
+function Course({ job }: { job: JobWithHistory }) {
   const passed = job.history.filter(({ status }, at) => status !== job.history[at - 1]?.status);
   const last = passed.at(-1)?.status;
   const hasEnded = last === 'Completed' || last === 'Failed' || last === 'Canceled';

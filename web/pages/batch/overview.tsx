@@ -47,7 +47,7 @@ export function OverviewView({
   range = '24h',
   data,
   actions,
-}: View<OverviewData, OverviewActions> & { readonly range?: Range }) {
+}: View<OverviewData, OverviewActions> & { range?: Range }) {
   const state = data && (data.state.paused ? 'Paused' : data.state.held ? 'Held' : 'Running');
   const busy =
     data && ` · ${data.state.jobsInFlight} of ${counted(data.state.maxConcurrency, 'slot', 'slots')}`;
@@ -74,14 +74,12 @@ export function OverviewView({
       <div class="columns">
         <div class="stack">
           {CHARTS.map(([title, Course]) => (
-            <Card key={title} title={title}>
-              <div class="body">
-                {data === undefined ? (
-                  <Skeleton lines={6} label="The chart is being loaded." />
-                ) : (
-                  <Course series={data.series} />
-                )}
-              </div>
+            <Card key={title} title={title} hasBody>
+              {data === undefined ? (
+                <Skeleton lines={6} label="The chart is being loaded." />
+              ) : (
+                <Course series={data.series} />
+              )}
             </Card>
           ))}
         </div>
@@ -106,8 +104,8 @@ export function PauseButton({
   paused,
   onPress,
 }: {
-  readonly paused: boolean | undefined;
-  readonly onPress: (button: HTMLButtonElement) => void;
+  paused: boolean | undefined;
+  onPress: (button: HTMLButtonElement) => void;
 }) {
   return (
     <ActionButton
@@ -122,7 +120,7 @@ export function PauseButton({
   );
 }
 
-function Tiles({ range, data }: { readonly range: Range; readonly data: OverviewData | undefined }) {
+function Tiles({ range, data }: { range: Range; data: OverviewData | undefined }) {
   const { short } = RANGES[range];
   const loading = <span class="skeleton" />;
   if (data === undefined) {
@@ -187,7 +185,7 @@ function Tiles({ range, data }: { readonly range: Range; readonly data: Overview
   );
 }
 
-function Throughput({ series }: { readonly series: StatisticsSeries }) {
+function Throughput({ series }: { series: StatisticsSeries }) {
   return (
     <Chart
       series={series}
@@ -200,7 +198,7 @@ function Throughput({ series }: { readonly series: StatisticsSeries }) {
   );
 }
 
-function Latency({ series }: { readonly series: StatisticsSeries }) {
+function Latency({ series }: { series: StatisticsSeries }) {
   const most = (values: readonly (number | null)[]) => Math.max(0, ...values.map((value) => value ?? 0));
   return (
     <div id="latency">

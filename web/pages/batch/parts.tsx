@@ -56,7 +56,7 @@ const TONES: { readonly [state: string]: Tone } = {
 };
 
 /** @param children more about the state */
-export function State({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) {
+export function State({ of, children }: { of: string; children?: ComponentChildren }) {
   const tone = TONES[of];
   return (
     <Badge {...(tone !== undefined && { tone })}>
@@ -66,7 +66,7 @@ export function State({ of, children }: { readonly of: string; readonly children
   );
 }
 
-export function JobLink({ id, children }: { readonly id: string; readonly children: ComponentChildren }) {
+export function JobLink({ id, children }: { id: string; children: ComponentChildren }) {
   return <a href={`/jobs/${encodeURIComponent(id)}`}>{children}</a>;
 }
 
@@ -75,9 +75,9 @@ export function ActorLink({
   id,
   children = id,
 }: {
-  readonly kind: string;
-  readonly id: string;
-  readonly children?: ComponentChildren;
+  kind: string;
+  id: string;
+  children?: ComponentChildren;
 }) {
   return <a href={`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`}>{children}</a>;
 }
@@ -104,7 +104,7 @@ export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' |
   return `${trouble.do} failed ${counted(trouble.failures, 'time', 'times')}: ${trouble.lastError ?? ''}`;
 }
 
-export function Trouble({ children }: { readonly children: ComponentChildren }) {
+export function Trouble({ children }: { children: ComponentChildren }) {
   return <span class="trouble-text">{children}</span>;
 }
 
@@ -124,12 +124,12 @@ export function Filters({
   isOpen = false,
   children,
 }: {
-  readonly query: URLSearchParams;
-  readonly actions?: Pick<ListActions, 'filter'> | undefined;
-  readonly foldable?: boolean;
+  query: URLSearchParams;
+  actions?: Pick<ListActions, 'filter'> | undefined;
+  foldable?: boolean;
   /** The address has filters. */
-  readonly isOpen?: boolean;
-  readonly children: ComponentChildren;
+  isOpen?: boolean;
+  children: ComponentChildren;
 }) {
   const changed = (event: Event, later: boolean) => {
     event.preventDefault();
@@ -170,7 +170,7 @@ export function Choice({
   query,
   options,
   none = 'any',
-}: Filter & { readonly options: readonly string[]; readonly none?: string }) {
+}: Filter & { options: readonly string[]; none?: string }) {
   return (
     <label>
       {label}{' '}
@@ -193,7 +193,7 @@ export function Entry({
   query,
   type = 'search',
   placeholder,
-}: Filter & { readonly type?: 'search' | 'text' | 'date'; readonly placeholder?: string }) {
+}: Filter & { type?: 'search' | 'text' | 'date'; placeholder?: string }) {
   return (
     <label>
       {label}{' '}
@@ -208,7 +208,7 @@ export function Entry({
   );
 }
 
-export function Tick({ label, name, value = 'true', query }: Filter & { readonly value?: string }) {
+export function Tick({ label, name, value = 'true', query }: Filter & { value?: string }) {
   return (
     <label class="tick">
       <input type="checkbox" name={name} value={value} checked={query.getAll(name).includes(value)} /> {label}
@@ -222,9 +222,9 @@ export function Total({
   one,
   many,
 }: {
-  readonly list: ListPage<unknown> | undefined;
-  readonly one: string;
-  readonly many: string;
+  list: ListPage<unknown> | undefined;
+  one: string;
+  many: string;
 }) {
   return (
     <p id="total" class="muted" role="status">
@@ -237,8 +237,8 @@ export function Paging({
   list,
   actions,
 }: {
-  readonly list: ListPage<unknown> | undefined;
-  readonly actions: Pick<ListActions, 'turn'> | undefined;
+  list: ListPage<unknown> | undefined;
+  actions: Pick<ListActions, 'turn'> | undefined;
 }) {
   const page = list?.page ?? 1;
   return (

@@ -17,9 +17,6 @@ export function useMayCall(operation: OperationName): boolean {
 }
 
 /** A button, absent for a reader who may not call what it sends. */
-export function ActionButton({
-  sends,
-  ...button
-}: ComponentProps<typeof Button> & { readonly sends: OperationName }) {
+export function ActionButton({ sends, ...button }: ComponentProps<typeof Button> & { sends: OperationName }) {
   return useMayCall(sends) ? <Button data-sends={sends} {...button} /> : null;
 }

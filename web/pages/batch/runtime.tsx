@@ -54,7 +54,7 @@ export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
 }
 
 /** Counts the nodes, and says when one is lost or when their versions differ. A store of its own has one node. */
-function NodesState({ nodes }: { readonly nodes: Runtime['nodes'] }) {
+function NodesState({ nodes }: { nodes: Runtime['nodes'] }) {
   const lost = nodes.filter(isLost).length;
   const versions = new Set(nodes.map(({ version }) => version)).size;
   if (nodes.length === 0) return <Badge>1 node with its own store</Badge>;
@@ -69,13 +69,7 @@ function NodesState({ nodes }: { readonly nodes: Runtime['nodes'] }) {
 }
 
 /** Each node with its share of the work, lost ones first. One that was silent for longer than its leases last is lost. */
-function Nodes({
-  nodes,
-  actions,
-}: {
-  readonly nodes: Runtime['nodes'];
-  readonly actions: RuntimeActions | undefined;
-}) {
+function Nodes({ nodes, actions }: { nodes: Runtime['nodes']; actions: RuntimeActions | undefined }) {
   const effects = nodes.reduce((total, node) => total + node.effectsInFlight, 0);
   const inOrder = [...nodes].sort(
     (a, b) => Number(isLost(b)) - Number(isLost(a)) || (a.name < b.name ? -1 : 1),

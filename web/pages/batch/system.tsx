@@ -21,11 +21,7 @@ export interface SystemActions {
   cleanup(button: HTMLButtonElement): void;
 }
 
-export function SystemView({
-  info,
-  data,
-  actions,
-}: View<SystemData, SystemActions> & { readonly info: SystemInfo }) {
+export function SystemView({ info, data, actions }: View<SystemData, SystemActions> & { info: SystemInfo }) {
   return (
     <>
       <PageHead title="System">
@@ -39,15 +35,11 @@ export function SystemView({
         <PauseButton paused={data?.state.paused} onPress={(button) => actions?.toggle(button)} />
       </PageHead>
       <div class="columns halves">
-        <Card title="Pipeline" label="Pipeline">
-          <div class="body">
-            <Facts id="pipeline" pairs={data && pipelineFacts(data)} />
-          </div>
+        <Card title="Pipeline" label="Pipeline" hasBody>
+          <Facts id="pipeline" pairs={data && pipelineFacts(data)} />
         </Card>
-        <Card title="Program" label="Program">
-          <div class="body">
-            <Facts pairs={info} />
-          </div>
+        <Card title="Program" label="Program" hasBody>
+          <Facts pairs={info} />
         </Card>
       </div>
       <Card title="Readiness">

@@ -49,8 +49,8 @@ export function ReportView({
   fileName,
   report: { indication, format, signatures, results },
 }: {
-  readonly fileName: string;
-  readonly report: ValidationReport;
+  fileName: string;
+  report: ValidationReport;
 }) {
   return (
     <>
@@ -70,7 +70,7 @@ export function ReportView({
   );
 }
 
-function SignatureCard({ record }: { readonly record: SignatureRecord }) {
+function SignatureCard({ record }: { record: SignatureRecord }) {
   const { name: signature, indication, subIndication, certificate, signingTime, level } = record;
   const verdict = VERDICTS[indication].text;
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -116,8 +116,8 @@ function Findings({
   results: { errors, warnings, passedChecks },
   within = false,
 }: {
-  readonly results: ValidationResults;
-  readonly within?: boolean;
+  results: ValidationResults;
+  within?: boolean;
 }) {
   // A trusted chain holds its own warnings, such as a missing answer about revocation.
   const inner = passedChecks.flatMap((check) => check.inner?.warnings ?? []);
@@ -140,9 +140,9 @@ function FindingList({
   items,
   within,
 }: {
-  readonly title: string;
-  readonly items: ValidationResults['errors'];
-  readonly within: boolean;
+  title: string;
+  items: ValidationResults['errors'];
+  within: boolean;
 }) {
   if (items.length === 0) return null;
   const Heading = within ? 'h3' : 'h2';

@@ -31,14 +31,14 @@ export function AccountForm({
   isChecked = false,
   children,
 }: {
-  readonly of: {
+  of: {
     readonly page: Pick<AccountPage, 'culture'>;
     readonly user: Pick<SignedInUser, 'formToken' | 'role'>;
   };
-  readonly action: string;
-  readonly encType?: 'multipart/form-data';
-  readonly isChecked?: boolean;
-  readonly children: ComponentChildren;
+  action: string;
+  encType?: 'multipart/form-data';
+  isChecked?: boolean;
+  children: ComponentChildren;
 }) {
   const isLocked = !maySend(user.role, action);
   return (
@@ -56,17 +56,7 @@ export function AccountForm({
 }
 
 /** A button that asks once more, without a script. */
-export function Sure({
-  of,
-  action,
-  ask,
-  sure,
-}: {
-  readonly of: Viewed;
-  readonly action: string;
-  readonly ask: string;
-  readonly sure: string;
-}) {
+export function Sure({ of, action, ask, sure }: { of: Viewed; action: string; ask: string; sure: string }) {
   return (
     <details class="sure">
       <summary class="button">{ask}</summary>
@@ -89,10 +79,10 @@ export function Notice({
   labels = {},
   end = '',
 }: {
-  readonly page: AccountPage;
-  readonly notice: AccountNotice | undefined;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly end?: string | undefined;
+  page: AccountPage;
+  notice: AccountNotice | undefined;
+  labels?: Readonly<Record<string, string>>;
+  end?: string | undefined;
 }) {
   if (notice === undefined) return null;
   const faults = Object.keys(notice.form?.faults ?? {});

@@ -17,17 +17,17 @@ export function accountShell({
   extras,
   main,
 }: {
-  readonly texts: { readonly skip: string; readonly navigation: string; readonly menu: string };
-  readonly organization: string;
-  readonly branding: PageBranding | undefined;
-  readonly groups: readonly LinkGroup[];
+  texts: { readonly skip: string; readonly navigation: string; readonly menu: string };
+  organization: string;
+  branding: PageBranding | undefined;
+  groups: readonly LinkGroup[];
   /** `isMain`: the page has no primary action of its own. False: the user makes no documents. */
-  readonly newDocument: { readonly href: string; readonly text: string; readonly isMain: boolean } | false;
+  newDocument: { readonly href: string; readonly text: string; readonly isMain: boolean } | false;
   /** Undefined: the content has its own. */
-  readonly title: string | undefined;
+  title: string | undefined;
   /** Below the links. */
-  readonly extras: Html;
-  readonly main: Content;
+  extras: Html;
+  main: Content;
 }): Html {
   return markup(
     <>

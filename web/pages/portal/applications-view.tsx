@@ -19,7 +19,7 @@ export function applicationsPage(
   page: AccountPage,
   user: SignedInUser,
   applications: readonly ApplicationView[],
-  { hasRoles, notice }: { readonly hasRoles: boolean; readonly notice?: AccountNotice | undefined },
+  { hasRoles, notice }: { hasRoles: boolean; notice?: AccountNotice | undefined },
 ): string {
   const { applications: texts } = page.texts;
   const entries = entriesOf(notice, PATH);
@@ -63,31 +63,29 @@ export function applicationsPage(
             actions
           />
         </Card>
-        <Card label={texts.add} title={texts.add}>
-          <div class="body">
-            <AccountForm of={{ page, user }} action={PATH}>
-              <div class="fields">
-                <Field
-                  id="name"
-                  label={texts.name}
-                  required
-                  maxLength={MAX_TENANT_NAME}
-                  {...entries.of('name')}
+        <Card label={texts.add} title={texts.add} hasBody>
+          <AccountForm of={{ page, user }} action={PATH}>
+            <div class="fields">
+              <Field
+                id="name"
+                label={texts.name}
+                required
+                maxLength={MAX_TENANT_NAME}
+                {...entries.of('name')}
+              />
+              {hasRoles && (
+                <Select
+                  id="role"
+                  label={texts.role}
+                  options={APPLICATION_ROLES.map((role) => [role, texts.roles[role]] as const)}
+                  {...entries.of('role', 'Normal')}
                 />
-                {hasRoles && (
-                  <Select
-                    id="role"
-                    label={texts.role}
-                    options={APPLICATION_ROLES.map((role) => [role, texts.roles[role]] as const)}
-                    {...entries.of('role', 'Normal')}
-                  />
-                )}
-              </div>
-              <Button type="submit" rank="main" icon="plus">
-                {texts.add}
-              </Button>
-            </AccountForm>
-          </div>
+              )}
+            </div>
+            <Button type="submit" rank="main" icon="plus">
+              {texts.add}
+            </Button>
+          </AccountForm>
         </Card>
       </>
     ),
@@ -117,12 +115,7 @@ export function applicationPage(
     notice,
     folders,
     now,
-  }: {
-    readonly made?: string | undefined;
-    readonly notice?: AccountNotice | undefined;
-    readonly folders: KeyFolders;
-    readonly now: number;
-  },
+  }: { made?: string | undefined; notice?: AccountNotice | undefined; folders: KeyFolders; now: number },
 ): string {
   const { applications: texts } = page.texts;
   const path = `${PATH}/${application.id}`;
@@ -162,25 +155,23 @@ export function applicationPage(
             actions
           />
         </Card>
-        <Card label={texts.createKey} title={texts.createKey}>
-          <div class="body">
-            <AccountForm of={of} action={`${path}/keys`}>
-              <Boxes
-                legend={texts.scopes}
-                boxes={KEY_SCOPES.map((scope) => ({
-                  ...{ name: `scope${scope}`, text: texts.scopeNames[scope] },
-                  checked: entries.checked(`scope${scope}`),
-                }))}
-              />
-              <FolderChoice texts={texts} folders={folders} entries={entries} />
-              <div class="fields">
-                <Field id="expiry" label={texts.expiry} type="date" {...entries.of('expiry')} />
-              </div>
-              <Button type="submit" rank="main" icon="plus">
-                {texts.createKey}
-              </Button>
-            </AccountForm>
-          </div>
+        <Card label={texts.createKey} title={texts.createKey} hasBody>
+          <AccountForm of={of} action={`${path}/keys`}>
+            <Boxes
+              legend={texts.scopes}
+              boxes={KEY_SCOPES.map((scope) => ({
+                ...{ name: `scope${scope}`, text: texts.scopeNames[scope] },
+                checked: entries.checked(`scope${scope}`),
+              }))}
+            />
+            <FolderChoice texts={texts} folders={folders} entries={entries} />
+            <div class="fields">
+              <Field id="expiry" label={texts.expiry} type="date" {...entries.of('expiry')} />
+            </div>
+            <Button type="submit" rank="main" icon="plus">
+              {texts.createKey}
+            </Button>
+          </AccountForm>
         </Card>
       </InTime>
     ),
@@ -192,9 +183,9 @@ function FolderChoice({
   folders: { offered, hasMore },
   entries,
 }: {
-  readonly texts: AccountPage['texts']['applications'];
-  readonly folders: KeyFolders;
-  readonly entries: Entries;
+  texts: AccountPage['texts']['applications'];
+  folders: KeyFolders;
+  entries: Entries;
 }) {
   if (offered.length === 0) return null;
   return (

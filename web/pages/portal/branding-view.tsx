@@ -66,38 +66,36 @@ function Logo(parts: Parts) {
   const { branding: texts } = page.texts;
   const { id, name } = user.tenant.organization;
   return (
-    <Card label={texts.logo} title={texts.logo}>
-      <div class="body">
-        {logo === null ? (
-          <p class="muted">{texts.logoNone}</p>
-        ) : (
-          <div class="ways">
-            <img
-              src={`${BRANDING}/${id}/logo?v=${logo.digest}`}
-              alt={name}
-              width={logo.width}
-              height={logo.height}
-              class="logo"
-            />
-            <Sure
-              of={parts}
-              action={`${PATH}/logo-removal`}
-              ask={texts.logoRemove}
-              sure={texts.logoRemoveSure}
-            />
-          </div>
-        )}
-        <noscript>
-          <p class="trouble">{texts.needsScript}</p>
-        </noscript>
-        <div class="fields">
-          <Field id="logo-file" label={texts.logoFile} type="file" accept="image/png,image/jpeg" />
+    <Card label={texts.logo} title={texts.logo} hasBody>
+      {logo === null ? (
+        <p class="muted">{texts.logoNone}</p>
+      ) : (
+        <div class="ways">
+          <img
+            src={`${BRANDING}/${id}/logo?v=${logo.digest}`}
+            alt={name}
+            width={logo.width}
+            height={logo.height}
+            class="logo"
+          />
+          <Sure
+            of={parts}
+            action={`${PATH}/logo-removal`}
+            ask={texts.logoRemove}
+            sure={texts.logoRemoveSure}
+          />
         </div>
-        <Button id="logo-upload" icon="upload">
-          {texts.logoUpload}
-        </Button>
-        <div id="outcome" class="outcome" role="status" aria-live="polite" tabIndex={-1} />
+      )}
+      <noscript>
+        <p class="trouble">{texts.needsScript}</p>
+      </noscript>
+      <div class="fields">
+        <Field id="logo-file" label={texts.logoFile} type="file" accept="image/png,image/jpeg" />
       </div>
+      <Button id="logo-upload" icon="upload">
+        {texts.logoUpload}
+      </Button>
+      <div id="outcome" class="outcome" role="status" aria-live="polite" tabIndex={-1} />
     </Card>
   );
 }
@@ -107,55 +105,53 @@ function Looks(parts: Parts) {
   const { branding: texts } = page.texts;
   const entries = entriesOf(notice, `${PATH}/looks`);
   return (
-    <Card label={texts.looks} title={texts.looks}>
-      <div class="body">
-        <AccountForm of={parts} action={`${PATH}/looks`}>
-          <div class="fields">
-            {(['primaryColor', 'headerColor'] as const).map((name) => {
-              const { [name]: colour } = branding;
-              return (
-                <Field
-                  key={name}
-                  id={name}
-                  label={
-                    <>
-                      {colour !== null && (
-                        <svg class="colour" aria-hidden="true">
-                          <rect width="100%" height="100%" fill={colour} />
-                        </svg>
-                      )}{' '}
-                      {texts[name]}
-                    </>
-                  }
-                  maxLength={7}
-                  placeholder="#1b5fb4"
-                  spellcheck={false}
-                  {...entries.of(name, colour ?? '')}
-                />
-              );
-            })}
-          </div>
-          <TextArea
-            id="redirectOrigins"
-            label={texts.redirectOrigins}
-            rows={3}
-            maxLength={6019}
-            spellcheck={false}
-            {...entries.of('redirectOrigins', branding.redirectOrigins.join('\n'))}
-          />
-          <Field
-            id="redirectUrl"
-            label={texts.redirectUrl}
-            type="url"
-            maxLength={MAX_REDIRECT_URL}
-            spellcheck={false}
-            {...entries.of('redirectUrl', branding.redirectUrl ?? '')}
-          />
-          <Button type="submit" rank="main">
-            {texts.save}
-          </Button>
-        </AccountForm>
-      </div>
+    <Card label={texts.looks} title={texts.looks} hasBody>
+      <AccountForm of={parts} action={`${PATH}/looks`}>
+        <div class="fields">
+          {(['primaryColor', 'headerColor'] as const).map((name) => {
+            const { [name]: colour } = branding;
+            return (
+              <Field
+                key={name}
+                id={name}
+                label={
+                  <>
+                    {colour !== null && (
+                      <svg class="colour" aria-hidden="true">
+                        <rect width="100%" height="100%" fill={colour} />
+                      </svg>
+                    )}{' '}
+                    {texts[name]}
+                  </>
+                }
+                maxLength={7}
+                placeholder="#1b5fb4"
+                spellcheck={false}
+                {...entries.of(name, colour ?? '')}
+              />
+            );
+          })}
+        </div>
+        <TextArea
+          id="redirectOrigins"
+          label={texts.redirectOrigins}
+          rows={3}
+          maxLength={6019}
+          spellcheck={false}
+          {...entries.of('redirectOrigins', branding.redirectOrigins.join('\n'))}
+        />
+        <Field
+          id="redirectUrl"
+          label={texts.redirectUrl}
+          type="url"
+          maxLength={MAX_REDIRECT_URL}
+          spellcheck={false}
+          {...entries.of('redirectUrl', branding.redirectUrl ?? '')}
+        />
+        <Button type="submit" rank="main">
+          {texts.save}
+        </Button>
+      </AccountForm>
     </Card>
   );
 }
@@ -178,56 +174,54 @@ function Mails(parts: Parts) {
     </>
   );
   return (
-    <Card label={texts.mails} title={texts.mails}>
-      <div class="body">
-        <form method="get" action={`${PATH}#mails`} class="filter" id="mails">
-          {culture !== undefined && <input type="hidden" name="culture" value={culture} />}
-          <Select
-            id="kind"
-            name="kind"
-            label={texts.kind}
-            value={kind}
-            options={BRANDED_MAILS.map((one) => [one, texts.kinds[one]] as const)}
+    <Card label={texts.mails} title={texts.mails} hasBody>
+      <form method="get" action={`${PATH}#mails`} class="filter" id="mails">
+        {culture !== undefined && <input type="hidden" name="culture" value={culture} />}
+        <Select
+          id="kind"
+          name="kind"
+          label={texts.kind}
+          value={kind}
+          options={BRANDED_MAILS.map((one) => [one, texts.kinds[one]] as const)}
+        />
+        <Button type="submit">{texts.show}</Button>
+      </form>
+      <div class="fields halves">
+        <AccountForm of={parts} action={path} encType="multipart/form-data">
+          <input type="hidden" name="kind" value={kind} />
+          <Field
+            id="subject"
+            label={texts.subject}
+            maxLength={MAX_SUBJECT}
+            {...entries.of('subject', own?.subject ?? '')}
           />
-          <Button type="submit">{texts.show}</Button>
-        </form>
-        <div class="fields halves">
-          <AccountForm of={parts} action={path} encType="multipart/form-data">
-            <input type="hidden" name="kind" value={kind} />
-            <Field
-              id="subject"
-              label={texts.subject}
-              maxLength={MAX_SUBJECT}
-              {...entries.of('subject', own?.subject ?? '')}
-            />
-            <TextArea
-              id="introduction"
-              label={texts.introduction}
-              hint={hint}
-              rows={5}
-              maxLength={MAX_INTRODUCTION}
-              {...entries.of('introduction', own?.introduction ?? '')}
-            />
-            <Button type="submit">{texts.saveMail}</Button>
-          </AccountForm>
-          <div role="group" aria-labelledby="preview-title" class="mail-preview">
-            <h3 id="preview-title">{texts.preview}</h3>
-            <p id="preview-state" class="hint" role="status" aria-live="polite" />
-            <p>
-              <strong id="preview-subject">
-                <bdi>{preview.subject}</bdi>
-              </strong>
-            </p>
-            <pre id="preview-text">{preview.text}</pre>
-            <a
-              class="button"
-              href={addressFrom(page, `${PATH}/preview?kind=${kind}`)}
-              target="_blank"
-              rel="noopener"
-            >
-              {texts.asMail}
-            </a>
-          </div>
+          <TextArea
+            id="introduction"
+            label={texts.introduction}
+            hint={hint}
+            rows={5}
+            maxLength={MAX_INTRODUCTION}
+            {...entries.of('introduction', own?.introduction ?? '')}
+          />
+          <Button type="submit">{texts.saveMail}</Button>
+        </AccountForm>
+        <div role="group" aria-labelledby="preview-title" class="mail-preview">
+          <h3 id="preview-title">{texts.preview}</h3>
+          <p id="preview-state" class="hint" role="status" aria-live="polite" />
+          <p>
+            <strong id="preview-subject">
+              <bdi>{preview.subject}</bdi>
+            </strong>
+          </p>
+          <pre id="preview-text">{preview.text}</pre>
+          <a
+            class="button"
+            href={addressFrom(page, `${PATH}/preview?kind=${kind}`)}
+            target="_blank"
+            rel="noopener"
+          >
+            {texts.asMail}
+          </a>
         </div>
       </div>
     </Card>

@@ -16,10 +16,10 @@ export function DocumentTools({
   scale,
   download,
 }: {
-  readonly isPdf: boolean;
-  readonly words: PageTexts;
-  readonly scale: string | undefined;
-  readonly download?: string;
+  isPdf: boolean;
+  words: PageTexts;
+  scale: string | undefined;
+  download?: string;
 }) {
   return (
     <div class="tools" role="group" aria-label={signing.tools}>
@@ -66,8 +66,8 @@ export function DocumentPart({
   words: { signing },
   children,
 }: {
-  readonly words: PageTexts;
-  readonly children?: ComponentChildren;
+  words: PageTexts;
+  children?: ComponentChildren;
 }) {
   return (
     <section id="document" class="document" aria-label={signing.document}>
@@ -88,8 +88,8 @@ export function LanguageSwitch({
   words: { language, languages },
   self,
 }: {
-  readonly words: PageTexts;
-  readonly self: SigningAddresses['self'];
+  words: PageTexts;
+  self: SigningAddresses['self'];
 }) {
   const plain = self.replace(/&culture=[^&]*/, '');
   return (
@@ -113,8 +113,8 @@ export function VisitList({
   visit,
   words,
 }: {
-  readonly visit: NonNullable<SigningPageView['visit']>;
-  readonly words: PageTexts;
+  visit: NonNullable<SigningPageView['visit']>;
+  words: PageTexts;
 }) {
   if (visit.length === 0) return null;
   const done = visit.filter(({ isDone }) => isDone).length;
@@ -151,9 +151,9 @@ export function ParticipantList({
   words: { signing },
   heading: Heading,
 }: {
-  readonly view: SigningPageView;
-  readonly words: PageTexts;
-  readonly heading: 'h2' | 'h3';
+  view: SigningPageView;
+  words: PageTexts;
+  heading: 'h2' | 'h3';
 }) {
   if (participants.length === 0) return null;
   return (

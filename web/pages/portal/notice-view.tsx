@@ -63,9 +63,9 @@ export function NewLinkForm({
   words: { newLink },
   asks = false,
 }: {
-  readonly action: string;
-  readonly words: PageTexts;
-  readonly asks?: boolean;
+  action: string;
+  words: PageTexts;
+  asks?: boolean;
 }) {
   return (
     <form method="post" action={action} class="stack">

@@ -65,21 +65,24 @@ function Integration(parts: Parts) {
   const { page, data } = parts;
   const { organization: texts } = page.texts;
   return (
-    <Card label={texts.integration} title={texts.integration} aside={<Badge>{data.webhooks.length}</Badge>}>
-      <div class="body">
-        <p class="muted">{texts.integrationText}</p>
-        {data.webhooks.length === 0 && <p>{texts.none}</p>}
-        {data.webhooks.map((webhook) => (
-          <Webhook key={webhook.id} {...parts} webhook={webhook} />
-        ))}
-        <h3>{texts.register}</h3>
-        <AccountForm of={parts} action={WEBHOOKS}>
-          <Target texts={texts} entries={entriesOf(data.notice, WEBHOOKS)} />
-          <Button type="submit" rank="main" icon="plus">
-            {texts.register}
-          </Button>
-        </AccountForm>
-      </div>
+    <Card
+      label={texts.integration}
+      title={texts.integration}
+      aside={<Badge>{data.webhooks.length}</Badge>}
+      hasBody
+    >
+      <p class="muted">{texts.integrationText}</p>
+      {data.webhooks.length === 0 && <p>{texts.none}</p>}
+      {data.webhooks.map((webhook) => (
+        <Webhook key={webhook.id} {...parts} webhook={webhook} />
+      ))}
+      <h3>{texts.register}</h3>
+      <AccountForm of={parts} action={WEBHOOKS}>
+        <Target texts={texts} entries={entriesOf(data.notice, WEBHOOKS)} />
+        <Button type="submit" rank="main" icon="plus">
+          {texts.register}
+        </Button>
+      </AccountForm>
     </Card>
   );
 }
@@ -90,9 +93,9 @@ function Target({
   entries,
   known,
 }: {
-  readonly texts: AccountPage['texts']['organization'];
-  readonly entries: Entries;
-  readonly known?: WebhookView;
+  texts: AccountPage['texts']['organization'];
+  entries: Entries;
+  known?: WebhookView;
 }) {
   const end = known === undefined ? '' : `-${known.id}`;
   const hint = known !== undefined ? texts.kept : entries.isRefused ? texts.again : undefined;
@@ -248,20 +251,18 @@ function Origins(parts: Parts) {
   const path = `${PATH}/origins`;
   const entries = entriesOf(data.notice, path);
   return (
-    <Card label={texts.origins} title={texts.origins}>
-      <div class="body">
-        <AccountForm of={parts} action={path}>
-          <TextArea
-            id="origins"
-            label={texts.originsLabel}
-            rows={4}
-            maxLength={12_850}
-            spellcheck={false}
-            {...entries.of('origins', data.organization.embedOrigins.join('\n'))}
-          />
-          <Button type="submit">{texts.save}</Button>
-        </AccountForm>
-      </div>
+    <Card label={texts.origins} title={texts.origins} hasBody>
+      <AccountForm of={parts} action={path}>
+        <TextArea
+          id="origins"
+          label={texts.originsLabel}
+          rows={4}
+          maxLength={12_850}
+          spellcheck={false}
+          {...entries.of('origins', data.organization.embedOrigins.join('\n'))}
+        />
+        <Button type="submit">{texts.save}</Button>
+      </AccountForm>
     </Card>
   );
 }
@@ -270,15 +271,13 @@ function Mail(parts: Parts) {
   const { page, user } = parts;
   const { organization: texts } = page.texts;
   return (
-    <Card label={texts.mail} title={texts.mail}>
-      <div class="body">
-        <p>{filled(texts.mailText, { email: user.email })}</p>
-        <AccountForm of={parts} action={`${PATH}/mail-test`}>
-          <Button type="submit" icon="mail">
-            {texts.mailTest}
-          </Button>
-        </AccountForm>
-      </div>
+    <Card label={texts.mail} title={texts.mail} hasBody>
+      <p>{filled(texts.mailText, { email: user.email })}</p>
+      <AccountForm of={parts} action={`${PATH}/mail-test`}>
+        <Button type="submit" icon="mail">
+          {texts.mailTest}
+        </Button>
+      </AccountForm>
     </Card>
   );
 }

@@ -2,8 +2,7 @@
  * Frame of the portal's pages. Scripts and styles are separate files, because the Content-Security-Policy forbids
  * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
  */
-import type { Html } from '../../../contracts/texts/html.ts';
-import { type Content, documentText, Inserted, markup, PageData } from '../../../contracts/texts/markup.tsx';
+import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { PageTexts } from './texts.ts';
 
@@ -86,7 +85,7 @@ function brandingPath({ organizationId }: PageBranding): string {
 }
 
 /** Nothing without a logo. @param alt empty when the name is shown beside it */
-export function Logo({ branding, alt }: { readonly branding: PageBranding; readonly alt: string }) {
+export function Logo({ branding, alt }: { branding: PageBranding; alt: string }) {
   const logo = logoImage(branding);
   return logo === undefined ? null : <img {...logo} alt={alt} />;
 }
@@ -103,9 +102,4 @@ export interface LogoImage {
   readonly src: string;
   readonly width: number;
   readonly height: number;
-}
-
-/** The logo for a page that is a template. */
-export function logoOf(branding: PageBranding, alt: string): Html | undefined {
-  return branding.logo === undefined ? undefined : markup(<Logo branding={branding} alt={alt} />);
 }

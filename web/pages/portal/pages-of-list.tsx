@@ -10,12 +10,12 @@ export function Pages({
   totalCount,
   fragment = '',
 }: {
-  readonly page: AccountPage;
-  readonly path: string;
+  page: AccountPage;
+  path: string;
   /** Pages from 0. */
-  readonly place: { readonly offset: number; readonly limit: number };
-  readonly totalCount: number;
-  readonly fragment?: string;
+  place: { readonly offset: number; readonly limit: number };
+  totalCount: number;
+  fragment?: string;
 }) {
   const { newer, older } = page.texts.organization;
   const hasMore = (offset + 1) * limit < totalCount;

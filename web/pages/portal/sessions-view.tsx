@@ -12,9 +12,9 @@ export function SessionTable({
   action,
   sessions,
 }: {
-  readonly of: Viewed;
-  readonly action: string;
-  readonly sessions: readonly SessionView[];
+  of: Viewed;
+  action: string;
+  sessions: readonly SessionView[];
 }) {
   const { sessions: texts } = of.page.texts;
   return (
@@ -67,7 +67,7 @@ export function userSessionsPage(
   user: Viewed['user'],
   { id, name, email }: MemberView,
   sessions: readonly SessionView[],
-  { hasFactor, notice }: { readonly hasFactor: boolean; readonly notice: AccountNotice | undefined },
+  { hasFactor, notice }: { hasFactor: boolean; notice: AccountNotice | undefined },
 ): string {
   const { secondFactor: texts } = page.texts;
   const action = `/organization/users/${id}/sessions`;
@@ -80,15 +80,13 @@ export function userSessionsPage(
         <Notice page={page} notice={notice} />
         <SessionTable of={{ page, user }} action={action} sessions={sessions} />
         {hasFactor && id !== user.id && (
-          <Card title={texts.title} label={texts.title}>
-            <div class="body">
-              <Sure
-                of={{ page, user }}
-                action={`/organization/users/${id}/second-factor`}
-                ask={texts.reset}
-                sure={texts.resetSure}
-              />
-            </div>
+          <Card title={texts.title} label={texts.title} hasBody>
+            <Sure
+              of={{ page, user }}
+              action={`/organization/users/${id}/second-factor`}
+              ask={texts.reset}
+              sure={texts.resetSure}
+            />
           </Card>
         )}
       </>

@@ -7,6 +7,7 @@ import type {
   SignInLinkView,
 } from '../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
+import { Facts } from '../../components/surfaces.tsx';
 import { outside } from './account/outside-page.tsx';
 import { PASSKEY_SCRIPT, PasskeyForm } from './account/passkey-form.tsx';
 import { FactorCard } from './account/second-factor-view.tsx';
@@ -33,12 +34,12 @@ export function signInPage(
     request,
     isRefused = false,
   }: {
-    readonly isBusy: boolean;
-    readonly buttons: readonly string[];
-    readonly hasProviders: boolean;
-    readonly request: PasskeyRequest | undefined;
+    isBusy: boolean;
+    buttons: readonly string[];
+    hasProviders: boolean;
+    request: PasskeyRequest | undefined;
     /** The answer of a passkey was refused. */
-    readonly isRefused?: boolean;
+    isRefused?: boolean;
   },
 ): string {
   const { signIn } = page.texts;
@@ -91,10 +92,7 @@ export function signInPage(
 }
 
 /** Leads on by itself. @param to relative to the address of the page, or of another site */
-export function onwardPage(
-  page: AccountPage,
-  { to, text }: { readonly to: string; readonly text: string },
-): string {
+export function onwardPage(page: AccountPage, { to, text }: { to: string; text: string }): string {
   const { words, theme, texts } = page;
   return portalPage({
     ...{ words, theme, title: texts.signIn.onwardTitle, kind: 'quiet', onward: to },
@@ -138,9 +136,7 @@ export function providerFailurePage(
     <>
       <p>{filled(text, { provider })}</p>
       <p>
-        <ButtonLink href={addressFrom(page, why === 'unproven' ? SIGN_IN_AGAIN : '/sign-in')}>
-          {signIn.title}
-        </ButtonLink>
+        <ButtonLink href={addressFrom(page, WAYS_ON[why] ?? '/sign-in')}>{signIn.title}</ButtonLink>
       </p>
       {email !== undefined && email !== '' && (
         <form method="post" action={addressFrom(page, '/sign-in')}>
@@ -153,6 +149,12 @@ export function providerFailurePage(
     true,
   );
 }
+
+/** Ways on from some failures. An answer that was used, as by a reload, has mostly signed this browser in. */
+const WAYS_ON: { readonly [why in keyof AccountPage['texts']['signIn']['failures']]?: string } = {
+  unproven: SIGN_IN_AGAIN,
+  refused: '/account',
+};
 
 /** The same page for every address. */
 export function linkSentPage(page: AccountPage): string {
@@ -230,14 +232,13 @@ export function myAccountPage(
     main: (
       <>
         <Notice page={page} notice={notice} />
-        <dl class="facts">
-          <dt>{account.email}</dt>
-          <dd>{user.email}</dd>
-          <dt>{account.organization}</dt>
-          <dd>{user.tenant.organization.name}</dd>
-          <dt>{account.role}</dt>
-          <dd>{navigation.roles[user.role]}</dd>
-        </dl>
+        <Facts
+          pairs={[
+            [account.email, user.email],
+            [account.organization, user.tenant.organization.name],
+            [account.role, navigation.roles[user.role]],
+          ]}
+        />
         <FactorCard of={{ page, user }} state={factor} />
         <SessionTable of={{ page, user }} action={OWN_SESSIONS} sessions={sessions} />
       </>

@@ -20,7 +20,7 @@ export function approves({ type }: Pick<Action, 'type'>): boolean {
 }
 
 /** @param name of the document */
-export function SigningDialog({ action, words, name }: Parts & { readonly name: string }) {
+export function SigningDialog({ action, words, name }: Parts & { name: string }) {
   const { signing } = words;
   const isApproval = approves(action);
   const close = <Button id="signing-close" rank="quiet" icon="x" label={signing.close} />;
@@ -175,10 +175,7 @@ function CodeField({
   code: { channel, to },
   words: { signing },
   enrolment,
-}: Pick<Parts, 'words'> & {
-  readonly code: Action['codes'][number];
-  readonly enrolment: Action['enrolment'];
-}) {
+}: Pick<Parts, 'words'> & { code: Action['codes'][number]; enrolment: Action['enrolment'] }) {
   const isApp = channel === 'AuthenticatorApp';
   const id = isApp ? 'otp-code' : `${channel.toLowerCase()}-code`;
   const isMail = channel === 'Email';
@@ -201,7 +198,7 @@ function CodeField({
           {label}
         </label>
         {!isApp && (
-          <Button id={isMail ? 'send-code' : `send-${id}`} class="send-code" rank="quiet" disabled>
+          <Button id={isMail ? 'send-code' : `send-${id}`} rank="quiet" disabled>
             {signing.script.codeAgain}
           </Button>
         )}
@@ -227,8 +224,8 @@ function AppEnrolment({
   enrolment: { secret, code },
   signing,
 }: {
-  readonly enrolment: NonNullable<Action['enrolment']>;
-  readonly signing: PageTexts['signing'];
+  enrolment: NonNullable<Action['enrolment']>;
+  signing: PageTexts['signing'];
 }) {
   return (
     <>
@@ -285,7 +282,7 @@ function CertificateForm({ action, words }: Parts) {
   );
 }
 
-function Initials({ action: { initialsMode }, words: { signing }, id }: Parts & { readonly id: string }) {
+function Initials({ action: { initialsMode }, words: { signing }, id }: Parts & { id: string }) {
   if (initialsMode === 'None') return null;
   if (initialsMode === 'Required') return <p class="hint">{signing.initialsRequired}</p>;
   return (
@@ -296,10 +293,7 @@ function Initials({ action: { initialsMode }, words: { signing }, id }: Parts & 
 }
 
 /** @param alone there is no other participant */
-export function RefusalForm({
-  words: { signing },
-  alone,
-}: Pick<Parts, 'words'> & { readonly alone: boolean }) {
+export function RefusalForm({ words: { signing }, alone }: Pick<Parts, 'words'> & { alone: boolean }) {
   return (
     <details id="refusing">
       <summary>{signing.refuse}</summary>

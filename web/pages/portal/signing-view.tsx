@@ -193,9 +193,9 @@ function Ended({
   message: { title, text, button },
   href,
 }: {
-  readonly icon: IconName;
-  readonly message: PageTexts['newerVersion'];
-  readonly href: string;
+  icon: IconName;
+  message: PageTexts['newerVersion'];
+  href: string;
 }) {
   return (
     <main id="main" class="sheet" tabIndex={-1}>
@@ -211,7 +211,7 @@ function Ended({
   );
 }
 
-function About({ shown, words }: { readonly shown: Shown; readonly words: PageTexts }) {
+function About({ shown, words }: { shown: Shown; words: PageTexts }) {
   return (
     <>
       {shown.isNewVersion && <p class="about trouble">{words.signing.newVersion}</p>}
@@ -238,9 +238,9 @@ function AttachmentList({
   words: { signing },
   addresses,
 }: {
-  readonly shown: Shown;
-  readonly words: PageTexts;
-  readonly addresses: SigningAddresses;
+  shown: Shown;
+  words: PageTexts;
+  addresses: SigningAddresses;
 }) {
   if (attachments.length === 0) return null;
   return (

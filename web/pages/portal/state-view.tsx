@@ -86,7 +86,7 @@ export function statePage(
     branding: view.branding,
     kind: `${pdf === undefined ? 'quiet' : 'signing'} ${embedded}state-${view.state}`,
     main: isGood ? (
-      <main id="main" class="sheet" tabIndex={-1} data-state={state}>
+      <main id="main" class="sheet" tabIndex={-1} data-state={state} data-acted={hasActed(view) || undefined}>
         {hero}
         {shown !== undefined && (
           <Signed view={view} shown={shown} words={words} wishes={wishes} addresses={addresses} />
@@ -135,6 +135,11 @@ export function visitIn(
   return embedded ? [] : visit;
 }
 
+/** False for a person of a rule of whom no signature was needed any more. */
+function hasActed({ participants = [] }: SigningPageView): boolean {
+  return participants.some(({ isYou, at }) => isYou && at !== undefined);
+}
+
 /** Events for the parent window. An unknown link has no organization that could list origins. */
 function stateEvents({ state, document: shown }: SigningPageView): readonly FrameEvent[] {
   if (shown === undefined) return [];
@@ -167,7 +172,7 @@ function titleOf({ state, action }: SigningPageView, words: PageTexts): string {
 }
 
 /** Text of a state: what happened, who did it and when, and what follows. */
-function StateText({ view, words }: { readonly view: SigningPageView; readonly words: PageTexts }) {
+function StateText({ view, words }: { view: SigningPageView; words: PageTexts }) {
   const { state, document: shown, participants = [], canRequestLink, isObserver = false } = view;
   const text =
     canRequestLink === true ? words.newLink.text : words.states[state === 'ready' ? 'unknown' : state].text;
@@ -222,9 +227,9 @@ function Ways({
   words,
   self,
 }: {
-  readonly view: SigningPageView;
-  readonly words: PageTexts;
-  readonly self: string;
+  view: SigningPageView;
+  words: PageTexts;
+  self: string;
 }) {
   if (state === 'waiting-for-turn' || state === 'observing' || state === 'processing')
     return <ButtonLink href={self}>{words.again}</ButtonLink>;
@@ -249,11 +254,11 @@ function Signed({
   wishes,
   addresses: { content, key },
 }: {
-  readonly view: SigningPageView;
-  readonly shown: PageDocument;
-  readonly words: PageTexts;
-  readonly wishes: SigningPageOptions;
-  readonly addresses: SigningAddresses;
+  view: SigningPageView;
+  shown: PageDocument;
+  words: PageTexts;
+  wishes: SigningPageOptions;
+  addresses: SigningAddresses;
 }) {
   const { embedded, hideDocument } = wishes;
   const isOpen = isOpenToRead(view);
@@ -318,14 +323,14 @@ function Signed({
 }
 
 /** A moment in UTC; the script of the page shows it in the reader's zone. */
-function Moment({ at, language }: { readonly at: number; readonly language: string }) {
+function Moment({ at, language }: { at: number; language: string }) {
   const format = new Intl.DateTimeFormat(language, {
     ...{ dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' },
   });
   return <time dateTime={new Date(at).toISOString()}>{format.format(at)} (UTC)</time>;
 }
 
-function People({ view, words }: { readonly view: SigningPageView; readonly words: PageTexts }) {
+function People({ view, words }: { view: SigningPageView; words: PageTexts }) {
   const { participants = [] } = view;
   const { signing } = words;
   if (participants.length === 0) return null;

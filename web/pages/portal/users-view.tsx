@@ -53,51 +53,47 @@ export function usersPage(
         </Card>
         <Pages page={page} path={PATH} place={place} totalCount={members.totalCount} />
         <Policy {...of} isRequired={place.requireSecondFactor} />
-        <Card label={texts.add} title={texts.add}>
-          <div class="body">
-            <AccountForm of={of} action={PATH}>
-              <div class="fields">
-                <Field id="name" label={texts.name} required maxLength={255} {...entries.of('name')} />
-                <Field
-                  id="email"
-                  label={texts.email}
-                  type="email"
-                  required
-                  maxLength={255}
-                  spellcheck={false}
-                  {...entries.of('email')}
-                />
-                <Select
-                  id="role"
-                  label={texts.role}
-                  options={roleOptions(page)}
-                  {...entries.of('role', 'sender')}
-                />
-              </div>
-              <Button type="submit" rank="main" icon="plus">
-                {texts.add}
-              </Button>
-            </AccountForm>
-          </div>
+        <Card label={texts.add} title={texts.add} hasBody>
+          <AccountForm of={of} action={PATH}>
+            <div class="fields">
+              <Field id="name" label={texts.name} required maxLength={255} {...entries.of('name')} />
+              <Field
+                id="email"
+                label={texts.email}
+                type="email"
+                required
+                maxLength={255}
+                spellcheck={false}
+                {...entries.of('email')}
+              />
+              <Select
+                id="role"
+                label={texts.role}
+                options={roleOptions(page)}
+                {...entries.of('role', 'sender')}
+              />
+            </div>
+            <Button type="submit" rank="main" icon="plus">
+              {texts.add}
+            </Button>
+          </AccountForm>
         </Card>
       </>
     ),
   });
 }
 
-function Policy({ isRequired, ...of }: Viewed & { readonly isRequired: boolean }) {
+function Policy({ isRequired, ...of }: Viewed & { isRequired: boolean }) {
   const { secondFactor: texts } = of.page.texts;
   return (
-    <Card label={texts.title} title={texts.title}>
-      <div class="body">
-        <AccountForm of={of} action="/organization/second-factor">
-          <label class="tick">
-            <input type="checkbox" name="required" value="yes" checked={isRequired} /> {texts.policy}
-          </label>
-          <p class="muted">{texts.policyText}</p>
-          <Button type="submit">{texts.save}</Button>
-        </AccountForm>
-      </div>
+    <Card label={texts.title} title={texts.title} hasBody>
+      <AccountForm of={of} action="/organization/second-factor">
+        <label class="tick">
+          <input type="checkbox" name="required" value="yes" checked={isRequired} /> {texts.policy}
+        </label>
+        <p class="muted">{texts.policyText}</p>
+        <Button type="submit">{texts.save}</Button>
+      </AccountForm>
     </Card>
   );
 }

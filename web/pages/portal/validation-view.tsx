@@ -15,7 +15,7 @@ import type {
 import type { Millis } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { Button } from '../../components/controls.tsx';
-import { Badge } from '../../components/surfaces.tsx';
+import { Badge, Facts } from '../../components/surfaces.tsx';
 import { portalPage } from './page-frame.tsx';
 import type { PageTexts } from './texts.ts';
 
@@ -87,7 +87,7 @@ export function validationPage(finding: ValidationPageResult, key: string, words
   });
 }
 
-function RecordPart({ record, words }: { readonly record: ValidationRecord; readonly words: PageTexts }) {
+function RecordPart({ record, words }: { record: ValidationRecord; words: PageTexts }) {
   const { check } = words;
   const allGood = record.signers.every(({ validationResults }) => validationResults.isValid);
   return (
@@ -112,13 +112,7 @@ function RecordPart({ record, words }: { readonly record: ValidationRecord; read
   );
 }
 
-function SignaturePart({
-  signature,
-  words,
-}: {
-  readonly signature: SignatureView;
-  readonly words: PageTexts;
-}) {
+function SignaturePart({ signature, words }: { signature: SignatureView; words: PageTexts }) {
   const { check } = words;
   const { validationResults: results, validityStart, validityEnd } = signature;
   const kind = signature.isTimestamp
@@ -166,9 +160,9 @@ function ResultLists({
   words,
   depth,
 }: {
-  readonly results: ValidationResults;
-  readonly words: PageTexts;
-  readonly depth: number;
+  results: ValidationResults;
+  words: PageTexts;
+  depth: number;
 }) {
   const { check } = words;
   const groups: readonly (readonly [string, readonly ValidationItem[]])[] = [
@@ -208,32 +202,11 @@ function ResultLists({
 }
 
 /** Name and value; pairs without content are omitted. */
-function FactList({
-  facts,
-}: {
-  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
-}) {
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, value]) => value !== '' && value !== false)
-        .map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-    </dl>
-  );
+function FactList({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return <Facts pairs={facts.filter(([, value]) => value !== '' && value !== false)} />;
 }
 
-function TimestampList({
-  all,
-  words,
-}: {
-  readonly all: readonly TimestampView[];
-  readonly words: PageTexts;
-}) {
+function TimestampList({ all, words }: { all: readonly TimestampView[]; words: PageTexts }) {
   return (
     <>
       {all.map(({ displayName, genTime }, index) => (
@@ -247,13 +220,7 @@ function TimestampList({
 }
 
 /** In UTC with the zone named, because the reader's zone is unknown. */
-function Moment({
-  at,
-  words: { language, check },
-}: {
-  readonly at: Millis | null;
-  readonly words: PageTexts;
-}) {
+function Moment({ at, words: { language, check } }: { at: Millis | null; words: PageTexts }) {
   if (at === null) return <>{check.unknownTime}</>;
   const text = new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',

@@ -132,9 +132,9 @@ async function watching(
   });
 }
 
-function bucketsAt(endpoint: string, options: Bucket['options'], timeout = 1_000): InputBuckets {
+function bucketsAt(endpoint: string, options: Bucket['options'], timeout?: number): InputBuckets {
   const log = { warn: () => {} };
-  return new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, timeout });
+  return new InputBuckets({ ...options, endpoint }, { clock: systemClock, log, ...(timeout && { timeout }) });
 }
 
 function refuse(response: ServerResponse): How {
@@ -344,7 +344,7 @@ onBucket('faults of the server delay objects, and none is lost or signed twice',
   };
   const names = Array.from({ length: 8 }, (_, at) => `${at}.txt`);
   for (const name of names) await bucket.put(`in/${name}`, name.repeat(1_000));
-  const fixture = await watching(t, bucket, link);
+  const fixture = await watching(t, bucket, { ...link, timeout: 1_000 });
   await fixture.reach('Completed', names.length);
   await reached(async () => (await bucket.keys()).length === 0);
   t.deepEqual(
@@ -497,7 +497,7 @@ onBucket(
     };
     const clock = new HastyClock();
     await bucket.put('in/a.txt', 'a');
-    const fixture = await watching(t, bucket, { ...link, clock });
+    const fixture = await watching(t, bucket, { ...link, clock, timeout: 1_000 });
     fixture.faults.arm('effect.leased.before-run/tidy', () => {
       is = is === 'there' ? 'away' : is;
     });

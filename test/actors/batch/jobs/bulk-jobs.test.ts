@@ -19,13 +19,12 @@ async function failing({ upload, reach }: BatchFixture, count: number): Promise<
 /** Clears until so many jobs are gone: what still has files to put away stays for the next time. */
 async function cleared(it: BatchFixture, deleted: number): Promise<{ deleted: number; skipped: number }> {
   const sum = { deleted: 0, skipped: 0 };
-  const end = Date.now() + 30_000;
-  while (sum.deleted < deleted && Date.now() < end) {
+  await reached(async () => {
     const report = await it.batch.bulk.clear();
     sum.deleted += report.deleted;
     sum.skipped = report.skipped;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+    return sum.deleted >= deleted;
+  });
   return sum;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { reached } from '../../../project/waiting.ts';
 import { movableClock } from '../../portal/uploads/upload-harness.ts';
 import { batchFixture } from '../batch-harness.ts';
 
@@ -45,12 +46,10 @@ test('a job that waited for long is removed by the age of its end', async (t) =>
   clock.forward(2 * HOUR);
   await it.batch.pipeline.resume(null);
   await it.reach('Completed', 1);
-  const isTidy = async () =>
-    JSON.stringify(await it.store.load({ kind: 'job', id })).includes('"untidy":false');
-  for (let tries = 0; !(await isTidy()); tries += 1) {
-    if (tries === 1_000) throw new Error('the input of the job is not put away');
-    await systemClock.sleep(10);
-  }
+  // Its input is put away.
+  await reached(async () =>
+    JSON.stringify(await it.store.load({ kind: 'job', id })).includes('"untidy":false'),
+  );
   t.is(await it.batch.retention.sweep(), 0);
   t.is(it.batch.count(), 1);
   clock.forward(HOUR + 60_000);

@@ -53,6 +53,22 @@ test('an upload whose bytes or whose name cannot be synced can be tried again, a
     else await t.throwsAsync(accepted, { code: 'storage.unavailable' });
     t.is(batch.count(), isTaken ? 1 : 0);
   }
+  class Nameless extends Upload {
+    override rename(): Promise<void> {
+      return Promise.reject(systemError('EIO'));
+    }
+  }
+  const nameless = new Nameless(
+    join(layout.input, 'b.txt'),
+    openSync(regular, 'r+'),
+    new DiskSync(),
+    undefined,
+  );
+  await nameless.write(Buffer.from('content'));
+  await t.notThrowsAsync(
+    batch.jobs.uploads.acceptUpload(nameless, { fileName: 'b.txt', format, profile }),
+    'its job is stored',
+  );
 });
 
 /** A slot of the thread, once it runs. */

@@ -1,6 +1,6 @@
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { runHandler } from '#runtime/effects/attempt.js';
+import { Abortion, runHandler } from '#runtime/effects/attempt.js';
 import { dispatchHandler } from '../../../../actors/batch/effects/dispatch.ts';
 import type { JobHandlerDependencies } from '../../../../actors/batch/effects/effect-handler.ts';
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';
@@ -155,7 +155,7 @@ test('an upload that waits longer than the time limit of effects stays one attem
     dependencies as unknown as Parameters<typeof runHandler>[0],
     handler,
     stored as Parameters<typeof runHandler>[2],
-    new AbortController().signal,
+    new Abortion(),
   ).catch(({ message }: Error) => message);
   await pass(2 * TIMEOUT_S);
   breaker.succeeded();

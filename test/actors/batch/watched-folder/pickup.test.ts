@@ -15,20 +15,34 @@ import type { Candidate, OfferResult } from '../../../../actors/batch/watched-fo
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
 import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
+import type { FileSample } from '../../../../actors/batch/watched-folder/stability.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { createHarness } from './harness.ts';
 
 const INTERVAL = 500;
 
 /** A real folder whose samples are taken when the test lets time pass: three, each an interval after the last. */
-function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Promise<OfferResult>) {
+function pickupByHand(
+  t: ExecutionContext,
+  offer: (candidate: Candidate) => Promise<OfferResult>,
+  isTaken: (path: string) => boolean = () => false,
+) {
   const folder = folderFor(t);
   const clock = new SimulatedClock();
-  const fileReader = createFileReader(folder, { limit: 1, clock });
+  const disk = createFileReader(folder, { limit: 1, clock });
+  /** Answers instead of the disk. */
+  const share: { answer?: FileSample | undefined; samples: number } = { samples: 0 };
+  const fileReader = {
+    ...disk,
+    sample(name: string) {
+      share.samples += 1;
+      return share.answer === undefined ? disk.sample(name) : Promise.resolve(share.answer);
+    },
+  };
   const nothing = () => {};
   const pickup = createPickup({
     options: {
-      ...{ name: 'inbox', path: folder, clock, offer, onState: nothing },
+      ...{ name: 'inbox', path: folder, clock, offer, isTaken, onState: nothing },
       log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
       settings: {
         stability: { intervalMs: INTERVAL, requiredSamples: 3, timeoutMs: 60_000 },
@@ -52,7 +66,7 @@ function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Prom
     }
   };
   return {
-    ...{ pickup, settled },
+    ...{ pickup, settled, share },
     at: (name: string) => join(folder, name),
     async pass(intervals: number) {
       for (let n = 0; n < intervals; n += 1) {
@@ -64,6 +78,7 @@ function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Prom
 }
 
 for (const [clocks, offset] of [
+  ['right', 0],
   ['behind', -10],
   ['ahead', 3_600],
 ] as const)
@@ -77,9 +92,9 @@ for (const [clocks, offset] of [
       appendFileSync(h.at('slow.txt'), 'x'.repeat(300));
       const time = Date.now() / 1000 + offset;
       utimesSync(h.at('slow.txt'), time, time);
+      h.pickup.observe('slow.txt', 'event');
     };
     write();
-    h.pickup.observe('slow.txt', 'event');
     await h.settled();
     for (let part = 1; part < 10; part += 1) {
       // The writer pauses for longer than one interval.
@@ -162,27 +177,6 @@ test('existing files are offered before the watcher reports that it is running',
   t.is(offer?.seen, 'sweep');
   t.is(offer?.size, 7);
   t.is(offer?.path, h.at(offer?.fileName ?? ''));
-});
-
-test('a file that is written slowly is offered once, when it is complete', async (t) => {
-  const h = createHarness({
-    settings: { stability: { intervalMs: 100, requiredSamples: 3, timeoutMs: 60_000 } },
-  });
-  t.teardown(h.close);
-  h.watched.start();
-  await h.watched.ready;
-  const offered = h.until(() => h.offers.length > 0);
-  h.put('slow.pdf', 'x');
-  for (let i = 0; i < 20; i += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    appendFileSync(h.at('slow.pdf'), 'x');
-  }
-  await offered;
-  await h.settled();
-  t.deepEqual(
-    h.offers.map((offer) => offer.size),
-    [21],
-  );
 });
 
 test('a file that never becomes stable is abandoned, and offered after its next change', async (t) => {
@@ -366,4 +360,58 @@ test('files created and removed quickly leave no state, and the remaining ones a
   await h.settled();
   t.deepEqual(h.namesOffered(), ['stays.pdf']);
   t.is(h.watched.state().error, null);
+});
+
+for (const answer of [
+  { is: 'unreadable', code: 'EBUSY' },
+  { is: 'gone' },
+] as const satisfies readonly FileSample[])
+  test(`a file that is ${answer.is} while it is offered and back afterwards is offered again unchanged`, async (t) => {
+    const answers: OfferResult[] = [];
+    const h = pickupByHand(t, async ({ isThere }) => {
+      h.share.answer = answers.length === 0 ? answer : undefined;
+      const isFound = await isThere?.();
+      h.share.answer = undefined;
+      answers.push(isFound ? 'enqueued' : 'declined');
+      return isFound ? 'enqueued' : 'declined';
+    });
+    writeFileSync(h.at('a.txt'), 'content');
+    h.pickup.observe('a.txt', 'event');
+    await h.settled();
+    await h.pass(3);
+    t.deepEqual(answers, ['declined']);
+    t.is(h.pickup.failures() === null, answer.is === 'gone');
+    // As each listing does.
+    h.pickup.observe('a.txt', 'sweep');
+    h.pickup.retryUnreadable();
+    await h.settled();
+    await h.pass(3);
+    t.deepEqual(answers, ['declined', 'enqueued']);
+    t.is(h.pickup.failures(), null);
+  });
+
+test('an upload that has a job is neither sampled nor offered at its event, and offered when it changes later', async (t) => {
+  const offered: string[] = [];
+  const taken = new Set<string>();
+  const h = pickupByHand(
+    t,
+    async ({ fileName }) => {
+      offered.push(fileName);
+      return 'enqueued';
+    },
+    (path) => taken.delete(path),
+  );
+  writeFileSync(h.at('upload'), 'content');
+  taken.add(h.at('upload'));
+  h.pickup.observe('upload', 'event');
+  await h.settled();
+  t.is(h.share.samples, 0);
+  h.pickup.observe('upload', 'event');
+  await h.pass(4);
+  t.is(h.share.samples, 1);
+  t.deepEqual(offered, []);
+  writeFileSync(h.at('upload'), 'other content');
+  h.pickup.observe('upload', 'event');
+  await h.pass(4);
+  t.deepEqual(offered, ['upload']);
 });

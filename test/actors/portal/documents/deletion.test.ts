@@ -61,6 +61,17 @@ test.serial('files shared with another document or upload stay until that one is
   t.pass();
 });
 
+test.serial('a refused call does not count as a use of the uploads it names', async (t) => {
+  const fixture = await portalFixture(t);
+  const file = await fixture.file();
+  const unknown = { ...file, id: systemIds.uuid() };
+  await refusedAs(t, 'UploadNotFound', fixture.create([signer('Ana')], { files: [file, unknown] }));
+  const id = await fixture.create([signer('Ana')], { files: [file] });
+  await fixture.portal.documents.remove(fixture.tenant, id);
+  await done(fixture, id);
+  await refusedAs(t, 'UploadNotFound', isUsable(fixture, file));
+});
+
 test.serial('the state of an upload does not reveal other owners of the same file', async (t) => {
   const fixture = await portalFixture(t);
   const { uploads } = fixture.portal;

@@ -31,6 +31,7 @@ import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
 import { openTestStore } from '../../../postgres/test-store.ts';
 import { SHARDS } from '../../../project/shards.ts';
+import { reached } from '../../../project/waiting.ts';
 
 type ShownDocument = Awaited<ReturnType<DocumentService['get']>>;
 
@@ -221,12 +222,14 @@ export async function portalFixture(
     },
     get: (id) => portal.documents.get(tenant, id),
     async until(id, isIt) {
-      for (const end = Date.now() + 30_000; ; ) {
-        const document = await fixture.get(id);
-        if (isIt(document)) return document;
-        if (Date.now() > end) throw new Error(`the document stayed ${JSON.stringify(document)}`);
-        await systemClock.sleep(5);
-      }
+      let document = await fixture.get(id);
+      await reached(async () => {
+        document = await fixture.get(id);
+        return isIt(document);
+      }).catch((error: Error) => {
+        throw new Error(`the document stayed ${JSON.stringify(document)}`, { cause: error });
+      });
+      return document;
     },
     async ticket(id, emailAddress, requireEmailAuthentication = false) {
       const { url } = await portal.documents.actionUrl(tenant, id, {

@@ -1,5 +1,7 @@
+import { Fatal } from '@sealwright/runtime';
 import test from 'ava';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
+import { reached } from '../../../project/waiting.ts';
 import { movableClock } from '../uploads/upload-harness.ts';
 import {
   approver,
@@ -13,13 +15,9 @@ import {
 
 /** The code in the newest mail to somebody. */
 async function codeFor(fixture: PortalFixture, email: string, after = 0): Promise<string> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const mails = fixture.mails.filter(({ to, text }) => to.address === email && /\b\d{6}\b/.test(text));
-    const code = mails.length > after ? /\b(\d{6})\b/.exec(mails.at(-1)?.text ?? '')?.[1] : undefined;
-    if (code !== undefined) return code;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`no code came for ${email}`);
+  const mails = () => fixture.mails.filter(({ to, text }) => to.address === email && /\b\d{6}\b/.test(text));
+  await reached(() => mails().length > after);
+  return /\b(\d{6})\b/.exec(mails().at(-1)?.text ?? '')?.[1] ?? '';
 }
 
 test.serial(
@@ -331,8 +329,17 @@ test.serial(
 test.serial(
   'a signature whose sealing fails is kept, shown with its code, and made by the next attempt',
   async (t) => {
-    const fixture = await portalFixture(t, { poolFaults: 'portal.seal.signed=throw:1' });
+    const fixture = await portalFixture(t);
+    const { faults } = fixture;
     const id = await fixture.create([signer('Ana')]);
+    // The attempt before the acceptance, and the one after it.
+    const fail = () => {
+      throw new Fatal('seal.broken', 'The seal is broken.');
+    };
+    faults.arm('portal.signature.kept', () => {
+      faults.arm('portal.signature.kept', fail);
+      fail();
+    });
     await fixture.sign(id, 'ana@example.org');
     const failing = await fixture.get(id);
     t.is(failing.status, 'Pending');
@@ -348,6 +355,43 @@ test.serial(
     t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 1);
   },
 );
+
+test.serial('a signature that is made soon takes one step, with its own line in the history', async (t) => {
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([signer('Ana')]);
+  await fixture.sign(id, 'ana@example.org');
+  t.is((await fixture.get(id)).status, 'Concluded');
+  const { items } = await fixture.portal.documents.history(fixture.tenant, id, { limit: 10, offset: 0 });
+  t.deepEqual(
+    items
+      .filter(({ type, cause }) => type !== 'Mailed' && cause !== 'RECORD')
+      .map(({ type, cause, state }) => `${type} ${cause} ${state}`),
+    ['Created CREATE Pending', 'Signed SIGN Pending', 'Concluded SIGN Concluded'],
+  );
+  t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 1);
+});
+
+test.serial('a signature is made again where another one came meanwhile', async (t) => {
+  const fixture = await portalFixture(t);
+  const { faults } = fixture;
+  const id = await fixture.create([signer('Ana'), signer('Ben')]);
+  faults.arm('portal.signature.kept', () => fixture.sign(id, 'ben@example.org'));
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 2);
+});
+
+test.serial('a document that is canceled while a signature is made takes none', async (t) => {
+  const fixture = await portalFixture(t);
+  const { faults, tenant } = fixture;
+  const id = await fixture.create([signer('Ana')]);
+  faults.arm('portal.signature.kept', async () => {
+    await fixture.portal.documents.cancel(tenant, id, 'No.');
+  });
+  await refusedAs(t, 'InvalidDocumentStatus', fixture.sign(id, 'ana@example.org'));
+  t.is((await fixture.get(id)).status, 'Canceled');
+  await refusedAs(t, 'DocumentHasNoSignatures', fixture.portal.validation.byDocument(tenant, id));
+});
 
 test.serial('required initials are requested, and stored with the signature', async (t) => {
   const fixture = await portalFixture(t);

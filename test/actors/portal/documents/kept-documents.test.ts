@@ -1,7 +1,7 @@
 /** Tables of lists that are kept over a start. Source: docs/decisions/0294-tables-kept-over-a-start.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ActorStore, RowQuery } from '@sealwright/runtime';
@@ -9,6 +9,7 @@ import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { DocumentColumns } from '../../../../actors/portal/document-records/document-columns.ts';
 import type { DocumentQuery } from '../../../../actors/portal/document-records/document-filter.ts';
+import { openTestStore } from '../../../postgres/test-store.ts';
 
 import { folderFor } from '../../../runtime/folder.ts';
 import { OURS, THEIRS } from './some-documents.ts';
@@ -25,6 +26,7 @@ const QUERIES: readonly Partial<DocumentQuery>[] = [
   ...(['Name', 'Key', 'CreatorName', 'Tag', 'Any'] as const).flatMap((queryType) =>
     ['lease', 'an'].map((q) => ({ q, queryType })),
   ),
+  ...['-4000-8000-', '000a', 'document-2'].map((q) => ({ q, queryType: 'Id' as const })),
   ...['ana', 'a1', '529'].flatMap((participantQ) => [
     { participantQ },
     { participantQ, pendingSignature: true },
@@ -47,9 +49,11 @@ function counting(store: ActorStore): ActorStore & { read: number } {
   return counted;
 }
 
+const openLmdb: typeof openTestStore = async (options) => openLmdbStore(options);
+
 /** Compares tables that are loaded with those that are built. @returns rows read to load them, and to build them */
-async function compare(t: ExecutionContext, folder: string, root: string) {
-  const inner = openLmdbStore({ folder });
+async function compare(t: ExecutionContext, folder: string, root: string, open = openTestStore) {
+  const inner = await open({ folder });
   const [store, all] = [counting(inner), counting(inner)];
   const loaded = await keptColumns(store, root);
   const built = new DocumentColumns(all, await inner.counters('documents/'));
@@ -73,7 +77,7 @@ async function compare(t: ExecutionContext, folder: string, root: string) {
 
 test('a table that was kept finds the same as one that is built, whatever has changed since', async (t) => {
   const [folder, root] = [folderFor(t), folderFor(t)];
-  let store = openLmdbStore({ folder });
+  let store = await openTestStore({ folder });
   let columns = await keptColumns(store, root);
   let documents = new StoredDocuments(store, columns, 5);
   await documents.change(1_500, 0);
@@ -81,7 +85,7 @@ test('a table that was kept finds the same as one that is built, whatever has ch
   let fewer = 0;
   for (let round = 0; round < 6; round += 1) {
     // Documents change while the table is written, and afterwards.
-    await Promise.all([columns.keep(0), documents.change(20, 15)]);
+    await Promise.all([columns.kept?.keep(0), documents.change(20, 15)]);
     await documents.change(round * 5, round * 8);
     if (round === 3) await documents.change(0, 1_500);
     await store.close();
@@ -105,11 +109,11 @@ test('a file that is damaged, of another moment or of another store is not used'
     await columns.prepare(1);
     await documents.change(800, 50);
     await columns.prepare(1);
-    if (keeps) await columns.keep(0);
+    if (keeps) await columns.kept?.keep(0);
     await store.close();
   };
   const isLoaded = async () => {
-    const { inner, reads } = await compare(t, folder, root);
+    const { inner, reads } = await compare(t, folder, root, openLmdb);
     await inner.close();
     return reads.loaded < reads.built / 2;
   };
@@ -143,6 +147,33 @@ test('a file that is damaged, of another moment or of another store is not used'
   t.false(await isLoaded(), 'of a later moment of another past');
 });
 
+test('a table that cannot be written leaves the earlier file', async (t) => {
+  const [folder, root] = [folderFor(t), folderFor(t)];
+  const store = openLmdbStore({ folder });
+  let keeps = 0;
+  const columns = await keptColumns(store, root, () => {
+    keeps += 1;
+    return `keep-${keeps}`;
+  });
+  const documents = new StoredDocuments(store, columns, 1);
+  await documents.change(800, 0);
+  await columns.prepare(1);
+  await columns.kept?.keep(0);
+  const [ours = ''] = readdirSync(join(root, 'lists')).filter((one) => one.startsWith(OURS));
+  const earlier = readFileSync(join(root, 'lists', ours));
+  const obstacle = join(root, 'lists', `${ours}.keep-2.part`);
+  mkdirSync(obstacle);
+  await documents.change(5, 5);
+  await columns.kept?.keep(0);
+  t.is(keeps, 2);
+  t.deepEqual(readFileSync(join(root, 'lists', ours)), earlier);
+  await store.close();
+  rmSync(obstacle, { recursive: true });
+  const { inner, reads } = await compare(t, folder, root, openLmdb);
+  t.true(reads.loaded < reads.built / 2);
+  await inner.close();
+});
+
 test('after a service was killed at any moment, tables find what the rows say', async (t) => {
   const [folder, root] = [folderFor(t), folderFor(t)];
   const program = new URL('./kept-writer.js', import.meta.url).pathname;
@@ -158,7 +189,7 @@ test('after a service was killed at any moment, tables find what the rows say', 
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     t.is(child.signalCode, 'SIGKILL');
-    const { inner, reads } = await compare(t, folder, root);
+    const { inner, reads } = await compare(t, folder, root, openLmdb);
     fewer += reads.loaded < reads.built / 2 ? 1 : 0;
     await inner.close();
   }

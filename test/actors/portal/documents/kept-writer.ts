@@ -9,6 +9,6 @@ await columns.prepare(1);
 const documents = new StoredDocuments(store, columns, Number(seed));
 await documents.load();
 for (let round = 0; ; round += 1) {
-  await Promise.all([documents.change(10, 25), round % 4 === 0 ? columns.keep(0) : undefined]);
+  await Promise.all([documents.change(10, 25), round % 4 === 0 ? columns.kept?.keep(0) : undefined]);
   process.stdout.write('round\n');
 }

@@ -14,6 +14,14 @@ for (const [point, pass, more, what] of [
   ['portal.seal.signed', 1, {}, 'a document'],
   ['portal.signature.kept', 2, {}, 'a document'],
   ['portal.conclusion.checked', 1, {}, 'a document'],
+  // The attempt before the acceptance fails, so the signature is promised first and made by a stored effect.
+  ['portal.signature.kept=throw:1,portal.sign.accepted', 1, {}, 'a document whose signature is promised'],
+  [
+    'portal.signature.kept=throw:1,effect.done.before-outcome/applySignature',
+    1,
+    {},
+    'a document whose signature is promised',
+  ],
   ['portal.seal.signed/rebuilt', 1, MARKED, 'a file that is built again'],
   ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
 ] as const) {

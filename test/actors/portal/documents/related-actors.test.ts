@@ -1,5 +1,6 @@
 /** Party that looks at an actor of the portal finds what it made, and from there the way back. */
 import test from 'ava';
+import { reached } from '../../../project/waiting.ts';
 import { ORIGIN, portalFixture, signer } from './flow-harness.ts';
 
 test.serial(
@@ -12,14 +13,10 @@ test.serial(
     const id = await fixture.create([signer('Ana')]);
     const access = await fixture.ticket(id, 'ana@example.org', true);
     const child = async (kind: string) => {
-      for (const end = Date.now() + 20_000; Date.now() < end; ) {
-        const found = (await inspector.actor({ kind: 'document', id }))?.children.find(
-          (one) => one.kind === kind,
-        );
-        if (found !== undefined) return found;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      throw new Error(`no ${kind}`);
+      const found = async () =>
+        (await inspector.actor({ kind: 'document', id }))?.children.find((one) => one.kind === kind);
+      await reached(found);
+      return (await found()) ?? { kind, id };
     };
     const leadsBack = async (kind: string) =>
       t.deepEqual((await inspector.actor(await child(kind)))?.parent, { kind: 'document', id }, kind);

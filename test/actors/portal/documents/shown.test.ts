@@ -2,6 +2,7 @@
 import test from 'ava';
 import { reason } from '../../../../contracts/portal/documents.ts';
 import { pki } from '../../../pki/pki.ts';
+import { reached } from '../../../project/waiting.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { approver, ORIGIN, person, portalFixture, refusedAs, signer } from './flow-harness.ts';
 
@@ -83,16 +84,11 @@ test.serial(
     };
     const mailed = (name: string) =>
       fixture.mails.filter(({ subject }) => subject.includes(name)).map(({ to }) => to.address);
-    const until = async (isDone: () => boolean) => {
-      for (const end = Date.now() + 10_000; !isDone() && Date.now() < end; )
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      t.true(isDone());
-    };
     await newVersion('Silent', true);
-    await until(() => mailed('Silent').includes('obs@example.org'));
+    await reached(() => mailed('Silent').includes('obs@example.org'));
     await newVersion('Announced', false);
     // Ana learns of the version and of her turn.
-    await until(() => mailed('Announced').length === 3);
+    await reached(() => mailed('Announced').length === 3);
     t.deepEqual(mailed('Announced').sort(), ['ana@example.org', 'ana@example.org', 'obs@example.org']);
     t.deepEqual(mailed('Silent'), ['obs@example.org']);
   },

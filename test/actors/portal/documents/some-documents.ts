@@ -33,6 +33,13 @@ function blob() {
   return { sha256: 'a', size: 1 };
 }
 
+/** Some are no UUIDs. */
+function idOf(order: number): string {
+  if (order % 17 === 3) return `document-${order}-0000`;
+  const digits = (Math.imul(order, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0');
+  return `${digits}-${digits.slice(4)}-4000-8000-${digits}000a`;
+}
+
 export function documentsBy(next: () => number) {
   const below = (end: number) => Math.floor(next() * end);
   const oneOf = <One>(values: readonly One[]): One => values[below(values.length)] as One;
@@ -50,7 +57,7 @@ export function documentsBy(next: () => number) {
     }));
     const context = {
       ...{ order, actions, tags },
-      id: `${order.toString(16).padStart(8, '0')}-0000-4000-8000-00000000000a`,
+      id: idOf(order),
       name: oneOf(['Lease', 'LEASE 2', 'Größe', 'contract.pdf']),
       key: `KEY${order.toString(36).toUpperCase()}LEASE`,
       createdBy: { name: oneOf(['Ana', 'Import', 'ERP']) },

@@ -16,9 +16,18 @@ interface Stored {
 }
 
 /** Tables that are kept, also of few documents. */
-export async function keptColumns(store: ActorStore, root: string): Promise<DocumentColumns> {
+export async function keptColumns(
+  store: ActorStore,
+  root: string,
+  uuid: () => string = randomUUID,
+): Promise<DocumentColumns> {
   return new DocumentColumns(store, await store.counters('documents/'), {
-    ...{ root, atLeast: 1, ids: { uuid: randomUUID }, clock: { after: () => () => {} } },
+    ...{
+      root,
+      atLeast: 1,
+      ids: { uuid },
+      clock: { after: () => () => {}, now: () => Date.now() },
+    },
   });
 }
 

@@ -4,6 +4,7 @@ import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
 import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
+import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
@@ -42,7 +43,7 @@ function folderFixture(
   t: ExecutionContext,
   root?: string,
 ): PortalStoreFixture & { readonly folders: Folders } {
-  let folders: Folders | undefined;
+  let waits: StepWaits | undefined;
   const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [folderDefinition, paper],
@@ -57,15 +58,12 @@ function folderFixture(
         'paper',
       ),
     },
-    observe: (step) => folders?.observe(step),
+    observe: (step) => waits?.observe(step),
   });
   const { system } = it.runtime;
-  folders = new Folders({
-    system,
-    store: it.store,
-    clock: it.clock,
-    ids: systemIds,
-  });
+  const { store, clock, lists } = it;
+  waits = new StepWaits(clock);
+  const folders = new Folders({ system, store, clock, ids: systemIds }, lists, waits);
   return { ...it, folders };
 }
 

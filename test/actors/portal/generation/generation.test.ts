@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import exceljs from 'exceljs';
 import type { Tenant } from '../../../../actors/portal/api.ts';
@@ -12,6 +11,7 @@ import type {
   GenerationView,
   NewGeneration,
 } from '../../../../contracts/portal/kept-requests/generations.ts';
+import { reached } from '../../../project/waiting.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { type PortalFixture, portalFixture, refusedAs } from '../documents/flow-harness.ts';
 
@@ -59,11 +59,13 @@ async function until(
   id: string,
   status: GenerationView['status'],
 ): Promise<GenerationView> {
-  for (const end = Date.now() + 30_000; ; await systemClock.sleep(5)) {
-    const view = await fixture.portal.generations.get(fixture.tenant, id);
-    if (view.status === status) return view;
-    if (view.status === 'Error' || Date.now() > end) throw new Error(JSON.stringify(view));
-  }
+  let view = await fixture.portal.generations.get(fixture.tenant, id);
+  await reached(async () => {
+    view = await fixture.portal.generations.get(fixture.tenant, id);
+    return view.status === status || view.status === 'Error';
+  });
+  if (view.status !== status) throw new Error(JSON.stringify(view));
+  return view;
 }
 
 async function documents(fixture: PortalFixture) {

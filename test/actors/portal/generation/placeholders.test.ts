@@ -1,6 +1,10 @@
 import test from 'ava';
 import { readLines, tableOf } from '../../../../actors/shared/generation-data.ts';
-import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/generation-template.ts';
+import {
+  placeholdersIn,
+  readTemplate,
+  replacePlaceholders,
+} from '../../../../actors/shared/generation-template.ts';
 import { decodeWindows1252 } from '../../../../actors/shared/windows-1252.ts';
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);
@@ -76,6 +80,31 @@ test('a Windows-1252 table has all characters of its encoding', (t) => {
   const neighbour = new TextDecoder('windows-1254').decode(Buffer.from(codes));
   t.is(codes.map((code) => high[code - 128]).join(''), neighbour);
   t.is(high.slice(32), Buffer.from(Array.from({ length: 96 }, (_, at) => 160 + at)).toString('latin1'));
+});
+
+test('a table in UTF-16 with its mark is read in both orders of bytes', (t) => {
+  const little = Buffer.from('\ufeffname\tcity\r\nŁucja\tŁódź\r\n', 'utf16le');
+  for (const bytes of [little, Buffer.from(little).swap16()])
+    t.deepEqual(table(bytes), { columns: ['name', 'city'], rows: [['Łucja', 'Łódź']] });
+});
+
+test('bytes with the mark of UTF-16 that are no text in it are refused', (t) => {
+  for (const bytes of [
+    Buffer.from('fffe00006e0000000a00000061000000', 'hex'), // UTF-32
+    Buffer.from('\ufeffname\n\ud800x', 'utf16le'),
+    Buffer.from('fffe6e000a0061', 'hex'),
+  ])
+    t.throws(() => table(bytes), { message: /no text/ });
+});
+
+test('a markup template declares the encoding in which its copies are written', (t) => {
+  const textIn = (name: string, bytes: Buffer) => readTemplate(bytes, { name, contentType: '' }).text;
+  const xml = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><r>\u00e9 {{name}}</r>`;
+  t.is(textIn('a.xml', Buffer.from(`\ufeff${xml('UTF-16')}`, 'utf16le')), xml('utf-8'));
+  t.is(textIn('a.xml', Buffer.from(xml('ISO-8859-1'), 'latin1')), xml('utf-8'));
+  t.is(textIn('a.xml', Buffer.from(xml('UTF-8'))), xml('UTF-8'));
+  const html = (charset: string) => `<html><head><meta charset=${charset}></head>\u00e9</html>`;
+  t.is(textIn('a.html', Buffer.from(html('windows-1252'), 'latin1')), html('utf-8'));
 });
 
 test('columns that are empty in all rows are left out, others without a name are refused by number', (t) => {

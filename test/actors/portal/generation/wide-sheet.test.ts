@@ -49,12 +49,13 @@ function crc32(text: string): number {
   return ~crc >>> 0;
 }
 
-function spreadsheet(rows: string): Buffer {
+function spreadsheet(rows: string, formats: readonly string[] = [], properties = ''): Buffer {
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   return archive({
-    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}">${properties}<sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
+    'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts>${formats.map((code, at) => `<numFmt numFmtId="${200 + at}" formatCode="${code}"/>`).join('')}</numFmts><cellXfs>${formats.map((_, at) => `<xf numFmtId="${200 + at}"/>`).join('')}</cellXfs></styleSheet>`,
     'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData>${rows}</sheetData></worksheet>`,
   });
 }
@@ -65,6 +66,52 @@ test('cells without an address follow the previous one, and the last of duplicat
     `<row r="2">${cell('old')}</row><row r="1">${cell('a')}${cell('b')}</row><row r="2">${cell('new')}</row>`,
   );
   t.deepEqual(await readSheet(file, LIMITS), [['a', 'b'], ['new']]);
+});
+
+test('numbers and times are read as the sheet shows them', async (t) => {
+  const shown: readonly (readonly [format: string, value: string, text: string])[] = [
+    ['General', '0.30000000000000004', '0.3'],
+    ['General', '41', '41'],
+    ['00000', '1234', '01234'],
+    ['0%', '7.0000000000000007E-2', '7%'],
+    ['#,##0.00', '1234.5', '1234.50'],
+    ['[$€-407] #,##0.00;[Red]-0.00', '1.005', '1.01'],
+    ['0.0##', '2.5', '2.5'],
+    ['#,##0,', '1234567', '1234567'],
+    ['0.00E+00', '1234567', '1234567'],
+    [`0${'0'.repeat(30)}`, '5', '5'],
+    ['hh:mm', '0.354166666666667', '08:30:00'],
+    ['[h]:mm', '1.10416666666667', '26:30:00'],
+    ['[h]:mm', '-0.104166666666667', '-02:30:00'],
+    ['[&lt;1]0%;0', '5', '5'],
+    ['[&gt;=1]0;0.00', '0.5', '0.5'],
+    ['0;(0.00)', '-1.5', '-1.50'],
+    ['0%;-0%;0.0', '0', '0.0'],
+    ['General', '1234567890123456', '1234567890123456'],
+    ['0', '9007199254740991', '9007199254740991'],
+    ['dd.mm.yyyy', '46112', '2026-03-31'],
+    ['dd.mm.yyyy hh:mm', '46112.75', '2026-03-31T18:00:00'],
+  ];
+  const cells = shown.map(([, value], at) => `<c s="${at}"><v>${value}</v></c>`).join('');
+  const file = spreadsheet(
+    `<row r="1">${cells}</row>`,
+    shown.map(([format]) => format),
+  );
+  t.deepEqual(await readSheet(file, LIMITS), [shown.map(([, , text]) => text)]);
+});
+
+test('dates and times count from 1904 where the workbook says so', async (t) => {
+  const shown = [
+    ['General', '41', '41'],
+    ['hh:mm', '0.354166666666667', '08:30:00'],
+    ['[h]:mm', '1.10416666666667', '26:30:00'],
+    ['[h]:mm', '-1.5', '-36:00:00'],
+    ['dd.mm.yyyy', '44650', '2026-03-31'],
+  ] as const;
+  const cells = shown.map(([, value], at) => `<c s="${at}"><v>${value}</v></c>`).join('');
+  const formats = shown.map(([format]) => format);
+  const file = spreadsheet(`<row r="1">${cells}</row>`, formats, '<workbookPr date1904="1"/>');
+  t.deepEqual(await readSheet(file, LIMITS), [shown.map(([, , text]) => text)]);
 });
 
 test('60,000 cells in the last possible column cost no more than elsewhere', async (t) => {

@@ -8,6 +8,7 @@ import { setup } from 'xstate';
 import { type CreatedDocumentRow, dayOf } from '../../../../actors/portal/document-records/document-index.ts';
 import { ReportWriter } from '../../../../actors/portal/reports/report-writer.ts';
 import { makeReportHandler, Reports, reportDefinition } from '../../../../actors/portal/reports/reports.ts';
+import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
@@ -37,7 +38,7 @@ function reportFixture(
   t: ExecutionContext,
   root?: string,
 ): PortalStoreFixture & { readonly reports: Reports } {
-  let reports: Reports | undefined;
+  let waits: StepWaits | undefined;
   const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [reportDefinition, paper],
@@ -48,11 +49,12 @@ function reportFixture(
           makeReportHandler(it.store, it.blobs, it.faults).run(effect, attempt, context),
       },
     },
-    observe: (step) => reports?.observe(step),
+    observe: (step) => waits?.observe(step),
   });
   const { system } = it.runtime;
   const { store, clock, blobs, tickets } = it;
-  reports = new Reports({ system, store, clock, ids: systemIds }, blobs, tickets);
+  waits = new StepWaits(clock);
+  const reports = new Reports({ system, store, clock, ids: systemIds }, blobs, tickets, waits);
   return { ...it, reports };
 }
 

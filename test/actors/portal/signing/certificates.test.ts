@@ -1,11 +1,11 @@
 /** Whose certificates participants may sign with, and on whose word. Source: docs/portal-values.md §10; docs/batch-values.md §6.5. */
 import test, { type ExecutionContext } from 'ava';
-import { issueCertificate } from '#crypto/x509/development.js';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
 import { startAuthority } from '../../../pki/authority.ts';
+import { issueCertificate } from '../../../pki/issuing.ts';
 import { keyOf, pki, type TestSigner, testSigner } from '../../../pki/pki.ts';
 import {
   ORIGIN,

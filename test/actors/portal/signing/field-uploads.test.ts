@@ -6,6 +6,7 @@ import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { forgetParticipantUploadsHandler } from '../../../../actors/portal/documents/remove-files.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { ORIGIN, type PortalFixture, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 
@@ -13,12 +14,9 @@ const FIELDS = [{ name: 'id', type: 'Attachment' }] as const;
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 
 let fixture: PortalFixture;
-const tasks: (() => unknown)[] = [];
+const shared = endedAfter(test);
 test.before(async () => {
-  fixture = await portalFixture({ teardown: (task) => void tasks.push(task) });
-});
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
+  fixture = await portalFixture(shared);
 });
 
 async function ticketFor(id: DocumentId, email = 'ana@example.org') {

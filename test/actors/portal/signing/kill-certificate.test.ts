@@ -29,7 +29,7 @@ async function signWithKey(client: Client, id: string): Promise<boolean> {
 }
 
 test.serial(
-  'a kill after an external signature was put into the file lets the next start complete it once',
+  'a kill while an external signature is made lets its participant sign again, and one after its promise completes it once',
   async (t) => {
     if (!requireTool(t, 'pdfsig')) return;
     const root = await temporaryRoot(t);
@@ -43,6 +43,11 @@ test.serial(
     const [id = ''] = (await new Client(first).create(1)) ?? [];
     t.false(await signWithKey(new Client(first), id));
     t.is(await first.ended, 'SIGKILL');
+    // The attempt before the acceptance fails, so the signature is promised first and made by a stored effect.
+    const faults = 'portal.signature.kept=throw:1,effect.done.before-outcome/applySignature=kill:1';
+    const promised = await Service.start(t, { root, settings, faults });
+    t.false(await signWithKey(new Client(promised), id));
+    t.is(await promised.ended, 'SIGKILL');
     const second = await Service.start(t, { root, settings });
     const client = new Client(second);
     // It was accepted before the kill, so no participant has to sign again.

@@ -117,6 +117,26 @@ test.serial(
     await reached(async () => (await sent(emptied)) === 1);
     await signingPages.requestLinkTo((await fixture.get(emptied)).key, 'bob@example.org');
     t.is(await sent(emptied), 2);
+    // So is whoever is added to a quiet first step, gets another address there, or is reminded.
+    const joined = await fixture.create([signer('Ana'), signer('Cid'), signer('Dora')], {
+      disablePendingActionNotifications: true,
+    });
+    const [, cid, dora] = (await fixture.get(joined)).flowActions;
+    await documentEdits.editFlow(fixture.tenant, joined, {
+      addedFlowActions: [signer('Eve')],
+      editedFlowActions: [
+        { flowActionId: cid?.id as FlowActionId, participantEmailAddress: 'cedric@example.org' },
+      ],
+    });
+    await fixture.portal.documents.remind(fixture.tenant, joined, dora?.id as FlowActionId);
+    await reached(async () => (await sent(joined)) === 3);
+    const joinedKey = (await fixture.get(joined)).key;
+    for (const [index, name] of ['eve', 'cedric', 'dora'].entries()) {
+      await signingPages.requestLinkTo(joinedKey, `${name}@example.org`);
+      t.is(await sent(joined), 4 + index, name);
+    }
+    await signingPages.requestLinkTo(joinedKey, 'ana@example.org');
+    t.is(await sent(joined), 6, 'Ana gets no mails');
     const versioned = await fixture.create([signer('Ana')]);
     await reached(async () => (await sent(versioned)) === 1);
     await fixture.portal.documentEdits.newVersion(fixture.tenant, versioned, {

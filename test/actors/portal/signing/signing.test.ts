@@ -1,11 +1,20 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import { validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
+import { reached } from '../../../project/waiting.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
-import { ORIGIN, type PortalFixture, person, portalFixture, signer } from '../documents/flow-harness.ts';
+import {
+  approver,
+  ORIGIN,
+  type PortalFixture,
+  person,
+  portalFixture,
+  signer,
+} from '../documents/flow-harness.ts';
 
 /** Every signature of a PDF is good in the eyes of three programs, and the newest covers the whole file. */
 async function assertGood(t: ExecutionContext, path: string, count: number): Promise<void> {
@@ -124,6 +133,115 @@ test.serial(
     await assertGood(t, await fixture.signedFile(id), 2);
   },
 );
+
+/** However long a test takes, what is made is waited for. */
+const PATIENT = Object.assign(Object.create(systemClock) as typeof systemClock, {
+  after: (ms: number, act: () => void) => (ms === 10_000 ? () => {} : systemClock.after(ms, act)),
+});
+
+/** The next signature that is made stays so until `goOn`. */
+function heldSignature({ faults }: PortalFixture): { readonly isMade: Promise<void>; goOn(): void } {
+  let goOn = () => {};
+  const isMade = new Promise<void>((made) => {
+    faults.arm('portal.signature.kept', () => {
+      made();
+      return new Promise((resolve) => {
+        goOn = resolve;
+      });
+    });
+  });
+  return { isMade, goOn: () => goOn() };
+}
+
+test.serial(
+  'a start with a certificate waits for a signature that is being made, and a signature made in vain is not counted',
+  async (t) => {
+    const signed: string[] = [];
+    const fixture = await portalFixture(t, { clock: PATIENT, onSigned: (kind) => void signed.push(kind) });
+    const { portal } = fixture;
+    const id = await fixture.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0), approver('Bo')]);
+    const { isMade, goOn } = heldSignature(fixture);
+    const ana = fixture.sign(id, 'ana@example.org');
+    await isMade;
+    let isStarted = false;
+    const starting = signWithKey(fixture, id, 'cy@example.org').then((started) => {
+      isStarted = true;
+      return started;
+    });
+    await signWithKey(fixture, await fixture.create([{ user: person('Cy') }]), 'cy@example.org');
+    t.false(isStarted);
+    // Changes the document that the signature was made for.
+    await portal.signing.approve(await fixture.ticket(id, 'bo@example.org'), ORIGIN);
+    goOn();
+    const { access, token, signature } = await starting;
+    await ana;
+    t.deepEqual(signed, ['electronic']);
+    const revision = async () => (await fixture.runtime.system.read({ kind: 'document', id }))?.revision ?? 0;
+    const before = await revision();
+    const completed = await portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    t.true(completed.success, JSON.stringify(completed.validationResults));
+    t.is((await fixture.get(id)).status, 'Concluded');
+    t.is(await revision(), before + 1);
+    t.deepEqual(signed, ['electronic', 'certificate']);
+  },
+);
+
+for (const [how, needsCode] of [
+  ['electronically', false],
+  ['with a code', true],
+] as const) {
+  test.serial(`somebody who signs ${how} does not overtake a certificate signature being made`, async (t) => {
+    const fixture = await portalFixture(t, { clock: PATIENT });
+    const { portal, mails } = fixture;
+    const id = await fixture.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0), approver('Bo')], {
+      disablePendingActionNotifications: true,
+    });
+    const ana = await fixture.ticket(id, 'ana@example.org', needsCode);
+    let emailCode: string | undefined;
+    if (needsCode) {
+      await portal.signing.sendCode(ana, 'Email', false);
+      const sent = () => mails.flatMap(({ text }) => /\b\d{6}\b/.exec(text) ?? []).at(-1);
+      await reached(() => sent() !== undefined);
+      emailCode = sent();
+    }
+    const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+    const { isMade, goOn } = heldSignature(fixture);
+    const completing = portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    await isMade;
+    const signing = portal.signing.signElectronically(
+      ana,
+      { positions: [], initialsPositions: [], ...(emailCode !== undefined && { emailCode }) },
+      ORIGIN,
+    );
+    // Changes the document, so that what was made is not taken; Ana's call waits by then.
+    await portal.signing.approve(await fixture.ticket(id, 'bo@example.org'), ORIGIN);
+    await signWithKey(fixture, await fixture.create([{ user: person('Cy') }]), 'cy@example.org');
+    goOn();
+    const completed = await completing;
+    t.true(completed.success, JSON.stringify(completed.validationResults));
+    await signing;
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    await assertGood(t, await fixture.signedFile(id), 2);
+  });
+}
+
+test.serial('a certificate signature that is completed just before its token ends is kept', async (t) => {
+  let later = 0;
+  const clock = Object.assign(Object.create(systemClock) as typeof systemClock, {
+    now: () => systemClock.now() + later,
+  });
+  const fixture = await portalFixture(t, { clock });
+  const id = await fixture.create([{ user: person('Cy'), step: 0 }]);
+  const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+  later = 10 * 60_000 - 8_000;
+  const { isMade, goOn } = heldSignature(fixture);
+  const completing = fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+  await isMade;
+  later += 20_000;
+  goOn();
+  t.true((await completing).success);
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+});
 
 test.serial('a value of another key is refused for its signer and leaves the turn open', async (t) => {
   const fixture = await portalFixture(t);

@@ -30,7 +30,7 @@ async function fixture(t: ExecutionContext) {
   const { runtime, store, clock, tickets, administration } = place;
   const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
-  const users = new UserDirectory(parts);
+  const users = new UserDirectory(parts, place.lists);
   const signIn = new UserSignIn(parts, links, 3_600_000, { of: () => Promise.resolve(undefined) });
   const given = { administration, users, signIn, links, sessionLifetime: 3_600_000 };
   const { id: organization } = await administration.createOrganization({ name: 'Acme' });

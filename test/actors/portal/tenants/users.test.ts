@@ -26,16 +26,17 @@ const person = (name: string) => ({
 
 function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
   const place = portalStoreFixture(t, { ...options, definitions: [portalUserDefinition] });
-  const { runtime, store, clock } = place;
-  return { ...place, users: new UserDirectory({ system: runtime.system, store, clock, ids: systemIds }) };
+  const { runtime, store, clock, lists } = place;
+  const parts = { system: runtime.system, store, clock, ids: systemIds };
+  return { ...place, users: new UserDirectory(parts, lists) };
 }
 
 function provisioningFixture(t: ExecutionContext) {
-  const { runtime, store, clock } = portalStoreFixture(t, {
+  const { runtime, store, clock, lists } = portalStoreFixture(t, {
     definitions: [portalUserDefinition, userGroupDefinition],
   });
-  const parts = { system: runtime.system, store, clock, ids: systemIds };
-  return { ...parts, users: new UserDirectory(parts), provisioning: new Provisioning(parts) };
+  const parts = { system: runtime.system, store, clock, ids: systemIds, lists };
+  return { ...parts, users: new UserDirectory(parts, lists), provisioning: new Provisioning(parts) };
 }
 
 const NO_GRANTS = { of: () => Promise.resolve(undefined) };
@@ -212,7 +213,7 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const signIn = new UserSignIn(parts, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
-  const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
+  const zoe = await new UserDirectory(parts, place.lists).add(organization, person('Zoe'), OPERATOR);
   const link = new URL((await signIn.linkFor(zoe.id)) ?? '');
   const token = await signIn.begin(link.searchParams.get('ticket') ?? '', organization);
   t.is((await signIn.session(token))?.id, zoe.id);
@@ -237,7 +238,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
   const links = new SigningLinks(tickets, place.clock, () => 'http://localhost');
   const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
-  const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
+  const zoe = await new UserDirectory(parts, place.lists).add(organization, person('Zoe'), OPERATOR);
   for (let sent = 0; sent < 5000; sent += 1) signIn.requestLink(`nobody${sent}@example.org`, '192.0.2.0/24');
   signIn.requestLink('zoe@example.com', '198.51.100.0/24');
   t.is(looked, 60, 'at once');

@@ -17,6 +17,7 @@ import { Blobs, UNCOUNTED_GRACE } from '../../../../actors/portal/uploads/blobs.
 import { SegmentedUploads } from '../../../../actors/portal/uploads/segmented-uploads.ts';
 import { SegmentObjects } from '../../../../actors/portal/uploads/segments.ts';
 import { Uploads } from '../../../../actors/portal/uploads/uploads.ts';
+import { StoreRefusal } from '../../../../actors/shared/objects/object-store.ts';
 import { FolderObjects } from '../../shared/objects/folder-objects.ts';
 import { assertObjectContract } from '../../shared/objects/object-contract.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
@@ -159,6 +160,40 @@ test('the sweep removes unreferenced objects an hour after their grace, and no o
   t.true(existsSync(it.blobs.pathOf(upload)));
   t.true(await other.touch(upload));
   t.true(await other.touch(touched));
+});
+
+test('a file that the store does not let be removed holds no other', async (t) => {
+  const { it, objects } = twoNodes(t);
+  const blobs = [];
+  for (const content of ['a', 'b', 'c']) blobs.push((await it.blobs.put(Buffer.from(content))).blob);
+  const [refused] = (await objects.list('blobs/')).objects;
+  const { remove } = objects;
+  objects.remove = async (key) => {
+    if (key === refused?.key) throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
+    await remove.call(objects, key);
+  };
+  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  t.deepEqual(await it.blobs.sweepSome(it.store, blobs), []);
+  t.deepEqual(
+    (await objects.list('blobs/')).objects.map(({ key }) => key),
+    [refused?.key ?? ''],
+  );
+  t.deepEqual(await it.blobs.sweep(it.store), {
+    ...{ removed: 0, bytes: 0 },
+    refusal: 'bucket b refuses s3:DeleteObject (AccessDenied)',
+  });
+});
+
+test('a store that lets nothing be removed is not given a copy of each file at each sweep', async (t) => {
+  const { it, objects } = twoNodes(t);
+  for (let n = 0; n < 40; n += 1) await it.blobs.put(Buffer.from(`content ${n}`));
+  objects.remove = async () => {
+    throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
+  };
+  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  t.like(await it.blobs.sweep(it.store), { removed: 0 });
+  t.is(filesOf(join(objects.location, 'trash')).length, 16);
+  t.is(filesOf(join(objects.location, 'blobs')).length, 40);
 });
 
 for (const healer of ['a reader', 'a further use', 'the next sweep'] as const)

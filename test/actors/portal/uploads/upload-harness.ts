@@ -32,6 +32,7 @@ import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/upl
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
 import type { ObjectStore } from '../../../../actors/shared/objects/object-store.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
+import { RowLists } from '../../../../actors/shared/tables/row-lists.ts';
 import { reached } from '../../../project/waiting.ts';
 
 export interface MovableClock extends Clock {
@@ -81,6 +82,8 @@ export interface PortalStoreFixture {
   readonly uploads: Uploads;
   readonly segmented: SegmentedUploads;
   readonly tenants: TenantDirectory;
+  /** Follows the steps of this store. */
+  readonly lists: RowLists;
   readonly administration: Administration;
   /** Fires what is due by the moved clock. */
   settle(until: () => Promise<boolean>): Promise<void>;
@@ -100,6 +103,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const tickets = new Tickets(KEYS.tickets);
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
+  const lists = new RowLists(store);
   const runtime = buildRuntime({
     store,
     clock,
@@ -115,6 +119,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     handlers: options.handlers ?? {},
     onCommitted: (step) => {
       tenants?.observe(step);
+      lists.observe(step);
       options.observe?.(step);
     },
   });
@@ -125,7 +130,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const segments = objects ? new SegmentObjects(objects) : new SegmentFolder(portal, disk);
   const segmented = new SegmentedUploads(segments, parts, blobs, tickets);
   const uploads = new Uploads(parts, blobs, tickets, segmented, options.maxBytes ?? 1_000_000);
-  const administration = new Administration({ system, store, clock, ids: systemIds });
+  const administration = new Administration({ system, store, clock, ids: systemIds }, lists);
   let closed = false;
   return {
     root,
@@ -136,6 +141,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     faults,
     disk,
     blobs,
+    lists,
     tickets,
     sealed,
     uploads,

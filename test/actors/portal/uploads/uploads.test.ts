@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
-import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
+import type { DocumentId, FlowActionId, UploadId, UserId } from '../../../../machines/ids.ts';
 import {
   UNUSED_LIFETIME,
   type UploadParticipant,
@@ -134,6 +134,15 @@ test('an unused upload is removed after a day, a used one a week after its last 
   );
   t.is((await later.blobs.sweep(later.store)).removed, 1);
   t.false(existsSync(later.blobs.pathOf(blob)));
+});
+
+test('a call that has made its documents does not fail for uses that its upload cannot take now', async (t) => {
+  const it = portalStoreFixture(t);
+  const tenant = await newTenant(it, 'Org');
+  const { id } = await send(it, tenant, 'hello');
+  // More messages than wait for an actor.
+  await t.notThrowsAsync(it.uploads.use(Array.from({ length: 400 }, () => id as UploadId)));
+  t.is((await it.runtime.system.read({ kind: 'upload', id }))?.state, 'Used');
 });
 
 test('invalid names and types are replaced by safe ones', async (t) => {

@@ -8,6 +8,7 @@ import type {
   ObjectPage,
   ObjectStore,
   PutOptions,
+  StoreTrouble,
 } from '../../../../actors/shared/objects/object-store.ts';
 
 export class FolderObjects implements ObjectStore {
@@ -91,7 +92,7 @@ export class FolderObjects implements ObjectStore {
     return true;
   }
 
-  async check(): Promise<string | undefined> {
+  async check(): Promise<StoreTrouble | undefined> {
     return undefined;
   }
 

@@ -8,6 +8,7 @@ import { ListMultipartUploadsCommand, PutBucketPolicyCommand } from '@aws-sdk/cl
 import { type Retryable, systemClock, systemIds } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { StoreRefusal } from '../../../../actors/shared/objects/object-store.ts';
 import { openS3, type S3Options, type S3Parts } from '../../../../actors/shared/objects/s3-objects.ts';
 import { run } from '../../../commands/program.ts';
 import { startCluster } from '../../../postgres/cluster.ts';
@@ -238,18 +239,27 @@ onServer('what a file of many parts leaves after a failure is removed', async (t
 onServer('a wrong secret and each missing right are named', async (t, server) => {
   const options = await server.bucket();
   const wrong = await open({ ...options, secretAccessKey: 'wrong' });
-  t.regex((await wrong.check()) ?? '', /refuses s3:PutObject \(SignatureDoesNotMatch\)$/);
-  await t.throwsAsync(wrong.put('key', fileOf(t, Buffer.from('x'))), { code: 'storage.unavailable' });
+  const found = await wrong.check();
+  t.regex(found?.text ?? '', /refuses s3:PutObject \(SignatureDoesNotMatch\)$/);
+  t.true(found?.isBlocking);
+  const late = await t.throwsAsync(wrong.put('key', fileOf(t, Buffer.from('x'))), {
+    code: 'storage.unavailable',
+  });
+  t.false(late instanceof StoreRefusal, 'keys that count no longer refuse everything: an outage');
   const missing = await open({ ...options, bucket: 'no-such-bucket' });
-  t.regex((await missing.check()) ?? '', /no-such-bucket at \S+ does not exist$/);
+  t.regex((await missing.check())?.text ?? '', /no-such-bucket at \S+ does not exist$/);
 
   const guest = await server.addUser('guest');
   const RIGHTS = [
     ...['GetObject', 'ListBucket', 'ListBucketMultipartUploads'],
     ...['AbortMultipartUpload', 'DeleteObject'],
   ];
-  const objects = await open({ ...options, ...guest });
-  t.regex((await objects.check()) ?? '', /refuses s3:PutObject \(AccessDenied\)$/);
+  let passed = 0;
+  const clock: typeof systemClock = Object.create(systemClock, {
+    elapsed: { value: () => systemClock.elapsed() + passed },
+  });
+  const objects = await open({ ...options, ...guest }, { clock });
+  t.regex((await objects.check())?.text ?? '', /refuses s3:PutObject \(AccessDenied\)$/);
   for (const right of [...RIGHTS, undefined]) {
     const allowed = ['PutObject', ...RIGHTS.filter((one) => one !== right)].map((one) => `s3:${one}`);
     const Resource = [`arn:aws:s3:::${options.bucket}`, `arn:aws:s3:::${options.bucket}/*`];
@@ -263,7 +273,18 @@ onServer('a wrong secret and each missing right are named', async (t, server) =>
     await server.client().send(new PutBucketPolicyCommand({ Bucket: options.bucket, Policy }));
     const found = await objects.check();
     if (right === undefined) t.is(found, undefined);
-    else t.true(found?.endsWith(`refuses s3:${right} (AccessDenied)`), found);
+    else t.true(found?.text.endsWith(`refuses s3:${right} (AccessDenied)`), found?.text);
+    if (right === 'DeleteObject') {
+      t.false(found?.isBlocking);
+      await t.throwsAsync(objects.remove('key'), { instanceOf: StoreRefusal });
+    }
+    if (right === 'GetObject') t.true(found?.isBlocking);
+    if (right === 'AbortMultipartUpload') {
+      t.deepEqual([await objects.check(), await objects.check()], [found, found]);
+      const begun = await server.client().send(new ListMultipartUploadsCommand({ Bucket: options.bucket }));
+      t.is(begun.Uploads?.length, 1, 'checks leave one upload, not one each');
+    }
+    passed += 600_000;
   }
   t.deepEqual((await objects.list('probes/')).objects, []);
 });
@@ -301,17 +322,28 @@ onServer('a clock that is twenty minutes late is corrected by the answer', async
 onServer(
   'a store that hangs is an error within its time, and works again without a restart',
   async (t, server) => {
-    const objects = await open(await server.bucket(), { timeout: 700 });
+    const clock = new SimulatedClock(Date.now());
+    const objects = await open(await server.bucket(), { clock });
+    /** Its end when so much time passes. */
+    const after = async <End>(work: Promise<End>, elapsed: number) => {
+      await reached(() => clock.pending > 0);
+      clock.advance(elapsed);
+      return work;
+    };
     t.is(await objects.put('before', fileOf(t, Buffer.from('content'))), 'stored');
     server.osd.kill('SIGSTOP');
     try {
-      await t.throwsAsync(objects.put('during', fileOf(t, Buffer.from('content'))), {
+      const put = t.throwsAsync(objects.put('during', fileOf(t, Buffer.from('content'))), {
         code: 'storage.unavailable',
       });
-      t.regex((await objects.check()) ?? '', /cannot be used: s3:PutObject failed/);
+      // The time of a request with its repetitions.
+      await after(put, 16_100);
+      t.regex((await after(objects.check(), 4_000))?.text ?? '', /cannot be used: s3:PutObject failed/);
     } finally {
       server.osd.kill('SIGCONT');
     }
+    // Until then puts are refused at once.
+    clock.advance(5_000);
     t.not(await objects.put('during', fileOf(t, Buffer.from('content'))), undefined);
     t.deepEqual(await contentOf(objects, 'during'), Buffer.from('content'));
     t.is(await objects.check(), undefined);
@@ -355,13 +387,14 @@ test('a request that gets no answer is repeated in the time that is left', async
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   t.teardown(() => server.closeAllConnections());
+  const clock = new SimulatedClock(Date.now());
   const objects = await open(
     {
       ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'r', bucket: 'b' },
       ...{ prefix: '', accessKeyId: 'a', secretAccessKey: 's', forcePathStyle: true },
       serverSideEncryption: false,
     },
-    { timeout: 2_000 },
+    { clock, timeout: 2_000 },
   );
   const file = fileOf(t, Buffer.from('content'));
   t.is(await objects.put('first', file), 'stored');
@@ -371,6 +404,9 @@ test('a request that gets no answer is repeated in the time that is left', async
     objects.get('first').then((found) => found?.stream.destroy() !== undefined),
     objects.remove('first').then(() => 'removed'),
   ];
+  await reached(() => asked.length === 5);
+  // The first requests are over then, and half of their time is left.
+  clock.advance(2_000);
   t.deepEqual(await Promise.all(outcomes), ['stored', 'first', true, 'removed']);
   t.deepEqual(
     asked.sort(),

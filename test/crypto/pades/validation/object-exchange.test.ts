@@ -5,6 +5,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { PadesFormat } from '#crypto/core/types.js';
 import { Random } from '../../../fuzz/random.ts';
+import { roundsOf } from '../../../project/rounds.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';
 import { bodyOf, reportOn, signed } from './attack-files.ts';
@@ -113,7 +114,7 @@ function verdict(pdf: Buffer): 'refused' | 'looks the same' | 'comments' {
 }
 
 /** All pairs of objects are minutes of work; a run in a hurry takes some of them. */
-const EVERY = process.env.SEALWRIGHT_TESTS === 'all' ? 1 : 6;
+const EVERY = roundsOf(6, 1, 1);
 
 async function exchanged(t: ExecutionContext, seed: number, pades: PadesFormat): Promise<void> {
   const random = new Random(seed);

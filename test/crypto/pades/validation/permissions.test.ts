@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { CryptoError } from '#crypto/core/types.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';
-import { folder, freshPath, judge, put, sign } from './verdicts.ts';
+import { freshPath, judge, put, sign } from './verdicts.ts';
 
 /** A document whose author certified it with a permission; the value of that signature plays no part. */
 function certified(permission: string): Buffer {
@@ -84,16 +84,4 @@ test('the new field has a unique name', (t) => {
   t.true(report.ok);
   t.is(report.signatures, 1);
   t.regex(readFileSync(signed.output, 'latin1'), /\/T\(Signature4\)/);
-});
-
-test('an empty file, a missing one and an existing output fail and leave no file', (t) => {
-  t.is(codeOf(put(Buffer.alloc(0))), 'input.empty');
-  t.is(codeOf(freshPath('missing.pdf')), 'input.unreadable');
-  const input = put(classicPdf(documentObjects()));
-  const before = readdirSync(folder).length;
-  const error = t.throws(() =>
-    signPades({ format: 'Pades', input, output: input, signer: pki().signer('rsa-2048'), at: 0 }),
-  );
-  t.is((error as CryptoError).code, 'output.exists');
-  t.is(readdirSync(folder).length, before);
 });

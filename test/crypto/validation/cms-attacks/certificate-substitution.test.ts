@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import test from 'ava';
 import { contents, readWhole } from '#crypto/asn1/read.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../../pki/issuing.ts';
 import { forge } from '../forge.ts';
 import { CONTENT, failedTypes, judged, type Party, parties, SIGNED, verdictOf, YEAR } from '../judging.ts';
 

@@ -10,6 +10,7 @@ import {
   startProgram,
   until,
 } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { ADMINISTRATOR, register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
 interface AdministrationContext {
@@ -21,9 +22,9 @@ interface AdministrationContext {
 }
 
 const test = anyTest as TestFn<AdministrationContext>;
-const tasks: (() => unknown)[] = [];
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const program = await startProgram({ teardown: (task) => void tasks.push(task) });
+  const program = await startProgram(shared);
   const received: { readonly type: string }[] = [];
   const receiver = createServer((request, response) => {
     let text = '';
@@ -36,14 +37,11 @@ test.before(async (t) => {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  tasks.push(() => receiver.close());
+  shared.teardown(() => receiver.close());
   const { port } = receiver.address() as AddressInfo;
   await register(program, 'ana@example.org');
   const browser = await signedIn(program, 'ana@example.org');
   t.context = { program, browser, receiver, received, hook: `http://127.0.0.1:${port}/hook` };
-});
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
 });
 
 test.serial('an administrator registers a webhook, tests it and resends a delivery', async (t) => {

@@ -64,13 +64,14 @@ const MAKING =
 
 /** Forms that no page below shows. */
 const ELSEWHERE = [
-  // Of a second factor, a logo and an open session that nobody has here.
+  // Of second factors, a logo and an open session that nobody has here.
   'POST /account/second-factor/passkeys',
   'POST /account/second-factor/passkeys/name',
   'POST /account/second-factor/passkeys/removal',
   'POST /account/second-factor/recovery-codes',
   'POST /account/second-factor/removal',
   'POST /organization/branding/logo-removal',
+  'POST /account/documents/{id}/participants/{action}/factor-reset/{person}',
   'POST /organization/users/{userId}/second-factor',
   'POST /organization/users/{userId}/sessions',
   // After a table is read; of mails that wait, deliveries that have ended, and many documents in progress.

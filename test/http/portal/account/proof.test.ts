@@ -17,6 +17,7 @@ const PROVEN = [
   'POST /account/second-factor',
   'POST /account/second-factor/passkeys',
   'POST /account/second-factor/passkeys/removal',
+  'POST /account/documents/{id}/participants/{action}/factor-reset/{person}',
   'POST /organization/applications',
   'POST /organization/applications/{applicationId}/keys',
   'POST /organization/applications/{applicationId}/keys/{keyId}/revocation',
@@ -227,3 +228,24 @@ test('in a session of the provider of one of several organizations, no code is a
   t.is(owedProof(proven, { memberships: [{}] }, 59 * MINUTE), 'sign-in-first', 'also of a provider');
   t.is(owedProof(proven, { memberships: [{}] }, 60 * MINUTE), 'sign-in');
 });
+
+test.serial(
+  'the file on the page of a document is there for minutes, that of the API for an hour',
+  async (t) => {
+    const portal = await clockedPortal(t);
+    const { client } = portal;
+    const email = 'ana@example.org';
+    await client.post('/api/organizations/users', { name: 'Ana', email, accessProfile: ADMINISTRATOR });
+    const browser = await administrator(portal, email);
+    const user = { name: 'Bo', email: 'bo@example.org' };
+    const id = await client.create([{ user, allowElectronicSignature: true }]);
+    const page = await browser.page(`/account/documents/${id}`);
+    const [shown = ''] = /\/api\/documents\/[\w-]+\/download\?ticket=[\w-]+/.exec(page) ?? [];
+    const { location } = await client.get<{ location: string }>(`/api/documents/${id}/ticket?preview=true`);
+    const statuses = () =>
+      Promise.all([shown, location].map(async (path) => (await fetch(`${client.url}${path}`)).status));
+    t.deepEqual(await statuses(), [200, 200]);
+    portal.forward(6 * MINUTE);
+    t.deepEqual(await statuses(), [404, 200]);
+  },
+);

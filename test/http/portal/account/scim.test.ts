@@ -2,6 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Client, type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
 import { ONE_REQUEST_PER_CONNECTION } from '../../../postgres/test-store.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { ADMINISTRATOR, Caller, register, SENDER, signedIn } from './users.ts';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -75,9 +76,9 @@ interface Context extends PortalProgram {
   directoryOf(client: Client & { readonly organizationId: string }, limits?: object): Promise<Directory>;
 }
 const test = anyTest as TestFn<Context>;
-const tasks: (() => unknown)[] = [];
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const program = await startProgram({ teardown: (task) => void tasks.push(task) });
+  const program = await startProgram(shared);
   const path = '/api/admin/organizations';
   const { administrator } = program;
   const keyOf = async (organizationId: string, limits: object) => {
@@ -100,9 +101,6 @@ test.before(async (t) => {
       limits: object = { scopes: ['Provision'] },
     ) => new Directory(program.url, await keyOf(client.organizationId, limits)),
   });
-});
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
 });
 
 function refused(

@@ -2,17 +2,15 @@
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { NODES } from '../../../postgres/test-store.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { clockedPortal } from '../requests/clocked-portal.ts';
 import { ADMINISTRATOR, mailedLink, mailedLinks, register, SENDER, signedIn, UserBrowser } from './users.ts';
 
 // The tests share one program; together they ask for fewer links than one address may, but for the last.
 const test = anyTest as TestFn<PortalProgram>;
-const tasks: (() => unknown)[] = [];
+const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-});
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
+  t.context = await startProgram(shared);
 });
 
 test.serial('a link signs in once by its button, and a GET of it changes nothing', async (t) => {

@@ -1,17 +1,15 @@
 /** Sessions of the editor in other applications, over HTTP. Source: docs/decisions/0119-editor-in-other-applications.md. */
 import anyTest, { type TestFn } from 'ava';
 import { Client, type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { register, SENDER, signedIn } from '../account/users.ts';
 import { portalTable } from '../harness.ts';
 import { clientOf, clockedPortal, DAY } from './clocked-portal.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
-const tasks: (() => unknown)[] = [];
+const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-});
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
+  t.context = await startProgram(shared);
 });
 
 const PATH = '/api/editor-sessions';

@@ -8,20 +8,16 @@ import { Client as ApiClient, ApiError, type OperationTypes } from '../../../../
 import { IDEMPOTENCY_KEYS } from '../../../../clients/typescript/idempotency-keys.ts';
 import { EXAMPLE_IDS } from '../../../../contracts/portal/examples.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { portalTable } from '../harness.ts';
 import { type Started, selfSigned, signatureValue } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-let ending: (() => Promise<void>) | undefined;
-test.after.always(() => ending?.());
 
 /** Operations that refuse every request, with the code that their description names. */
 const REFUSED: ReadonlyMap<string, string> = new Map([

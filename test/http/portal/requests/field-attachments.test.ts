@@ -4,20 +4,16 @@ import anyTest, { type TestFn } from 'ava';
 import { MAX_FIELD_FILE_BYTES } from '../../../../contracts/portal/signing/signing.ts';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { assertRefused } from '../harness.ts';
 import { type Started, selfSigned, signatureValue, ticketOf } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
-let ending: (() => Promise<void>) | undefined;
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-test.after.always(() => ending?.());
 
 interface Detail {
   readonly status: string;

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { type Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { assertRefused } from '../harness.ts';
@@ -10,15 +11,10 @@ import { ana, at, bob, type Detail, PAGE, pdf } from './tagged-files.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
-let ending: (() => Promise<void>) | undefined;
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-test.after.always(() => ending?.());
 
 interface Versioned extends Detail {
   readonly file: { readonly name: string };

@@ -3,21 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { assertRefused } from '../harness.ts';
 import { ana, at, bob, type Detail, PAGE, pdf } from './tagged-files.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
-let ending: (() => Promise<void>) | undefined;
+const shared = endedAfter(test);
 test.before(async (t) => {
-  const tasks: (() => unknown)[] = [];
-  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
-  ending = async () => {
-    for (const task of tasks.reverse()) await task();
-  };
+  t.context = await startProgram(shared);
 });
-test.after.always(() => ending?.());
 
 const TEXT = [
   at(40, 400, 'Signed: {{sig:buyer}}'),

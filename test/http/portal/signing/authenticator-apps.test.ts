@@ -4,6 +4,7 @@ import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts'
 import { partsOf, startRelay } from '../../../actors/portal/mail/relay.ts';
 import { Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
+import { ADMINISTRATOR, register, SENDER, UserBrowser } from '../account/users.ts';
 
 const QUIET = { disablePendingActionNotifications: true };
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -194,6 +195,44 @@ test('wrong codes lock an app over all documents, and a reset by the organizatio
   const history = await (await acme.fetch(`/api/documents/${last.id}/history`)).text();
   t.true(history.includes('Acme App removed the authenticator of a participant.'));
   t.true(history.includes('ana@example.org'));
+});
+
+test('administrators remove the app of a participant on the page of a document, and senders do not', async (t) => {
+  const portal = await start(t);
+  const { relay } = portal;
+  const program = await portal.program();
+  const { acme } = program;
+  t.is((await enrolled(acme, portal, 'Ana')).answer, 200);
+  const other = await acme.create([signer('Ben')], QUIET);
+  const { id } = await open(acme, 'Ana');
+  const signedIn = async (email: string, profile: object) => {
+    await register(program, email, profile);
+    const browser = new UserBrowser(program.url);
+    const before = relay.taken.length;
+    await browser.askForLink(email);
+    const link = await until(async () => {
+      const texts = relay.taken.slice(before).map(({ raw }) => partsOf(raw).get('text/plain') ?? '');
+      return /http:\S+\/sign-in\/link\?ticket=[\w-]+/.exec(texts.join('\n'))?.[0];
+    });
+    await browser.follow(link);
+    return browser;
+  };
+  const form = /action="([^"?]*\/factor-reset\/[^"?]+)/;
+  const sender = await signedIn('sender@acme.test', SENDER);
+  const administrator = await signedIn('admin@acme.test', ADMINISTRATOR);
+  t.notRegex(await administrator.page(`/account/documents/${other}`), form, 'Ben has no app');
+  const page = await administrator.page(`/account/documents/${id}`);
+  const [, action = ''] = form.exec(page) ?? [];
+  t.true(page.includes('Remove app and passkeys of Ana'));
+  t.notRegex(await sender.page(`/account/documents/${id}`), form);
+  t.is((await sender.post(action, {})).status, 403);
+  const done = await administrator.post(action, {});
+  t.is(done.status, 302);
+  t.regex(await administrator.page(done.headers.get('location') ?? ''), /App and passkeys are removed/);
+  t.notRegex(await administrator.page(`/account/documents/${id}`), form);
+  t.not((await open(acme, 'Ana')).otpEnrolment, undefined);
+  const history = await (await acme.fetch(`/api/documents/${id}/history`)).text();
+  t.true(history.includes('removed the authenticator of a participant.'));
 });
 
 test('an action with an app needs the address of its participant', async (t) => {

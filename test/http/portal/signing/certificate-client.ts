@@ -1,6 +1,7 @@
 /** A participant's own client over HTTP: starts and completes certificate signatures. */
-import { issueCertificate } from '#crypto/x509/development.js';
+
 import type { Client } from '../../../actors/portal/service.ts';
+import { issueCertificate } from '../../../pki/issuing.ts';
 import { keyOf, type TestSigner, testSigner } from '../../../pki/pki.ts';
 
 export interface Started {

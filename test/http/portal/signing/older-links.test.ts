@@ -7,8 +7,6 @@ import { assertRefused, portalDocument } from '../harness.ts';
 import { ticketOf } from './certificate-client.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
-const PATH = '/api/documents/keys/{key}/electronic-signature';
-
 test('an older link shows the new version, and signs it only for a caller who names it', async (t) => {
   const { acme, url } = await startProgram(t);
   const id = await acme.create([ANA]);
@@ -20,12 +18,14 @@ test('an older link shows the new version, and signs it only for a caller who na
   await acme.post(`/api/documents/${id}/versions`, { file });
   const shown = await page();
   t.true(shown.includes(TEXTS.en.pages.signing.newVersion) && shown.includes('Second'), shown);
-  const sign = (documentVersion?: number) =>
-    fetch(`${url}${PATH.replace('{key}', key)}`, {
+  const send = (action: string, more: object) =>
+    fetch(`${url}/api/documents/keys/${key}/${action}`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-      body: JSON.stringify({ ticket, documentVersion }),
+      body: JSON.stringify({ ticket, ...more }),
     });
+  const sign = (documentVersion?: number) => send('electronic-signature', { documentVersion });
   await assertRefused(t, await sign(), 'VersionChanged');
+  await assertRefused(t, await send('participant-refusal', { reason: 'No.' }), 'VersionChanged');
   await assertRefused(t, await sign(1), 'InvalidDocumentStatus');
   t.like(await acme.get(`/api/documents/${id}`), { status: 'Pending', hasSignature: false });
 

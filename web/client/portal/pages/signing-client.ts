@@ -17,7 +17,7 @@ import { controlOf, filledFields, showFinished, showMissing, showStatus, withSta
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
-import { post } from '../requests.ts';
+import { post, unanswered } from '../requests.ts';
 import { startState } from '../state.ts';
 
 /** Usual maximum time for adding a signature to a long document. */
@@ -98,8 +98,14 @@ async function showEnd(): Promise<void> {
       now.querySelector('#page-data')?.textContent ?? '{}',
     ) as SigningData;
     if (documentVersion !== data.documentVersion) notice('newer-version');
-  } else if (state === 'done' || state === 'concluded' || state === 'processing') notice('signed-already');
-  else location.reload();
+  } else if (state === 'done' || state === 'concluded' || state === 'processing') {
+    // The answer of an attempt was lost. Where others of a rule were enough, the attempt itself was.
+    const isOwn = state === 'processing' || findElement('main[data-acted]', HTMLElement, now) !== undefined;
+    const isLost = (...names: readonly string[]) => isOwn && names.some((name) => unanswered.has(name));
+    if (isLost('approval')) done(words.approved, 'documentApproved');
+    else if (isLost('electronic-signature', 'signature')) signed(words.signed);
+    else notice('signed-already');
+  } else location.reload();
 }
 
 /** The menu of the signing page's bar: what is needed seldom. */
@@ -276,8 +282,9 @@ dialog.addEventListener('cancel', (event) => {
 dialog.addEventListener('close', () => {
   // Browsers close it at a second Escape all the same; what has become of the action is said in it.
   if (isBusy()) return showDialog();
-  // Messages about the page are not in a closed dialog.
-  if (dialog.contains(requireElement('#outcome'))) showStatus('', 'plain', requireElement('#acting'));
+  // Messages about the page are not in a closed dialog. Where the visit is over, there is none.
+  const outcome = findElement('#outcome');
+  if (outcome !== undefined && dialog.contains(outcome)) showStatus('', 'plain', requireElement('#acting'));
 });
 const next = requireElement('#guide-next', HTMLButtonElement);
 next.addEventListener('click', () => {

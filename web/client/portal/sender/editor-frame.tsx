@@ -55,15 +55,7 @@ export function EditorFrame(parts: EditorFrameOptions) {
 }
 
 /** The steps stay where they are, so that nothing is loaded again. */
-function StepPart({
-  page,
-  step,
-  children,
-}: {
-  readonly page: EditorPage;
-  readonly step: Step;
-  readonly children: ComponentChildren;
-}) {
+function StepPart({ page, step, children }: { page: EditorPage; step: Step; children: ComponentChildren }) {
   const number = STEPS.indexOf(step) + 1;
   const name = page.texts.stepNames[step];
   const title = filled(page.texts.stepOf, { number, count: STEPS.length, name });
@@ -148,7 +140,7 @@ function Bar({ page, saving, templates, title, close, logo, go }: EditorFrameOpt
   );
 }
 
-function SavedState({ page, saving }: { readonly page: EditorPage; readonly saving: EditorSaving }) {
+function SavedState({ page, saving }: { page: EditorPage; saving: EditorSaving }) {
   const { texts, saved } = page;
   if (page.isTemplate) return <p class="small muted cut">{texts.savedHere}</p>;
   if (saved.state === 'failed')
@@ -175,7 +167,7 @@ function SavedState({ page, saving }: { readonly page: EditorPage; readonly savi
 }
 
 /** Links to the inputs at fault. */
-function Faults({ page }: { readonly page: EditorPage }) {
+function Faults({ page }: { page: EditorPage }) {
   const { faults, words } = page;
   if (faults.length === 0) return null;
   const title = counted(document.documentElement.lang, page.texts.missing, faults.length);

@@ -93,15 +93,7 @@ export function FieldProperties({ page, boxes }: Props) {
   );
 }
 
-function Content({
-  page,
-  item,
-  name,
-}: {
-  readonly page: EditorPage;
-  readonly item: PlacedItem;
-  readonly name: string;
-}) {
+function Content({ page, item, name }: { page: EditorPage; item: PlacedItem; name: string }) {
   const { texts, words } = page;
   const optionsError = page.errorOf('item-options');
   return (

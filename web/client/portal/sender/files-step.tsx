@@ -12,7 +12,7 @@ interface Uploading {
   readonly percent: number;
 }
 
-export function FilesStep({ page }: { readonly page: EditorPage }) {
+export function FilesStep({ page }: { page: EditorPage }) {
   const { texts, words, model } = page;
   const [uploading, setUploading] = useState<Uploading>();
   const [state, setState] = useState('');

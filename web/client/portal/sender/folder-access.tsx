@@ -214,15 +214,7 @@ export async function changeFolderAccess(
   return isSaved;
 }
 
-function Who({
-  of: { type, email },
-  name,
-  group,
-}: {
-  readonly of: GranteeView;
-  readonly name: string;
-  readonly group: string;
-}) {
+function Who({ of: { type, email }, name, group }: { of: GranteeView; name: string; group: string }) {
   return (
     <span>
       <bdi>{name}</bdi> <span class="muted small">{type === 'Group' ? group : <bdi>{email}</bdi>}</span>

@@ -357,11 +357,11 @@ function Box({
   colour,
   size,
 }: {
-  readonly boxes: PageBoxes;
-  readonly page: EditorPage;
-  readonly item: PlacedItem;
-  readonly colour: string;
-  readonly size: PageSize;
+  boxes: PageBoxes;
+  page: EditorPage;
+  item: PlacedItem;
+  colour: string;
+  size: PageSize;
 }) {
   const owner = page.ownerOf(item);
   const label = page.labelOf(item);

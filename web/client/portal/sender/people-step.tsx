@@ -60,7 +60,7 @@ function inputOf({ page, person, index }: RowProps, name: 'name' | 'email' | 'ti
     value: person[name],
     error: page.errorOf(id),
     maxlength: name === 'email' ? 254 : 200,
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       page.corrected(id);
       page.change(() => {
         person[name] = currentTarget.value;
@@ -160,12 +160,7 @@ function NumberField({
   label,
   least,
   most,
-}: RowProps & {
-  readonly name: 'step' | 'needed';
-  readonly label: string;
-  readonly least: number;
-  readonly most: number;
-}) {
+}: RowProps & { name: 'step' | 'needed'; label: string; least: number; most: number }) {
   return (
     <Field
       id={`person-${index}-${name}`}
@@ -185,12 +180,7 @@ function NumberField({
   );
 }
 
-function Tick({
-  page,
-  person,
-  name,
-  label,
-}: RowProps & { readonly name: 'electronic' | 'continues'; readonly label: string }) {
+function Tick({ page, person, name, label }: RowProps & { name: 'electronic' | 'continues'; label: string }) {
   return (
     <label class="tick">
       <input

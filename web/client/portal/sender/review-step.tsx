@@ -87,11 +87,7 @@ function Part({
   title,
   go,
   children,
-}: Pick<Props, 'page' | 'go'> & {
-  readonly step: Step;
-  readonly title: string;
-  readonly children: ComponentChildren;
-}) {
+}: Pick<Props, 'page' | 'go'> & { step: Step; title: string; children: ComponentChildren }) {
   return (
     <section class="card" aria-label={title}>
       <header>

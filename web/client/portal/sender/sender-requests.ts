@@ -51,18 +51,16 @@ function credential({ formToken, editorToken }: SenderSession): readonly [string
   return editorToken === undefined ? ['x-form-token', formToken] : ['x-editor-session', editorToken];
 }
 
-/** Sends JSON. Resolves with the reply, undefined when it is empty. @param key idempotency key */
+/** Sends JSON. Resolves with the reply, undefined when it is empty. */
 export async function call<Answer>(
   session: SenderSession,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: object,
-  key?: string,
 ): Promise<Answer> {
   const [name, value] = credential(session);
   const headers: Record<string, string> = { accept: 'application/json', [name]: value };
   if (body !== undefined) headers['content-type'] = 'application/json';
-  if (key !== undefined) headers['idempotency-key'] = key;
   let answer: Response;
   try {
     answer = await fetch(below(path), {

@@ -15,15 +15,15 @@ export function PasskeyForm({
   children,
   before,
 }: {
-  readonly page: AccountPage;
-  readonly options: PasskeyCreation | PasskeyRequest;
-  readonly action: string;
+  page: AccountPage;
+  options: PasskeyCreation | PasskeyRequest;
+  action: string;
   /** Absent outside of sessions. */
-  readonly formToken?: string;
+  formToken?: string;
   /** Label of the button. */
-  readonly children: ComponentChildren;
+  children: ComponentChildren;
   /** Fields before the button. */
-  readonly before?: ComponentChildren;
+  before?: ComponentChildren;
 }) {
   const { passkey: texts } = page.texts.secondFactor;
   const words = { cancelled: texts.cancelled, known: texts.known };

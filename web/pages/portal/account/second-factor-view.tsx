@@ -24,11 +24,11 @@ function CodeField({
   trouble,
   autoFocus,
 }: {
-  readonly page: AccountPage;
-  readonly id?: string;
-  readonly isNew?: boolean;
-  readonly trouble?: Trouble | undefined;
-  readonly autoFocus?: boolean;
+  page: AccountPage;
+  id?: string;
+  isNew?: boolean;
+  trouble?: Trouble | undefined;
+  autoFocus?: boolean;
 }) {
   const { secondFactor: texts } = page.texts;
   return (
@@ -59,13 +59,13 @@ export function secondStepPage(
     request,
     kept,
   }: {
-    readonly formToken: string;
-    readonly action?: string;
-    readonly trouble?: Trouble | undefined;
+    formToken: string;
+    action?: string;
+    trouble?: Trouble | undefined;
     /** Of a passkey. @default there is none */
-    readonly request?: PasskeyRequest | undefined;
+    request?: PasskeyRequest | undefined;
     /** Fields that are sent with the proof, before what they ask for is carried out. @default there are none */
-    readonly kept?: readonly (readonly [name: string, value: string])[];
+    kept?: readonly (readonly [name: string, value: string])[];
   },
 ): string {
   const { secondFactor: texts } = page.texts;
@@ -104,7 +104,7 @@ export function secondStepPage(
 }
 
 /** Ends a session that waits for the second factor. */
-function LeaveForm({ page, formToken }: { readonly page: AccountPage; readonly formToken: string }) {
+function LeaveForm({ page, formToken }: { page: AccountPage; formToken: string }) {
   return (
     <form method="post" action={addressFrom(page, '/account/second-step')}>
       <input type="hidden" name={FORM_TOKEN} value={formToken} />
@@ -189,10 +189,10 @@ function NewPasskeyForm({
   page,
   ...given
 }: {
-  readonly page: AccountPage;
-  readonly options: PasskeyCreation;
-  readonly action: string;
-  readonly formToken: string;
+  page: AccountPage;
+  options: PasskeyCreation;
+  action: string;
+  formToken: string;
 }) {
   const { passkey: texts } = page.texts.secondFactor;
   return (
@@ -263,7 +263,7 @@ export function recoveryCodesPage(page: AccountPage, codes: readonly string[], o
 }
 
 /** The second factor on the page of the account. */
-export function FactorCard({ of, state }: { readonly of: Viewed; readonly state: FactorState | undefined }) {
+export function FactorCard({ of, state }: { of: Viewed; state: FactorState | undefined }) {
   const { page } = of;
   const { secondFactor: texts } = page.texts;
   const { recoveryCodes = 0, hasApp = false, passkeys = [] } = state ?? {};
@@ -300,7 +300,7 @@ export function FactorCard({ of, state }: { readonly of: Viewed; readonly state:
 const RENEWAL = ['recovery-codes'] as const;
 const ALL_CHANGES = ['recovery-codes', 'removal'] as const;
 
-function PasskeyTable({ of, passkeys }: { readonly of: Viewed; readonly passkeys: FactorState['passkeys'] }) {
+function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['passkeys'] }) {
   const { passkey: texts } = of.page.texts.secondFactor;
   const { actions } = of.page.texts.sessions;
   return (
@@ -348,7 +348,7 @@ function PasskeyTable({ of, passkeys }: { readonly of: Viewed; readonly passkeys
   );
 }
 
-function Day({ at }: { readonly at: number }) {
+function Day({ at }: { at: number }) {
   const text = new Date(at).toISOString().slice(0, 10);
   return <time dateTime={text}>{text}</time>;
 }

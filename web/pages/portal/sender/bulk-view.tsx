@@ -105,10 +105,10 @@ function Earlier({
   path,
   earlier,
 }: {
-  readonly page: AccountPage;
-  readonly texts: Texts;
-  readonly path: string;
-  readonly earlier: NonNullable<BulkPage['earlier']>;
+  page: AccountPage;
+  texts: Texts;
+  path: string;
+  earlier: NonNullable<BulkPage['earlier']>;
 }) {
   const { language } = page.words;
   return (
@@ -149,7 +149,7 @@ function faultIn({ words }: AccountPage, { code, message }: Fault): string {
 }
 
 /** The sentence of the service, which names the place, where another is shown in its stead. */
-function Original({ page, code, message }: { readonly page: AccountPage } & Fault) {
+function Original({ page, code, message }: { page: AccountPage } & Fault) {
   if (faultIn(page, { code, message }) === message) return null;
   return (
     <div class="hint" lang="en">
@@ -164,9 +164,9 @@ function Hidden({
   template,
   file,
 }: {
-  readonly user: SignedInUser;
-  readonly template: TemplateItem;
-  readonly file: TableFile | undefined;
+  user: SignedInUser;
+  template: TemplateItem;
+  file: TableFile | undefined;
 }) {
   return (
     <>
@@ -187,12 +187,12 @@ function Preview({
   preview,
   file,
 }: {
-  readonly page: AccountPage;
-  readonly user: SignedInUser;
-  readonly texts: Texts;
-  readonly shown: BulkPage;
-  readonly preview: TablePreview;
-  readonly file: TableFile;
+  page: AccountPage;
+  user: SignedInUser;
+  texts: Texts;
+  shown: BulkPage;
+  preview: TablePreview;
+  file: TableFile;
 }) {
   const { given, columns, known, faults, table } = preview;
   const { language } = page.words;
@@ -243,19 +243,17 @@ function Preview({
         </Card>
       </form>
       {faults.length > 0 && (
-        <Card title={counted(language, texts.faults, faults.length)} label={texts.faultsTitle}>
-          <div class="body">
-            <ol class="rows" id="table-faults">
-              {faults.slice(0, FAULTS_SHOWN).map(({ row, code, text }) => (
-                <li key={row}>
-                  <Badge tone="bad">{rowName(texts, row)}</Badge>{' '}
-                  <bdi>{faultIn(page, { code, message: text })}</bdi>
-                  <Original page={page} code={code} message={text} />
-                </li>
-              ))}
-            </ol>
-            {faults.length > FAULTS_SHOWN && <p class="hint">…</p>}
-          </div>
+        <Card title={counted(language, texts.faults, faults.length)} label={texts.faultsTitle} hasBody>
+          <ol class="rows" id="table-faults">
+            {faults.slice(0, FAULTS_SHOWN).map(({ row, code, text }) => (
+              <li key={row}>
+                <Badge tone="bad">{rowName(texts, row)}</Badge>{' '}
+                <bdi>{faultIn(page, { code, message: text })}</bdi>
+                <Original page={page} code={code} message={text} />
+              </li>
+            ))}
+          </ol>
+          {faults.length > FAULTS_SHOWN && <p class="hint">…</p>}
         </Card>
       )}
       <form method="post" action={addressFrom(page, `${path}/documents`)} id="send-form">

@@ -1,5 +1,6 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
 
+import type { ComponentChildren } from 'preact';
 import type { SignedInUser } from '../../../../actors/portal/api.ts';
 import type { DocumentHistoryEntry } from '../../../../contracts/portal/document-history.ts';
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
@@ -9,8 +10,8 @@ import type { DownloadType, Language } from '../../../../contracts/portal/words.
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { maySend } from '../../../../machines/portal/user-rights.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
-import { PageHead } from '../../../components/surfaces.tsx';
-import { AccountForm, type Viewed } from '../account-form.tsx';
+import { Facts, PageHead } from '../../../components/surfaces.tsx';
+import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
 import { type AccountPage, accountPage, addressFrom } from '../account-frame.ts';
 import { filled, type SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';
@@ -24,8 +25,10 @@ export interface SenderDocument {
   /** Address of older entries; undefined: there are none. */
   readonly older: string | undefined;
   /** The action that led to the page. */
-  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
+  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | 'factorReset' | undefined;
   readonly folders: readonly FolderName[];
+  /** People with an authenticator app or passkeys that the user may remove, by id. */
+  readonly factorHolders: ReadonlySet<string>;
   /** True when the user may change it. */
   readonly mayChange: boolean;
   /** Path of the file to show; undefined: it has no pages. */
@@ -82,7 +85,7 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
         <div id="document" class="stack">
           <section>
             {preview !== undefined && <p id="first-page" data-version={document.checksumMd5} />}
-            <Facts {...parts} />
+            <DocumentFacts {...parts} />
             <Downloads {...parts} />
             {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
             {mayChange && !document.isDeleted && (
@@ -121,7 +124,7 @@ function foldersFor({ document: { folder }, folders }: SenderDocument): readonly
 }
 
 /** A time in UTC; the script shows it as the distance from now. */
-function TimeOf({ language, at }: { readonly language: Language; readonly at: number }) {
+function TimeOf({ language, at }: { language: Language; at: number }) {
   return <time dateTime={new Date(at).toISOString()}>{timeText(language, at)}</time>;
 }
 
@@ -139,9 +142,9 @@ function Change({
   what,
   about: { action = '', member = '', name = '', email = '' } = {},
 }: {
-  readonly texts: SenderTexts;
-  readonly what: keyof SenderTexts['page']['changes']['buttons'];
-  readonly about?: About;
+  texts: SenderTexts;
+  what: keyof SenderTexts['page']['changes']['buttons'];
+  about?: About;
 }) {
   const label = page.changes.buttons[what];
   return (
@@ -167,9 +170,9 @@ function PersonChanges({
   action: { id, user, status, signRuleUsers },
   isXml,
 }: {
-  readonly texts: SenderTexts;
-  readonly action: FlowActionView;
-  readonly isXml: boolean;
+  texts: SenderTexts;
+  action: FlowActionView;
+  isXml: boolean;
 }) {
   if (user === null) {
     const left = signRuleUsers.filter(
@@ -189,51 +192,27 @@ function PersonChanges({
 
 function aboutOf(
   action: string,
-  { name, email }: { readonly name: string | null; readonly email: string | null },
+  { name, email }: { name: string | null; email: string | null },
   member: string,
 ): About {
   return { action, member, name: name ?? email ?? '', email: email ?? '' };
 }
 
-function Facts({ page: { words }, texts: { page, statuses }, shown: { document } }: Parts) {
+function DocumentFacts({ page: { words }, texts: { page, statuses }, shown: { document } }: Parts) {
   const { language } = words;
-  const { status, creationDate, expirationDate, statusUpdateReason } = document;
-  return (
-    <dl class="facts">
-      <dt>{page.status}</dt>
-      <dd>
-        <bdi>
-          <span class="status" data-status={status}>
-            {statuses[status]}
-          </span>
-        </bdi>
-      </dd>
-      <dt>{page.created}</dt>
-      <dd>
-        <bdi>
-          <TimeOf language={language} at={creationDate} />
-        </bdi>
-      </dd>
-      {expirationDate !== null && (
-        <>
-          <dt>{page.expires}</dt>
-          <dd>
-            <bdi>
-              <TimeOf language={language} at={expirationDate} />
-            </bdi>
-          </dd>
-        </>
-      )}
-      {statusUpdateReason !== null && (
-        <>
-          <dt>{page.reason}</dt>
-          <dd>
-            <bdi>{statusUpdateReason}</bdi>
-          </dd>
-        </>
-      )}
-    </dl>
-  );
+  const { status, creationDate, expirationDate, statusUpdateReason: reason } = document;
+  const pairs: (readonly [string, ComponentChildren])[] = [
+    [
+      page.status,
+      <span class="status" data-status={status}>
+        {statuses[status]}
+      </span>,
+    ],
+    [page.created, <TimeOf language={language} at={creationDate} />],
+  ];
+  if (expirationDate !== null) pairs.push([page.expires, <TimeOf language={language} at={expirationDate} />]);
+  if (reason !== null) pairs.push([page.reason, reason]);
+  return <Facts pairs={pairs.map(([name, value]) => [name, <bdi>{value}</bdi>])} />;
 }
 
 function Participants(parts: Parts) {
@@ -269,6 +248,7 @@ function Participants(parts: Parts) {
                     <Button type="submit">{texts.page.remind}</Button>
                   </AccountForm>
                 )}
+                <FactorResets {...parts} action={action} />
               </div>
             )}
           </li>
@@ -278,13 +258,29 @@ function Participants(parts: Parts) {
   );
 }
 
+/** Removal of apps and passkeys that people have lost. */
+function FactorResets({ action, ...parts }: Parts & { action: FlowActionView }) {
+  const { texts, shown } = parts;
+  const people = action.user === null ? action.signRuleUsers : [action.user];
+  return people
+    .filter(({ id }) => shown.factorHolders.has(id))
+    .map(({ id, name, email }) => (
+      <Sure
+        of={parts}
+        action={`/account/documents/${shown.document.id}/participants/${action.id}/factor-reset/${id}`}
+        ask={filled(texts.page.resetFactor, { name: name ?? email ?? '' })}
+        sure={texts.page.resetFactorSure}
+      />
+    ));
+}
+
 /** Members of a group and what each did. */
 function GroupMembers({
   texts: { page },
   action: { type, numberRequiredSignatures, signRuleUsers },
 }: {
-  readonly texts: SenderTexts;
-  readonly action: FlowActionView;
+  texts: SenderTexts;
+  action: FlowActionView;
 }) {
   if (signRuleUsers.length === 0) return null;
   const counts = { needed: String(numberRequiredSignatures), count: String(signRuleUsers.length) };

@@ -111,9 +111,9 @@ export function DocumentsView({
   selection = NOTHING,
   actions,
 }: {
-  readonly data: DocumentsData;
-  readonly selection?: RowSelection | undefined;
-  readonly actions?: DocumentsActions | undefined;
+  data: DocumentsData;
+  selection?: RowSelection | undefined;
+  actions?: DocumentsActions | undefined;
 }) {
   const { texts, filters, items, next, isFirst } = data;
   const { list } = texts;
@@ -162,7 +162,7 @@ function addressOf({ filters, culture }: DocumentsData, change: Partial<ListFilt
 
 const UNFILTERED = { show: '', q: '', status: '', folder: '', from: '', to: '', order: '' } as const;
 
-function Tiles({ data }: { readonly data: DocumentsData }) {
+function Tiles({ data }: { data: DocumentsData }) {
   const { counts, texts, filters, language } = data;
   const { kinds, soon } = texts.list;
   return (
@@ -184,7 +184,7 @@ function Tiles({ data }: { readonly data: DocumentsData }) {
   );
 }
 
-function Find({ data: { filters, culture, texts } }: { readonly data: DocumentsData }) {
+function Find({ data: { filters, culture, texts } }: { data: DocumentsData }) {
   const { list } = texts;
   return (
     <form method="get" action="/account/documents" class="find-documents" role="search">
@@ -207,7 +207,7 @@ function Find({ data: { filters, culture, texts } }: { readonly data: DocumentsD
 }
 
 /** Chips of the filters in force, each with a link that removes it, and the form with all of them. */
-function Filters({ data }: { readonly data: DocumentsData }) {
+function Filters({ data }: { data: DocumentsData }) {
   const { texts, filters, culture, folders, language, totalCount } = data;
   const { list, statuses } = texts;
   const { show, q, status, folder, from, to, order } = filters;
@@ -290,7 +290,7 @@ function Filters({ data }: { readonly data: DocumentsData }) {
   );
 }
 
-function Nothing({ data }: { readonly data: DocumentsData }) {
+function Nothing({ data }: { data: DocumentsData }) {
   const { texts, counts, filters } = data;
   const { list } = texts;
   const isFiltered = Object.values(filters).some((value) => value !== '');
@@ -323,9 +323,9 @@ function Rows({
   selection,
   actions,
 }: {
-  readonly data: DocumentsData;
-  readonly selection: RowSelection;
-  readonly actions: DocumentsActions | undefined;
+  data: DocumentsData;
+  selection: RowSelection;
+  actions: DocumentsActions | undefined;
 }) {
   const { items, texts, culture } = data;
   const { list } = texts;
@@ -389,13 +389,7 @@ function Rows({
   );
 }
 
-function ResultOf({
-  result,
-  texts,
-}: {
-  readonly result: RowResult | undefined;
-  readonly texts: SenderTexts['list'];
-}) {
+function ResultOf({ result, texts }: { result: RowResult | undefined; texts: SenderTexts['list'] }) {
   if (result === undefined) return null;
   if (result.state === 'refused') return <div class="small fault">{result.text}</div>;
   return (
@@ -403,13 +397,7 @@ function ResultOf({
   );
 }
 
-function People({
-  people,
-  texts,
-}: {
-  readonly people: readonly OverviewPerson[];
-  readonly texts: SenderTexts['list'];
-}) {
+function People({ people, texts }: { people: readonly OverviewPerson[]; texts: SenderTexts['list'] }) {
   const done = people.filter(({ state }) => state === 'done').length;
   return (
     <div class="row how-far" title={people.map(({ name }) => name).join(', ')}>
@@ -424,7 +412,7 @@ function People({
 }
 
 /** Whom it waits for, and what that person has done with it; of documents that wait for nobody, their state. */
-function Waiting({ item, data }: { readonly item: OverviewItem; readonly data: DocumentsData }) {
+function Waiting({ item, data }: { item: OverviewItem; data: DocumentsData }) {
   const { list, statuses } = data.texts;
   const now = useContext(Clock);
   const locale = useContext(Locale);
@@ -457,7 +445,7 @@ function toneOf(status: string) {
 }
 
 /** A close one as a distance. */
-function LastDay({ item: { expirationDate, status } }: { readonly item: OverviewItem }) {
+function LastDay({ item: { expirationDate, status } }: { item: OverviewItem }) {
   const now = useContext(Clock);
   const locale = useContext(Locale);
   if (expirationDate === null) return null;
@@ -479,9 +467,9 @@ function Actions({
   selection: { ids, results, running },
   actions,
 }: {
-  readonly data: DocumentsData;
-  readonly selection: RowSelection;
-  readonly actions: DocumentsActions | undefined;
+  data: DocumentsData;
+  selection: RowSelection;
+  actions: DocumentsActions | undefined;
 }) {
   const { list } = texts;
   const of = (state: RowResult['state']) => [...results.values()].filter((one) => one.state === state).length;
@@ -515,7 +503,7 @@ function Actions({
   );
 }
 
-function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { readonly data: DocumentsData }) {
+function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { data: DocumentsData }) {
   const { list } = texts;
   const language = culture === '' ? '' : `?culture=${culture}`;
   if (drafts.length === 0)

@@ -29,7 +29,7 @@ export interface EditedDraft {
 export function editorPage(
   { words, theme }: AccountPage,
   user: SignedInUser,
-  { draft, template }: { readonly draft?: EditedDraft; readonly template?: EditedTemplate },
+  { draft, template }: { draft?: EditedDraft; template?: EditedTemplate },
 ): string {
   const texts = TEXTS[words.language].senders;
   const title = titleOf(texts, template);

@@ -8,10 +8,10 @@ export function FolderOptions({
   chosen,
   more,
 }: {
-  readonly folders: readonly { readonly id: string; readonly name: string }[];
-  readonly chosen: string | null;
+  folders: readonly { readonly id: string; readonly name: string }[];
+  chosen: string | null;
   /** Says that others are not listed. */
-  readonly more: string;
+  more: string;
 }) {
   return (
     <>

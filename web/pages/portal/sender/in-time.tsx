@@ -8,9 +8,9 @@ export function InTime({
   now,
   children,
 }: {
-  readonly language: string;
-  readonly now: number;
-  readonly children: ComponentChildren;
+  language: string;
+  now: number;
+  children: ComponentChildren;
 }) {
   return (
     <Locale.Provider value={language}>

@@ -199,10 +199,10 @@ function UseForm({
   texts: { editor, templates },
   shown: { template, request, key, values },
 }: {
-  readonly page: AccountPage;
-  readonly user: SignedInUser;
-  readonly texts: SenderTexts;
-  readonly shown: TemplatePage;
+  page: AccountPage;
+  user: SignedInUser;
+  texts: SenderTexts;
+  shown: TemplatePage;
 }) {
   const { id, version, roles } = template;
   const fields = senderFields(request);
@@ -284,10 +284,10 @@ function ValueField({
   id,
   values,
 }: {
-  readonly texts: Texts;
-  readonly field: NewField;
-  readonly id: string;
-  readonly values: Readonly<Record<string, string>>;
+  texts: Texts;
+  field: NewField;
+  id: string;
+  values: Readonly<Record<string, string>>;
 }) {
   const given = values[id] ?? (value === null || value === undefined ? '' : String(value));
   const text = <bdi>{label?.trim() || name}</bdi>;

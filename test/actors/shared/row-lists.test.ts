@@ -1,0 +1,281 @@
+/** Lists of rows that are kept in memory, compared with the rows. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Row, RowQuery, Step } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryDatabase, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
+import { type ListOfRows, type ListSearch, RowLists } from '../../../actors/shared/tables/row-lists.ts';
+import { stepOf } from '../../contract/steps.ts';
+import { folderFor } from '../../runtime/folder.ts';
+import { SILENT } from '../portal/uploads/upload-harness.ts';
+
+const COUNT = 3_000;
+const LIST: ListOfRows = {
+  ...{ view: 'people', kind: 'test', prefix: ['acme'], counter: 'people/acme' },
+  textOf: ({ value }) => (value as { readonly name: string }).name,
+};
+const [FIRST, SECOND] = ['acme', 'other'] as const;
+
+type Person = readonly [organization: string, time: number, id: string, name: string];
+
+/** Two people have the same time. */
+function personAt(at: number, organization: string = FIRST): Person {
+  return [
+    organization,
+    1_000 + (at >> 1),
+    `id-${String(at * 7919).padStart(9, '0')}`,
+    `Person ${at} Ünal ${at % 13}`,
+  ];
+}
+
+function rowOf([organization, time, id, name]: Person): Row {
+  return { view: 'people', key: [organization, time, id], value: { name } };
+}
+
+async function fixture(t: ExecutionContext) {
+  const store = openLmdbStore({ folder: folderFor(t) });
+  t.teardown(() => store.close());
+  let revision = 0;
+  /** Rows read since it was set to 0. */
+  const read = { rows: 0 };
+  const counting = {
+    counters: (prefix: string) => store.counters(prefix),
+    async rows(query: RowQuery) {
+      const rows = await store.rows(query);
+      read.rows += rows.length;
+      return rows;
+    },
+  };
+  const people = new Map<string, Person>();
+  const commit = async (put: readonly Person[], remove: readonly Person[] = []): Promise<Step> => {
+    const counters: { [name: string]: number } = {};
+    const count = (person: Person, by: number) => {
+      counters[`people/${person[0]}`] = (counters[`people/${person[0]}`] ?? 0) + by;
+    };
+    for (const person of put) {
+      if (!people.has(person[2])) count(person, 1);
+      people.set(person[2], person);
+    }
+    for (const person of remove) {
+      count(person, -1);
+      people.delete(person[2]);
+    }
+    const rows = { put: put.map(rowOf), remove: remove.map(rowOf) };
+    const step = stepOf({ kind: 'test', id: 'all' }, revision, { rows, counters });
+    revision += 1;
+    const committed = await store.commit(step);
+    t.true(committed.ok);
+    return step;
+  };
+  const expected = (organization: string, { q = '', except, newestFirst, limit, offset }: ListSearch) => {
+    const found = [...people.values()]
+      .filter(
+        ([its, , id, name]) => its === organization && name.toLowerCase().includes(q) && !except?.has(id),
+      )
+      .sort(([, time, id], [, otherTime, otherId]) => time - otherTime || (id < otherId ? -1 : 1))
+      .map(([, , id]) => id);
+    if (newestFirst) found.reverse();
+    return { ids: found.slice(offset * limit, (offset + 1) * limit), totalCount: found.length };
+  };
+  return { store: counting, read, commit, expected, people };
+}
+
+const SEARCHES: readonly ListSearch[] = [
+  { q: 'person 29', newestFirst: false, limit: 7, offset: 2 },
+  { q: 'ünal 12', newestFirst: true, limit: 100, offset: 1 },
+  { q: 'nobody', newestFirst: true, limit: 100, offset: 0 },
+  { newestFirst: true, limit: 100, offset: 17 },
+  { newestFirst: false, limit: 100, offset: 29 },
+  { newestFirst: false, limit: 100, offset: 31 },
+  { except: new Set([personAt(3)[2], personAt(2_999)[2]]), newestFirst: true, limit: 10, offset: 0 },
+];
+
+test('a list in memory follows rows that are added, changed and removed, and reads none', async (t) => {
+  const { store, read, commit, expected, people } = await fixture(t);
+  await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
+  await commit([personAt(1, SECOND)].map(([its, time, , name]) => [its, time, 'theirs', name]));
+  const lists = new RowLists(store);
+  for (const search of SEARCHES)
+    t.deepEqual(await lists.page(LIST, search), expected(FIRST, search), JSON.stringify(search));
+  read.rows = 0;
+  for (let round = 0; round < 12; round += 1) {
+    const [at, other] = [(round * 997) % COUNT, (round * 1_009 + 5) % COUNT];
+    const added = personAt(COUNT + round);
+    // One that belongs between others.
+    const late: Person = [FIRST, 1_000 + other, `late-${round}`, `Person late ${round} Ünal 12`];
+    const [organization, time, id] = personAt(at);
+    const isThere = people.has(id);
+    const removed = people.get(personAt(other)[2]);
+    const step = await commit(
+      [
+        added,
+        late,
+        ...(isThere && at !== other ? [[organization, time, id, `Changed ${round}`] as const] : []),
+      ],
+      removed && at !== other ? [removed] : [],
+    );
+    lists.observe(step);
+    for (const search of [...SEARCHES, { q: `changed ${round}`, newestFirst: false, limit: 5, offset: 0 }])
+      t.deepEqual(
+        await lists.page(LIST, search),
+        expected(FIRST, search),
+        `${round} ${JSON.stringify(search)}`,
+      );
+  }
+  t.is(read.rows, 0);
+  // The rows of a step of another node are parsed when they are read.
+  const ofOthers = { ...stepOf({ kind: 'other', id: 'a' }, 0) };
+  lists.observe(Object.defineProperty(ofOthers, 'rows', { get: () => t.fail('rows of another kind') }));
+});
+
+test('a step that is committed while the rows are read is in the list', async (t) => {
+  const { store, commit, expected } = await fixture(t);
+  await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
+  const [gone, renamed] = [personAt(5), personAt(2_990)];
+  let lists: RowLists | undefined;
+  let reads = 0;
+  const late = {
+    counters: (prefix: string) => store.counters(prefix),
+    async rows(query: RowQuery) {
+      const rows = await store.rows(query);
+      reads += 1;
+      // What the first read has found is removed before the list is complete.
+      if (reads === 1)
+        lists?.observe(await commit([[renamed[0], renamed[1], renamed[2], 'Person renamed']], [gone]));
+      return rows;
+    },
+  };
+  lists = new RowLists(late);
+  const all = { q: 'person', newestFirst: false, limit: 100, offset: 0 };
+  t.deepEqual(await lists.page(LIST, all), expected(FIRST, all));
+  const one = { ...all, q: 'renamed' };
+  t.deepEqual(await lists.page(LIST, one), expected(FIRST, one));
+});
+
+test('lists that take too much memory are read from the rows, and the one used last stays', async (t) => {
+  const { store, read, commit, expected } = await fixture(t);
+  await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
+  await commit(
+    Array.from({ length: COUNT }, (_, at) => personAt(at, SECOND)).map(([its, time, id, name]) => [
+      ...([its, time, `their-${id}`] as const),
+      name,
+    ]),
+  );
+  const other = { ...LIST, prefix: [SECOND], counter: `people/${SECOND}` };
+  const search = { q: 'person 7', newestFirst: false, limit: 20, offset: 0 };
+  const reads = async (lists: RowLists, list: ListOfRows) => {
+    read.rows = 0;
+    t.deepEqual(await lists.page(list, search), expected(list.prefix[0] ?? '', search));
+    return read.rows;
+  };
+  const roomForOne = new RowLists(store, 600_000);
+  t.is(await reads(roomForOne, LIST), COUNT);
+  t.is(await reads(roomForOne, LIST), 0);
+  t.is(await reads(roomForOne, other), COUNT);
+  t.is(await reads(roomForOne, other), 0);
+  t.is(await reads(roomForOne, LIST), COUNT, 'given up for the other one');
+  const roomForNone = new RowLists(store, 400_000);
+  for (let round = 0; round < 2; round += 1) t.true((await reads(roomForNone, LIST)) > COUNT, 'each time');
+});
+
+test('a search of a list that takes too much memory keeps the rows of the page alone', async (t) => {
+  const { store, read, commit, expected } = await fixture(t);
+  await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
+  const queries: RowQuery[] = [];
+  const lists = new RowLists(
+    {
+      counters: (prefix) => store.counters(prefix),
+      rows(query) {
+        queries.push(query);
+        return store.rows(query);
+      },
+    },
+    COUNT,
+  );
+  const except = new Set([personAt(2_998)[2]]);
+  for (const offset of [0, 3, 1_000]) {
+    const search = { q: 'person', except, newestFirst: true, limit: 20, offset };
+    read.rows = 0;
+    t.deepEqual(await lists.page(LIST, search), expected(FIRST, search));
+    t.is(read.rows, COUNT);
+  }
+  // What is put into a list is read in the order of the keys.
+  t.true(queries.every(({ reverse }) => reverse === true));
+});
+
+test('a search that takes turns finds the list as it was when it began', async (t) => {
+  // More than a search looks at in one turn.
+  const count = 70_000;
+  const rows = Array.from({ length: count }, (_, at) => rowOf(personAt(at)));
+  const places = new Map(rows.map(({ key }, at) => [key[2], at]));
+  let reads = 0;
+  const lists = new RowLists({
+    counters: async (name) => ({ [name]: count }),
+    async rows({ after, limit }) {
+      reads += 1;
+      const first = after === undefined ? 0 : (places.get(after[2] ?? '') ?? 0) + 1;
+      return rows.slice(first, first + limit);
+    },
+  });
+  const search = { q: 'person', newestFirst: false, limit: 2, offset: 0 };
+  const whole = { ids: [personAt(0)[2], personAt(1)[2]], totalCount: count };
+  t.deepEqual(await lists.page(LIST, search), whole);
+  reads = 0;
+  const found = lists.page(LIST, search);
+  await nextTurn();
+  lists.observe(stepOf({ kind: 'test', id: 'all' }, 0, { rows: { put: [], remove: rows.slice(0, 1) } }));
+  t.deepEqual(await found, whole);
+  const left = { ids: [personAt(1)[2], personAt(2)[2]], totalCount: count - 1 };
+  t.deepEqual(await lists.page(LIST, search), left);
+  t.is(reads, 0);
+});
+
+test('a list follows another node, also over a time in which the database did not answer', async (t) => {
+  const clock = new SimulatedClock();
+  const database = new MemoryDatabase(clock);
+  let isCut = false;
+  const shared = { database, clock, log: SILENT, leaseSeconds: 10 };
+  const one = await openMemoryNode({ ...shared, node: 'one', link: (statement) => statement() });
+  const two = await openMemoryNode({
+    ...{ ...shared, node: 'two' },
+    link: (statement) => (isCut ? Promise.reject(new Error('The link is cut.')) : statement()),
+  });
+  t.teardown(() => Promise.all([one.close(), two.close()]));
+  let reads = 0;
+  const lists = new RowLists({
+    ...{ counters: two.counters, nodes: two.nodes },
+    rows(query) {
+      reads += 1;
+      return two.rows(query);
+    },
+  });
+  two.nodes.follow({ committed: (step) => lists.observe(step), adopted() {} });
+  let revision = 0;
+  const commit = async (put: readonly Person[], remove: readonly Person[] = []) => {
+    const rows = { put: put.map(rowOf), remove: remove.map(rowOf) };
+    const counters = { [LIST.counter]: put.length - remove.length };
+    const committed = await one.commit(stepOf({ kind: 'test', id: 'all' }, revision, { rows, counters }));
+    revision += 1;
+    t.true(committed.ok);
+  };
+  const search = { q: 'person', newestFirst: true, limit: 2, offset: 0 };
+  const newest = (...ats: readonly number[]) => ats.map((at) => personAt(at)[2]);
+  await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
+  t.deepEqual(await lists.page(LIST, search), {
+    ids: newest(COUNT - 1, COUNT - 2),
+    totalCount: COUNT,
+  });
+  reads = 0;
+  isCut = true;
+  await commit([personAt(COUNT), personAt(COUNT + 1)], [personAt(COUNT - 1)]);
+  await t.throwsAsync(two.nodes.sync(), { code: 'store.unavailable' });
+  await commit([], [personAt(COUNT)]);
+  isCut = false;
+  // As before each request.
+  await two.nodes.sync();
+  t.deepEqual(await lists.page(LIST, search), {
+    ids: newest(COUNT + 1, COUNT - 2),
+    totalCount: COUNT,
+  });
+  t.is(reads, 0);
+});

@@ -1,0 +1,37 @@
+/** Runs the promises of the PostgreSQL store while each actor is packed as soon as its step is stored. */
+import { systemClock } from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import test, { type ExecutionContext } from 'ava';
+import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { packing } from './packing.ts';
+import { storeContract } from './store.ts';
+
+let cluster: Cluster | undefined;
+let schemas = 0;
+
+test.before(async (t) => {
+  cluster = await startCluster(t as ExecutionContext);
+});
+test.after.always(() => cluster?.remove());
+
+storeContract('PostgreSQL store whose actors are packed', async (t) => {
+  if (cluster === undefined) return undefined;
+  const { url } = cluster;
+  schemas += 1;
+  const schema = `packed_${schemas}`;
+  const open = () =>
+    openPostgresStore({
+      ...{ url, schema, poolSize: 3, node: 'one', leaseSeconds: 5, clock: systemClock, log: SILENT },
+    });
+  let store = await open();
+  t.teardown(() => store.close());
+  return {
+    store: packing(store),
+    reopen: async () => {
+      await store.close();
+      store = await open();
+      return packing(store);
+    },
+  };
+});
