@@ -46,10 +46,7 @@ for (const point of [
         const { totalCount } = await acme.get<{ totalCount: number }>('/api/documents?Status=Canceled');
         return totalCount === 1 ? true : undefined;
       });
-      // The documents may be canceled before the kill: the draft hears of it when the effect is repeated.
-      await until(async () =>
-        (await acme.get<{ status: string }>(`${DRAFTS}/${id}`)).status === 'Saved' ? true : undefined,
-      );
+      // Whether the draft has heard of it or not, and whether a call was cut off by the kill or not: it can be sent.
       const sent = await acme.post<unknown[]>(`${DRAFTS}/${id}/send`, {});
       t.is(sent.length, 2);
       t.is((await acme.get<{ totalCount: number }>('/api/documents?Status=Pending')).totalCount, 2);
