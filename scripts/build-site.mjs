@@ -25,8 +25,7 @@ import { postmanCollection } from './site/postman.mjs';
 const ROOT = join(import.meta.dirname, '..');
 const out = resolve(process.argv[2] ?? 'dist-site');
 const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
-const { portalDocument } = await built('test/http/portal/harness.js');
-const { batchDocument } = await built('test/http/answers.js');
+const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** Pages by their source. The front page is README.md. */

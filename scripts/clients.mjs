@@ -73,8 +73,7 @@ if (unknown.length > 0)
   fail(`no generator for ${unknown.join(', ')}; there are ${Object.keys(LANGUAGES).join(', ')}`);
 const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
 const { asOpenApi30 } = await built('http/core/openapi/version-3-0.js');
-const { portalDocument } = await built('test/http/portal/harness.js');
-const { batchDocument } = await built('test/http/answers.js');
+const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
 
 const out = resolve(options.out);
 mkdirSync(out, { recursive: true });

@@ -10,8 +10,7 @@ const root = join(import.meta.dirname, '..');
 const built = (path) => import(pathToFileURL(join(root, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
 const isCheck = process.argv.includes('--check');
 
-const { portalDocument } = await built('test/http/portal/harness.js');
-const { batchDocument } = await built('test/http/answers.js');
+const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
 
 const documents = { portal: portalDocument(), batch: batchDocument() };
 const files = Object.entries(documents).map(([name, document]) => [`${name}.d.ts`, typesOf(document, name)]);

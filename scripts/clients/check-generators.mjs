@@ -22,8 +22,7 @@ const TYPESCRIPT = [
   ...['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'],
 ];
 
-const { portalDocument } = await import('../../dist/test/http/portal/harness.js');
-const { batchDocument } = await import('../../dist/test/http/answers.js');
+const { batchDocument, portalDocument } = await import('../../dist/test/http/descriptions.js');
 const work = mkdtempSync(join(tmpdir(), 'check-generators-'));
 let failed = 0;
 for (const [api, document] of Object.entries({ batch: batchDocument(), portal: portalDocument() })) {

@@ -27,7 +27,7 @@ import { portalRoute } from '../../http/portal/route.ts';
 import { createPortalServer } from '../../http/portal/server.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { recorder } from '../http/harness.ts';
 import { pki } from '../pki/pki.ts';
 
@@ -73,15 +73,6 @@ export interface PagesServer {
   readonly documentId: string;
   /** The signed file, once there is one. */
   readonly signed: () => string | undefined;
-}
-
-/** A PDF of so many A4 pages that say `Clause 1`, `Clause 2` and so on. */
-export function clausePdf(pages: number): Buffer {
-  const objects = documentObjects({ pages, text: 'Clause' });
-  for (const [number, body] of objects) {
-    objects.set(number, body.replace('/MediaBox [0 0 200 200]', '/MediaBox [0 0 595 842]'));
-  }
-  return classicPdf(objects);
 }
 
 export async function startPagesServer(

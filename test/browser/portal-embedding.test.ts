@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
-import { clausePdf, type PagesServer, startPagesServer } from './pages-server.ts';
+import { type PagesServer, startPagesServer } from './pages-server.ts';
 import { openHost, serveHost } from './portal/embedding-host.ts';
 
 test.after.always(() => closeBrowser());

@@ -1,9 +1,9 @@
 import test from 'ava';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { pki } from '../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
-import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());

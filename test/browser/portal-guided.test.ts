@@ -3,11 +3,12 @@ import { brotliCompressSync } from 'node:zlib';
 import test from 'ava';
 import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { reached } from '../project/waiting.ts';
 import { requireTool, runTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
-import { clausePdf, startPagesServer } from './pages-server.ts';
+import { startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

@@ -1,8 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Page, Route } from 'playwright-core';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
-import { CODE, clausePdf, startPagesServer } from './pages-server.ts';
+import { CODE, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

@@ -1,7 +1,8 @@
 import test from 'ava';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
-import { clausePdf, startPagesServer } from './pages-server.ts';
+import { startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

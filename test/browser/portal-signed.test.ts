@@ -1,7 +1,7 @@
 import test from 'ava';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
-import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());

@@ -1,6 +1,7 @@
 import test from 'ava';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf, startPagesServer } from './pages-server.ts';
+import { startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

@@ -1,12 +1,12 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { pki } from '../pki/pki.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
-import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());

@@ -7,11 +7,11 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { startProgram } from '../actors/portal/service.ts';
+import { clausePdf } from '../crypto/pdf/build.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
-import { clausePdf } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

@@ -1,53 +1,13 @@
 /**
- * Validates replies by the API description: status, headers and body. Every suite with a server uses it, so that an
- * undescribed reply fails the test that received it.
+ * Checks every reply by the API description. Every suite with a server uses it, so that an undescribed reply fails the
+ * test that received it. Loads nothing of the product: most of these suites drive a program from outside.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import type { ExecutionContext } from 'ava';
-import { systemClock } from '#runtime/model/clock.js';
-import type { Batch } from '../../actors/index.ts';
-import type {
-  OperatorActivity,
-  OperatorKeys,
-  OperatorMails,
-  OperatorWebhooks,
-} from '../../actors/portal/api.ts';
-import { batchApi } from '../../http/batch/reference.ts';
-import { batchRoutes } from '../../http/batch/server.ts';
-import type { Authenticator } from '../../http/core/access/auth.ts';
-import type { NamedKeys } from '../../http/core/access/named-keys.ts';
-import { describeApi, type OpenApiDocument } from '../../http/core/openapi/document.ts';
-import type { AnyRoute } from '../../http/core/router.ts';
-import type { BatchMetrics } from '../../http/index.ts';
-
-/** A reply; `body` is undefined where it is not checked. */
-export interface Answer {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: string | undefined;
-}
-
-interface Described {
-  readonly headers?: { readonly [name: string]: unknown };
-  readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
-  readonly 'x-may-be-empty'?: true;
-}
-
-/** Replies to requests without a route, or before routing: their codes and the shape of the body. */
-export interface WithoutRoute {
-  /** Undefined for a body without a code. */
-  readonly codes: { readonly [status: number]: readonly (string | undefined)[] };
-  schema(status: number): string;
-  /** True when a trailing slash is ignored. @default false */
-  readonly trailingSlash?: boolean;
-}
+import type { OpenApiDocument } from '../../http/core/openapi/document.ts';
+import { AnswerBook, type WithoutRoute } from './answer-book.ts';
 
 const BATCH_WITHOUT_ROUTE: WithoutRoute = {
   codes: {
@@ -60,175 +20,65 @@ const BATCH_WITHOUT_ROUTE: WithoutRoute = {
   schema: () => 'Problem',
 };
 
-/** References of a description to its components, and their names at the validator, which takes each by itself. */
-const [COMPONENT, NAMED] = ['"#/components/schemas/', '"/schemas/'];
+const PORTAL_WITHOUT_ROUTE: WithoutRoute = {
+  codes: {
+    400: ['BadRequest'],
+    404: [undefined],
+    405: ['MethodNotAllowed'],
+    500: ['InternalError'],
+    503: ['ServiceBusy'],
+  },
+  trailingSlash: true,
+  schema: (status) => ({ 400: 'BadRequest', 404: 'NotFound' })[status] ?? 'Error',
+};
 
-export class AnswerBook {
-  readonly #document: OpenApiDocument;
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
-  /** Compiled schemas by what they are of. Few of hundreds are needed in one process, and only these are compiled. */
-  readonly #checks = new Map<string, ValidateFunction>();
-  readonly #added = new Set<string>();
-  readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
-  readonly #without: WithoutRoute;
+const WITHOUT_ROUTE = {
+  batch: BATCH_WITHOUT_ROUTE,
+  portal: PORTAL_WITHOUT_ROUTE,
+  'portal-with-pages': PORTAL_WITHOUT_ROUTE,
+};
 
-  constructor(document: OpenApiDocument, without: WithoutRoute = BATCH_WITHOUT_ROUTE) {
-    this.#document = document;
-    this.#without = without;
-    formats.default(this.#ajv);
-    this.#paths = Object.keys(document.paths)
-      .map((path) => ({
-        path,
-        pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
-      }))
-      // Fixed paths win over those with parameters.
-      .sort((left, right) => Number(left.path.includes('{')) - Number(right.path.includes('{')));
-  }
-
-  /** Differences between a reply and its description; empty when it conforms. */
-  findings(answer: Answer): readonly string[] {
-    // SCIM has schema documents of its own, which its tests read.
-    if (answer.path.startsWith('/scim/v2/')) return [];
-    const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
-    const asked = this.#without.trailingSlash === true ? answer.path.replace(/(.)\/$/, '$1') : answer.path;
-    const fitting = this.#paths.filter(({ pattern }) => pattern.test(asked));
-    const path = fitting.find((one) => this.#document.paths[one.path]?.[method] !== undefined)?.path;
-    if (path === undefined) return this.#withoutRoute(answer);
-    const place = ['paths', path, method, 'responses', String(answer.status)];
-    const [at, response] = this.#resolve(place);
-    if (response === undefined) return [`the status ${answer.status} is not described`];
-    const missing = Object.entries(response.headers ?? {})
-      .filter(([name, header]) => this.#isRequired(header) && answer.headers.get(name) === null)
-      .map(([name]) => `the header ${name} is missing`);
-    return [...missing, ...this.#body(answer, response, at)];
-  }
-
-  #withoutRoute(answer: Answer): readonly string[] {
-    if (answer.status === 307) return [];
-    const codes = this.#without.codes[answer.status];
-    if (codes === undefined) return [`${answer.status} for a path and method that are not described`];
-    if (answer.body === undefined || answer.body === '') return [];
-    const body = JSON.parse(answer.body) as { code?: string };
-    const name = this.#without.schema(answer.status);
-    const found = this.#against(`schema ${name}`, this.#document.components['schemas']?.[name], body);
-    return codes.includes(body.code) ? found : [...found, `the code ${body.code} at an unknown route`];
-  }
-
-  #body(answer: Answer, described: Described, at: readonly string[]): readonly string[] {
-    const { content } = described;
-    if (answer.method === 'HEAD') return [];
-    const isEmpty = answer.headers.get('content-length') === '0';
-    if (isEmpty && described['x-may-be-empty'] === true) return [];
-    const type = (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
-    if (content === undefined) {
-      return answer.body === undefined || answer.body === '' ? [] : ['a body where none is described'];
-    }
-    // Of files, any type goes where the description says so.
-    const media = content[type] ?? content['*/*'];
-    if (media === undefined) return [`the type ${JSON.stringify(type)} is not described`];
-    if (media.schema === undefined || !/json$/.test(type) || answer.body === undefined) return [];
-    return this.#against([...at, type].join(' '), media.schema, JSON.parse(answer.body));
-  }
-
-  #against(what: string, schema: object | undefined, value: unknown): readonly string[] {
-    if (schema === undefined) throw new Error(`The description has no ${what}.`);
-    const check = this.#checks.get(what) ?? this.#ajv.compile(this.#withNames(schema));
-    this.#checks.set(what, check);
-    if (check(value)) return [];
-    return (check.errors ?? []).map((error) => `body${error.instancePath} ${error.message}`);
-  }
-
-  /** A copy that refers to components by their names; the validator then knows each of them. */
-  #withNames(schema: object): object {
-    const text = JSON.stringify(schema).replaceAll(COMPONENT, NAMED);
-    for (const [, name = ''] of text.matchAll(/"\/schemas\/([^"/]+)"/g)) {
-      if (this.#added.has(name)) continue;
-      this.#added.add(name);
-      const component = this.#document.components['schemas']?.[name];
-      if (component === undefined) throw new Error(`The description has no schema ${name}.`);
-      this.#ajv.addSchema(this.#withNames(component), `/schemas/${name}`);
-    }
-    return JSON.parse(text);
-  }
-
-  /** Resolves a response reference; returns it with its place. */
-  #resolve(place: readonly string[]): readonly [readonly string[], Described | undefined] {
-    let found: unknown = this.#document;
-    for (const step of place) found = (found as { readonly [step: string]: unknown } | undefined)?.[step];
-    const { $ref } = (found ?? {}) as { readonly $ref?: string };
-    if ($ref !== undefined) return this.#resolve($ref.slice(2).split('/'));
-    return [place, found as Described | undefined];
-  }
-
-  #isRequired(header: unknown): boolean {
-    const { $ref = '' } = header as { readonly $ref?: string };
-    const name = $ref.split('/').at(-1) ?? '';
-    return (
-      (this.#document.components['headers']?.[name] as { required?: boolean } | undefined)?.required === true
-    );
-  }
-}
-
-/** Folder of the compiled tree; its build leaves there what the sources were. */
+/** Folder of the compiled tree. */
 const DIST = fileURLToPath(new URL('../../', import.meta.url));
 
-/**
- * A description as some process of this build has made it, which takes seconds. Kept beside the build and named by it,
- * so no description outlives its sources.
- */
-export function describedOnce(name: string, make: () => OpenApiDocument): OpenApiDocument {
-  const path = `${DIST}described/${buildName()}/${name}.json`;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as OpenApiDocument;
-  } catch {
-    const document = make();
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(`${path}.${process.pid}`, JSON.stringify(document));
-    renameSync(`${path}.${process.pid}`, path);
-    return document;
+const kept = new Map<string, AnswerBook>();
+
+/** The book of a service by its description, of the portal also with the routes of its pages. */
+export function bookOf(name: keyof typeof WITHOUT_ROUTE): AnswerBook {
+  let book = kept.get(name);
+  if (book === undefined) {
+    book = new AnswerBook(described(name), WITHOUT_ROUTE[name]);
+    kept.set(name, book);
   }
+  return book;
 }
 
-function buildName(): string {
-  return readFileSync(`${DIST}.built`, 'utf8').slice(0, 32);
-}
-
-export const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
-
-/** The description of the batch service, without a running service. */
-export function batchDocument(): OpenApiDocument {
-  return describeApi(batchTable(), batchApi(SETTINGS, 'test'));
-}
-
-/** Every route of the batch service, without working handlers. */
-export function batchTable(): readonly AnyRoute[] {
-  const { cookieName, apiKeyHeader } = SETTINGS;
-  const authenticator = { cookieName, apiKeyHeader, challenge: '' } as Authenticator;
-  const parts = {
-    service: { jobs: {}, inspection: {} } as Batch,
-    clock: systemClock,
-    pages: { version: 'test', pollSeconds: 5, systemInfo: [] },
-    metrics: {} as BatchMetrics,
-    mails: {} as OperatorMails,
-    portalWebhooks: {} as OperatorWebhooks,
-    portalKeys: {} as OperatorKeys,
-    portalActivity: {} as OperatorActivity,
-  };
-  return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} }, {} as NamedKeys);
+/**
+ * A description as this build has it; making them takes seconds. They are kept beside the build and named by it, so no
+ * description outlives its sources.
+ */
+function described(name: string): OpenApiDocument {
+  const folder = `${DIST}described/${readFileSync(`${DIST}.built`, 'utf8').slice(0, 32)}`;
+  const path = `${folder}/${name}.json`;
+  if (!existsSync(path))
+    execFileSync(process.execPath, [`${DIST}test/http/describe.js`, folder], { stdio: 'inherit' });
+  return JSON.parse(readFileSync(path, 'utf8')) as OpenApiDocument;
 }
 
 const books = new Map<string, AnswerBook>();
-let batchBook: AnswerBook | undefined;
 const askOriginal = globalThis.fetch;
 
 /**
  * Makes `fetch` reject when the service at this address sends an undescribed reply, until the end of the test: the next
  * server on this port may be another. @default the batch service
  */
-export function checkAnswersOf(t: Pick<ExecutionContext, 'teardown'>, url: string, book?: AnswerBook): void {
-  batchBook ??= new AnswerBook(describedOnce('batch', batchDocument));
+export function checkAnswersOf(
+  t: Pick<ExecutionContext, 'teardown'>,
+  url: string,
+  book: AnswerBook = bookOf('batch'),
+): void {
   const { origin } = new URL(url);
-  books.set(origin, book ?? batchBook);
+  books.set(origin, book);
   t.teardown(() => {
     books.delete(origin);
   });

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type ActorStore, type Faults, systemClock } from '@sealwright/runtime';
-import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import type { ActorStore, Faults, Log } from '@sealwright/runtime';
+import { systemClock } from '#runtime/model/clock.js';
 import type { S3Options } from '../../actors/shared/objects/s3-objects.ts';
-import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 const URL = process.env['SEALWRIGHT_POSTGRES_URL'];
 
@@ -48,7 +48,9 @@ export async function openTestStore(options: {
   readonly folder: string;
   readonly faults?: Faults;
 }): Promise<ActorStore> {
-  if (URL === undefined) return openLmdbStore(options);
+  // Most suites drive a program from outside and open none.
+  if (URL === undefined) return (await import('@sealwright/runtime/lmdb')).openLmdbStore(options);
+  const { openPostgresStore } = await import('@sealwright/runtime/postgres-parts');
   return openPostgresStore({
     ...{ url: URL, schema: schemaOf(options.folder), poolSize: 4, node: 'test' },
     ...{ leaseSeconds: LEASE_SECONDS, clock: systemClock, log: SILENT },

@@ -4,13 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { systemClock } from '#runtime/model/clock.js';
-import { systemIds } from '#runtime/model/ids.js';
 import { Client as ApiClient } from '../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
-import { type PageService, portalPageRoutes } from '../../../http/portal/page-routes.ts';
-import { type AnswerBook, checkAnswersOf } from '../../http/answers.ts';
-import { portalBook } from '../../http/portal/harness.ts';
+import { bookOf, checkAnswersOf } from '../../http/answers.ts';
 import { ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
 import { Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
 
@@ -125,14 +121,6 @@ export interface PortalProgram {
   organization(name: string): Promise<Client & { readonly organizationId: string }>;
 }
 
-let book: AnswerBook | undefined;
-
-/** The description of the portal and its pages. */
-export function pagesBook(): AnswerBook {
-  book ??= portalBook(portalPageRoutes({} as PageService, { clock: systemClock, ids: systemIds }));
-  return book;
-}
-
 /** Starts the program; every answer of its portal is held against the description. */
 export async function startProgram(
   t: Pick<ExecutionContext, 'teardown'>,
@@ -155,7 +143,7 @@ export async function startProgram(
     },
   });
   const url = service.portalUrl;
-  checkAnswersOf(t, url, pagesBook());
+  checkAnswersOf(t, url, bookOf('portal-with-pages'));
   const admin = new Client(url, administratorKey);
   return {
     service,

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { FrameLocator, Page, Route } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { goTo, savedDraft } from './account-pages.ts';
 
 test.after.always(() => closeBrowser());

@@ -3,9 +3,9 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import exceljs from 'exceljs';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../actors/portal/service.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { type AccountPages, goTo, PHONE, savedDraft, shareAccountPages, signIn } from './account-pages.ts';
 
 const test = anyTest as TestFn<AccountPages>;

@@ -1,8 +1,8 @@
 /** The sender's pages by finger on a phone, and the embedding origins of an organization, in a browser. */
 import anyTest, { type TestFn } from 'ava';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { type AccountPages, goTo, PHONE, savedDraft, shareAccountPages, signIn } from './account-pages.ts';
 
 const test = anyTest as TestFn<AccountPages>;

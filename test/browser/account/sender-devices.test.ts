@@ -1,9 +1,9 @@
 /** Pages of senders and administrators on narrow screens, zoomed, by finger, printed, and with names that read from right to left. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { OUT_OF_REACH, openSigning, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { type AccountPages, goTo, PHONE, savedDraft, shareAccountPages, signIn } from './account-pages.ts';
 
 const test = anyTest as TestFn<AccountPages>;

@@ -2,10 +2,10 @@
 import test from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openMenu, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { goTo, savedDraft } from './account-pages.ts';
 
 test.after.always(() => closeBrowser());

@@ -2,11 +2,11 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { startProgram } from '../../actors/portal/service.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
 import { reached } from '../../project/waiting.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openMenu, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { goTo } from './account-pages.ts';
 
 test.after.always(() => closeBrowser());

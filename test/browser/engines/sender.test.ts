@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import test from 'ava';
 import { startProgram } from '../../actors/portal/service.ts';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
-import { clausePdf } from '../pages-server.ts';
 import { Engine } from './engine.ts';
 import { startFront } from './front.ts';
 

@@ -2,8 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import test from 'ava';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
-import { CODE, clausePdf, startPagesServer } from '../pages-server.ts';
+import { CODE, startPagesServer } from '../pages-server.ts';
 import { openHost } from '../portal/embedding-host.ts';
 import { Engine, type PointerStep } from './engine.ts';
 import { startFront } from './front.ts';

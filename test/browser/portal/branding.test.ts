@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openSigning, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());

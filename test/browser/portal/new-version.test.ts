@@ -1,8 +1,8 @@
 /** A new version: what participants and observers are told, and what their pages show. */
 import test from 'ava';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openSigning, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());

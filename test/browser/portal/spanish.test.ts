@@ -1,10 +1,10 @@
 /** A whole signing in Spanish with the real program, in a browser whose own messages are English. */
 import anyTest, { type TestFn } from 'ava';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { pki } from '../../pki/pki.ts';
 import { pdfsig } from '../../verifiers/index.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openSigning, visit } from '../browser.ts';
-import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 const test = anyTest as TestFn<{ readonly portal: PortalProgram }>;

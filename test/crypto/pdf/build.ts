@@ -278,3 +278,12 @@ export function appendRevision(pdf: Buffer, objects: Objects, trailer = ''): Buf
   text += `${table(offsets, '\n')}trailer\n<< /Size ${size} /Root 1 0 R /Prev ${previous} ${trailer} >>\n`;
   return Buffer.concat([pdf, latin1(`${text}startxref\n${xref}\n%%EOF\n`)]);
 }
+
+/** A PDF of so many A4 pages that say `Clause 1`, `Clause 2` and so on. */
+export function clausePdf(pages: number): Buffer {
+  const objects = documentObjects({ pages, text: 'Clause' });
+  for (const [number, body] of objects) {
+    objects.set(number, body.replace('/MediaBox [0 0 200 200]', '/MediaBox [0 0 595 842]'));
+  }
+  return classicPdf(objects);
+}

@@ -3,8 +3,9 @@
  * invalid ones and none. Failures: a status of 500 or more, a response that contradicts its description, a connection
  * that ends without a response, and an unanswered health check.
  */
-import { AnswerBook, batchDocument } from '../../http/answers.ts';
-import { portalBook, portalDocument } from '../../http/portal/harness.ts';
+import type { AnswerBook } from '../../http/answer-book.ts';
+import { bookOf } from '../../http/answers.ts';
+import { batchDocument, portalDocument } from '../../http/descriptions.ts';
 import { Random } from '../random.ts';
 import { KnownTexts } from './request-values.ts';
 import { type FuzzRequest, RequestMaker } from './requests.ts';
@@ -56,8 +57,8 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
   for (const answer of settings.learned) known.learn(answer, random);
   const [batch, portal] = [batchDocument(), portalDocument()];
   const sides: readonly Side[] = [
-    { service: settings.batch, maker: new RequestMaker(batch, random, known), book: new AnswerBook(batch) },
-    { service: settings.portal, maker: new RequestMaker(portal, random, known), book: portalBook() },
+    { service: settings.batch, maker: new RequestMaker(batch, random, known), book: bookOf('batch') },
+    { service: settings.portal, maker: new RequestMaker(portal, random, known), book: bookOf('portal') },
   ];
   const failures: string[] = [];
   const statuses: Record<number, number> = {};

@@ -21,8 +21,9 @@ import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access
 import { createSessions } from '../../../http/core/access/sessions.ts';
 import { FolderObjects } from '../../actors/shared/objects/folder-objects.ts';
 import { reached } from '../../project/waiting.ts';
-import { batchTable } from '../answers.ts';
+
 import { ask, codeOf } from '../ask.ts';
+import { batchTable } from '../descriptions.ts';
 import { KEY, recorder, startServer, type TestServer } from '../harness.ts';
 
 const HOUR = 3_600_000;

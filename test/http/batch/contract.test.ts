@@ -1,7 +1,8 @@
 import test from 'ava';
 import { REFUSALS } from '../../../contracts/batch/refusals.ts';
-import { batchTable } from '../answers.ts';
+
 import { ask, codeOf } from '../ask.ts';
+import { batchTable } from '../descriptions.ts';
 import { startServer } from '../harness.ts';
 import { ADDED, ADDED_CODES, CODES, DOCUMENTED, PLATFORM_CODES, PROVIDER_LOGIN } from './contract.ts';
 

@@ -33,8 +33,9 @@ import { OverviewView } from '../../../web/pages/batch/overview.tsx';
 import { forReader } from '../../../web/pages/batch/rights.tsx';
 import { RuntimeView } from '../../../web/pages/batch/runtime.tsx';
 import { SystemView } from '../../../web/pages/batch/system.tsx';
-import { batchDocument, batchTable } from '../answers.ts';
+
 import { ask } from '../ask.ts';
+import { batchDocument, batchTable } from '../descriptions.ts';
 import { KEY, recorder, startServer } from '../harness.ts';
 
 const HOUR = 3_600_000;

@@ -23,7 +23,7 @@ import { startMailSystem } from '../../actors/portal/mail/mail-harness.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1 } from '../../actors/portal/mailbox.ts';
 import { event, startWebhookSystem, TENANT_1 } from '../../actors/portal/webhooks/webhook-harness.ts';
 import { reached } from '../../project/waiting.ts';
-import { batchTable } from '../answers.ts';
+import { batchTable } from '../descriptions.ts';
 import { form, startServer, type TestServer } from '../harness.ts';
 
 /** The key `night`, in events and histories. */

@@ -1,8 +1,7 @@
 /** Every list and text in requests has a maximum size, in both descriptions. */
 import test from 'ava';
 import type { OpenApiDocument } from '../../../http/core/openapi/document.ts';
-import { batchDocument } from '../answers.ts';
-import { portalDocument } from '../portal/harness.ts';
+import { batchDocument, portalDocument } from '../descriptions.ts';
 
 type Schema = { readonly [keyword: string]: unknown };
 

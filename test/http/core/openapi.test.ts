@@ -14,9 +14,9 @@ import { type Schema, SchemaBook } from '../../../http/core/openapi/schemas.ts';
 import { asOpenApi30 } from '../../../http/core/openapi/version-3-0.ts';
 import { json } from '../../../http/core/reply.ts';
 import { type AnyRoute, route } from '../../../http/core/router.ts';
-import { AnswerBook, batchDocument, batchTable, SETTINGS } from '../answers.ts';
+import { bookOf } from '../answers.ts';
+import { batchDocument, batchTable, portalDocument, SETTINGS } from '../descriptions.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
-import { portalDocument } from '../portal/harness.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -311,7 +311,7 @@ test('the described schema of a request may be simpler than the accepted one', (
 });
 
 test('an answer that differs from its description is reported', (t) => {
-  const book = new AnswerBook(BATCH);
+  const book = bookOf('batch');
   const headers = new Headers({
     'content-type': 'application/json; charset=utf-8',
     'x-request-id': '0H00000000000:00000001',

@@ -6,8 +6,7 @@ import { EVENT_TYPES } from '../../../contracts/portal/webhooks.ts';
 import { describeApi, hasExample, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { portalApi } from '../../../http/portal/reference.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
-import { batchDocument } from '../answers.ts';
-import { portalTable } from '../portal/harness.ts';
+import { batchDocument, portalTable } from '../descriptions.ts';
 
 interface Content {
   readonly [type: string]: { readonly schema?: object; readonly example?: unknown };

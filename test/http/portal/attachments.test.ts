@@ -1,7 +1,7 @@
 /** Attachments are read by key, and those that are not private by participants. Source: docs/portal-values.md §§5, 7. */
 import test from 'ava';
 import { startProgram } from '../../actors/portal/service.ts';
-import { assertRefused } from './harness.ts';
+import { assertRefused } from '../refused.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];

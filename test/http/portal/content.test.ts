@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import test from 'ava';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { IDS } from './memory-portal.ts';
 
 const DOCUMENT = `/api/documents/${IDS.document}`;

@@ -2,8 +2,10 @@ import test from 'ava';
 import { portalCode } from '../../../http/portal/problem.ts';
 import { PORTAL_REFUSALS } from '../../../machines/portal/portal-refusals.ts';
 import { ask } from '../ask.ts';
+import { portalTable } from '../descriptions.ts';
+import { assertRefused } from '../refused.ts';
 import { ADDED, ADDED_CODES, CODES, ENDPOINTS, PLATFORM_CODES } from './contract.ts';
-import { assertRefused, portalTable, startPortal } from './harness.ts';
+import { startPortal } from './harness.ts';
 import { ADMIN_KEY, IDS, KEY, MONITOR_KEY } from './memory-portal.ts';
 
 const routes = new Map(portalTable().map((route) => [`${route.method} ${route.path}`, route]));

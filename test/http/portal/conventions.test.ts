@@ -3,7 +3,8 @@ import test from 'ava';
 import { z } from 'zod';
 import { ask } from '../ask.ts';
 import { RawClient } from '../harness.ts';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { DOCUMENT, IDS, KEY, SECRET, UNICODE_KEY } from './memory-portal.ts';
 
 const CREATION = {

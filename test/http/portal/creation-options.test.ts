@@ -2,7 +2,7 @@
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { endedAfter } from '../../project/ended-after.ts';
-import { assertRefused } from './harness.ts';
+import { assertRefused } from '../refused.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

@@ -7,7 +7,8 @@ import test from 'ava';
 import type { DocumentActor } from '../../../actors/portal/document-records/document-index.ts';
 import { documentView } from '../../../actors/portal/documents/document-view.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { ACTION, IDS, PERSON, STORED, THEN } from './memory-portal.ts';
 
 const PATH = `/api/documents/${IDS.document}`;

@@ -5,7 +5,8 @@ import test from 'ava';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { ask } from '../ask.ts';
 import { RawClient } from '../harness.ts';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { IDS, KEY } from './memory-portal.ts';
 
 const DOCUMENT = `/api/documents/${IDS.document}`;

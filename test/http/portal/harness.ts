@@ -3,14 +3,8 @@ import type { ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import type { Clock } from '#runtime/model/ports.js';
-import type { PortalService } from '../../../actors/portal/api.ts';
-import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
-import type { AnyRoute } from '../../../http/core/router.ts';
 import { createPortalServer, type HttpServer, type ListenSettings } from '../../../http/index.ts';
-import { portalApi } from '../../../http/portal/reference.ts';
-import { portalRoutes } from '../../../http/portal/server.ts';
-import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { AnswerBook, assertAnswersDescribed, checkAnswersOf, describedOnce } from '../answers.ts';
+import { assertAnswersDescribed, bookOf, checkAnswersOf } from '../answers.ts';
 import { type LogLine, recorder } from '../harness.ts';
 import { HTTP_LIBRARY } from '../library.ts';
 import { createMemoryPortal, KEY, type MemoryPortal } from './memory-portal.ts';
@@ -38,35 +32,6 @@ export const SETTINGS: ListenSettings = {
   connectionClock: systemClock,
 };
 
-/** Every route of the portal, without working handlers. */
-export function portalTable(pageRoutes: readonly AnyRoute[] = []): readonly AnyRoute[] {
-  const nothing = new Proxy({}, { get: () => ({ maxBytes: 106_954_752 }) }) as PortalService;
-  return portalRoutes(nothing, 'test', pageRoutes);
-}
-
-export function portalDocument(pageRoutes: readonly AnyRoute[] = []): OpenApiDocument {
-  return describeApi(portalTable(pageRoutes), portalApi('test'));
-}
-
-/** @param pageRoutes all routes of pages, where the service has them */
-export function portalBook(pageRoutes: readonly AnyRoute[] = []): AnswerBook {
-  const name = pageRoutes.length === 0 ? 'portal' : 'portal-with-pages';
-  const document = describedOnce(name, () => portalDocument(pageRoutes));
-  return new AnswerBook(document, {
-    codes: {
-      400: ['BadRequest'],
-      404: [undefined],
-      405: ['MethodNotAllowed'],
-      500: ['InternalError'],
-      503: ['ServiceBusy'],
-    },
-    trailingSlash: true,
-    schema: (status) => ({ 400: 'BadRequest', 404: 'NotFound' })[status] ?? 'Error',
-  });
-}
-
-let book: AnswerBook | undefined;
-
 /** Starts on a free port; closed at the end of the test. Every reply is validated by the description. */
 export async function startPortal(
   t: ExecutionContext,
@@ -88,8 +53,7 @@ export async function startPortal(
     assertAnswersDescribed();
   });
   const { url } = await server.listen();
-  book ??= portalBook();
-  checkAnswersOf(t, url, book);
+  checkAnswersOf(t, url, bookOf('portal'));
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);
@@ -102,22 +66,4 @@ export async function startPortal(
     return call(path, { method: 'POST', ...init, headers, body: text });
   };
   return { ...portal, url, port: Number(new URL(url).port), server, lines, call, send };
-}
-
-/** Asserts a refusal, in the form of its status; returns its body. */
-export async function assertRefused(
-  t: ExecutionContext,
-  response: Response,
-  code: PortalRefusalCode,
-): Promise<{ message: string; errors?: Record<string, string[]>; details?: Record<string, string> | null }> {
-  const text = await response.text();
-  t.is(response.status, PORTAL_REFUSALS[code].status, text);
-  t.is(response.headers.get('content-type'), 'application/json; charset=utf-8');
-  t.regex(text, /^[\x20-\x7e]+$/, 'one line of ASCII');
-  const body = JSON.parse(text);
-  const members = { 400: ['code', 'message', 'errors'], 404: ['message', 'resourceName', 'resourceId'] };
-  const wanted = members[response.status as 400 | 404] ?? ['code', 'message', 'details'];
-  t.deepEqual(Object.keys(body), wanted);
-  if (response.status !== 404) t.is(body.code, code);
-  return body;
 }

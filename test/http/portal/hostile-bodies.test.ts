@@ -3,8 +3,10 @@ import test from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { MAX_FIELD_FILE_BYTES } from '../../../contracts/portal/signing/signing.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { portalTable } from '../descriptions.ts';
 import { RawClient } from '../harness.ts';
-import { assertRefused, portalTable, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { IDS, KEY } from './memory-portal.ts';
 
 const BY_KEY = '/api/documents/keys/ABCDEFGHIJ0123456789';

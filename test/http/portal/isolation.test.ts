@@ -1,6 +1,7 @@
 /** Resources of one organization look to another like unknown ones, on every endpoint. Source: docs/portal-values.md §2. */
 import test from 'ava';
 import { type Client, startProgram } from '../../actors/portal/service.ts';
+import { portalTable } from '../descriptions.ts';
 import {
   belongings,
   type Ids,
@@ -9,7 +10,6 @@ import {
   type Request,
   unknownIds,
 } from './account/requests-by-id.ts';
-import { portalTable } from './harness.ts';
 
 /** Status and body, with the requested ids removed. */
 async function answerTo(client: Client, [route, path, body]: Request, ids: Ids): Promise<string> {

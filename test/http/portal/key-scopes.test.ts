@@ -1,7 +1,7 @@
 /** Scopes and expiry of keys, over HTTP. Source: docs/decisions/0129-scopes-and-expiry-of-keys.md. */
 import test from 'ava';
 import { Client, startProgram, until } from '../../actors/portal/service.ts';
-import { portalTable } from './harness.ts';
+import { portalTable } from '../descriptions.ts';
 import { type ClockedPortal, clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];

@@ -1,7 +1,7 @@
 /** Malformed requests to every endpoint of the real program: each reply has a code and none is an internal error. */
 import test from 'ava';
 import { type Client, SAMPLE, startProgram } from '../../actors/portal/service.ts';
-import { portalTable } from './harness.ts';
+import { portalTable } from '../descriptions.ts';
 
 const LONG = 'x'.repeat(5000);
 /** Values that are invalid for most members. */

@@ -1,6 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { assertRefused, portalTable, startPortal } from './harness.ts';
+import { portalTable } from '../descriptions.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 
 interface Operation {
   readonly operationId: string;

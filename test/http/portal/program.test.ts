@@ -6,7 +6,7 @@ import { type Client, type PortalProgram, SAMPLE, startProgram, until } from '..
 import { structureFaults } from '../../crypto/validation/report-structure.ts';
 import { NODES } from '../../postgres/test-store.ts';
 import { endedAfter } from '../../project/ended-after.ts';
-import { assertRefused } from './harness.ts';
+import { assertRefused } from '../refused.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 

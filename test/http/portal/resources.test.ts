@@ -1,6 +1,7 @@
 /** Signing, validation, folders, saved flows, marks, monitoring, organizations, webhooks and people over HTTP. */
 import test from 'ava';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { ADMIN_KEY, GOOD, IDS, KEY, MONITOR_KEY, PERSON, SIGNATURE, THEN } from './memory-portal.ts';
 
 const PATH = `/api/documents/${IDS.document}`;

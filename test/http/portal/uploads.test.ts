@@ -2,7 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { RawClient } from '../harness.ts';
-import { assertRefused, startPortal, type TestPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal, type TestPortal } from './harness.ts';
 import { KEY } from './memory-portal.ts';
 
 const BYTES = Buffer.from('%PDF-1.7 a file');

@@ -2,7 +2,8 @@ import test from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { PER_ADDRESS } from '../../../http/core/access/wrong-keys.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { assertRefused, startPortal } from './harness.ts';
+import { assertRefused } from '../refused.ts';
+import { startPortal } from './harness.ts';
 import { IDS } from './memory-portal.ts';
 
 test('after 120 wrong keys a minute the portal refuses further ones with 429 and accepts the right key', async (t) => {

@@ -1,7 +1,7 @@
 /** Each value of `xadesOptions`, for a portal without a time-stamp authority. */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../actors/portal/service.ts';
-import { assertRefused } from './harness.ts';
+import { assertRefused } from '../refused.ts';
 import {
   begin,
   byId,

@@ -1,7 +1,7 @@
 /** `xadesOptions` of a flow action, from upload to download, by HTTP against the real program. */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../actors/portal/service.ts';
-import { assertRefused } from './harness.ts';
+import { assertRefused } from '../refused.ts';
 import {
   action,
   byId,

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { headersOf, startRelay } from '../../../actors/portal/mail/relay.ts';
 import { startProgram, until } from '../../../actors/portal/service.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { register, UserBrowser } from './users.ts';
 
 const COLOR = '#7a1f5c';

@@ -7,7 +7,7 @@ import { type PageService, portalPageRoutes } from '../../../../http/portal/page
 import { owedProof, type UserSession } from '../../../../machines/portal/user/sessions.ts';
 import { needsProof } from '../../../../machines/portal/user-rights.ts';
 import { until } from '../../../actors/portal/service.ts';
-import { portalTable } from '../harness.ts';
+import { portalTable } from '../../descriptions.ts';
 import { type ClockedPortal, clockedPortal } from '../requests/clocked-portal.ts';
 import { ADMINISTRATOR, UserBrowser } from './users.ts';
 

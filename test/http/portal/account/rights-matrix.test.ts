@@ -8,7 +8,7 @@ import type { KeyAccess } from '../../../../contracts/portal/operation.ts';
 import type { UserRole } from '../../../../machines/portal/portal-user.ts';
 import { USER_SCOPES } from '../../../../machines/portal/user-rights.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
-import { portalTable } from '../harness.ts';
+import { portalTable } from '../../descriptions.ts';
 import { fileOf, flowActions, type Ids, REQUESTS, unknownIds } from './requests-by-id.ts';
 import { ADMINISTRATOR, type Caller, person } from './users.ts';
 

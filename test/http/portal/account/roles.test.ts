@@ -9,7 +9,7 @@ import { type PageService, portalPageRoutes } from '../../../../http/portal/page
 import { USER_ROLES, type UserRole } from '../../../../machines/portal/portal-user.ts';
 import { maySend, mayUsePage, USER_SCOPES } from '../../../../machines/portal/user-rights.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
-import { portalTable } from '../harness.ts';
+import { portalTable } from '../../descriptions.ts';
 import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
 const AUDITOR = { auditor: true };

@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { freshFolder } from '../../../commands/program.ts';
-import { batchDocument } from '../../answers.ts';
-import { portalDocument } from '../harness.ts';
+import { batchDocument, portalDocument } from '../../descriptions.ts';
 
 interface Media {
   readonly example?: unknown;

@@ -4,7 +4,7 @@ import test from 'ava';
 import { AA_CONTRAST, contrast } from '../../../../actors/portal/shared/contrast.ts';
 import { until } from '../../../actors/portal/service.ts';
 import { turnedJpeg } from '../../../crypto/pades/appearance/appearance-jpegs.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { type ClockedPortal, clientOf, clockedPortal, untilMailed } from './clocked-portal.ts';
 

@@ -5,9 +5,9 @@ import type { ExecutionContext } from 'ava';
 import { createPortalServer } from '../../../../http/index.ts';
 import { portalPageRoutes } from '../../../../http/portal/page-routes.ts';
 import { type PortalFixture, portalFixture } from '../../../actors/portal/documents/flow-harness.ts';
-import { Client, pagesBook, until } from '../../../actors/portal/service.ts';
+import { Client, until } from '../../../actors/portal/service.ts';
 import { movableClock, SILENT } from '../../../actors/portal/uploads/upload-harness.ts';
-import { checkAnswersOf } from '../../answers.ts';
+import { bookOf, checkAnswersOf } from '../../answers.ts';
 import { SETTINGS } from '../harness.ts';
 
 export const DAY = 86_400_000;
@@ -62,7 +62,7 @@ export async function clockedPortal(
     pageRoutes: portalPageRoutes(fixture.portal, { clock, ids: systemIds }),
   });
   const { url } = await server.listen();
-  checkAnswersOf(t, url, pagesBook());
+  checkAnswersOf(t, url, bookOf('portal-with-pages'));
   let closed = false;
   const close = async () => {
     if (closed) return;

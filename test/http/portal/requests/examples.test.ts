@@ -9,7 +9,7 @@ import { IDEMPOTENCY_KEYS } from '../../../../clients/typescript/idempotency-key
 import { EXAMPLE_IDS } from '../../../../contracts/portal/examples.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { portalTable } from '../harness.ts';
+import { portalTable } from '../../descriptions.ts';
 import { type Started, selfSigned, signatureValue } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

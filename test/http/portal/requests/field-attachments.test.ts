@@ -5,7 +5,7 @@ import { MAX_FIELD_FILE_BYTES } from '../../../../contracts/portal/signing/signi
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { type Started, selfSigned, signatureValue, ticketOf } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

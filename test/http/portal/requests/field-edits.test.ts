@@ -5,7 +5,7 @@ import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { selfSigned, signatureValue, startSignature } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { OpenApiDocument } from '../../../../http/core/openapi/document.ts';
 import { Client, SAMPLE, until } from '../../../actors/portal/service.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { type ClockedPortal, clientOf, clockedPortal } from './clocked-portal.ts';
 

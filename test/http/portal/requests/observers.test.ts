@@ -1,6 +1,6 @@
 /** Observers get a link to read a document and its state. Source: docs/decisions/0125-links-of-observers.md. */
 import test from 'ava';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { type ClockedPortal, clockedPortal, DAY, mailed, untilMailed } from './clocked-portal.ts';
 

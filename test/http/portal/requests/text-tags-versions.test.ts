@@ -6,7 +6,7 @@ import { type Client, type PortalProgram, startProgram, until } from '../../../a
 import { endedAfter } from '../../../project/ended-after.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 import { ana, at, bob, type Detail, PAGE, pdf } from './tagged-files.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

@@ -3,7 +3,8 @@
 import test from 'ava';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
-import { assertRefused, portalDocument } from '../harness.ts';
+import { portalDocument } from '../../descriptions.ts';
+import { assertRefused } from '../../refused.ts';
 import { ticketOf } from './certificate-client.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };

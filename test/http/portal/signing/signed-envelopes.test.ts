@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import test from 'ava';
 import { startProgram, until } from '../../../actors/portal/service.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { assertRefused } from '../harness.ts';
+import { assertRefused } from '../../refused.ts';
 
 interface Detail {
   readonly status: string;
