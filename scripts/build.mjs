@@ -41,8 +41,9 @@ async function build() {
     return 1;
   }
   rmSync(stamp, { force: true });
-  // Descriptions that tests have kept of the earlier build (test/http/answers.ts).
-  rmSync(join(root, 'dist', 'described'), { recursive: true, force: true });
+  // What tests have kept of the earlier build (test/http/answers.ts, test/actors/portal/service.ts).
+  for (const kept of ['described', 'prepared'])
+    rmSync(join(root, 'dist', kept), { recursive: true, force: true });
   // The application reads the types of the packages; the checks are independent of the compiler.
   const checks = onlyCompile ? [] : ['check-layout.mjs', 'check-words.mjs', 'check-casts.mjs'];
   const statuses = await Promise.all([

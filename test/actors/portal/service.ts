@@ -1,17 +1,29 @@
 /** The real program with a portal, and clients of it: over HTTP alone, as organizations, monitors and administrators. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Client as ApiClient } from '../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { bookOf, checkAnswersOf } from '../../http/answers.ts';
-import { ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
+import { ON_POSTGRES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
 import { Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
 
 const run = promisify(execFile);
-const MAIN = fileURLToPath(new URL('../../../main.js', import.meta.url));
+const DIST = fileURLToPath(new URL('../../../', import.meta.url));
+const ADMINISTRATOR_KEY = 'administrator-key';
 const SECRET = 'ab'.repeat(32);
 
 /** One application, and what it may ask. */
@@ -161,22 +173,69 @@ export async function startProgram(
   };
 }
 
-/** Keys of administrators are made on the command line, before the service has the store. */
+/**
+ * Gives each test a root as `prepare` leaves it, and what that returns. On LMDB it prepares once, and the roots are copies;
+ * it must end its programs.
+ */
+export function rootsLike<State extends object>(
+  prepare: (t: ExecutionContext, root: string) => Promise<State>,
+): (t: ExecutionContext) => Promise<State & { readonly root: string }> {
+  let first: Promise<State & { readonly root: string }> | undefined;
+  const prepareFirst = async (t: ExecutionContext) => {
+    const root = mkdtempSync(join(tmpdir(), 'sealwright-prepared-'));
+    process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+    return { ...(await prepare(t, root)), root };
+  };
+  return async (t) => {
+    const root = await temporaryRoot(t);
+    if (ON_POSTGRES) return { ...(await prepare(t, root)), root };
+    first ??= prepareFirst(t);
+    const { root: original, ...state } = await first;
+    cpSync(original, root, { recursive: true });
+    return { ...(state as State), root };
+  };
+}
+
+/** Key of an administrator of the store in `root`. A new root on LMDB is a copy of one that is made once for a build. */
 async function administrator(root: string): Promise<string> {
-  const kept = `${root}/administrator-key`;
-  try {
-    return readFileSync(kept, 'utf8');
-  } catch {
-    const words = ['keys', 'create', 'Sys Admin', 'admin', '--role', 'Administrator', '--json'];
-    const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
-    const { stdout } = await run(process.execPath, [
-      ...[MAIN, ...words],
-      ...settings.map(([key, value]) => `--${key}=${value}`),
-    ]);
-    const { key } = JSON.parse(stdout) as { key: string };
-    writeFileSync(kept, key);
-    return key;
+  const kept = join(root, ADMINISTRATOR_KEY);
+  if (!existsSync(kept)) {
+    if (ON_POSTGRES || existsSync(join(root, 'db'))) await makeAdministrator(root);
+    else {
+      prepared ??= preparedRoot();
+      cpSync(await prepared, root, { recursive: true });
+    }
   }
+  return readFileSync(kept, 'utf8');
+}
+
+let prepared: Promise<string> | undefined;
+
+async function preparedRoot(): Promise<string> {
+  const root = join(DIST, 'prepared', readFileSync(join(DIST, '.built'), 'utf8').slice(0, 32));
+  if (existsSync(root)) return root;
+  const made = `${root}.${process.pid}`;
+  mkdirSync(made, { recursive: true });
+  await makeAdministrator(made);
+  try {
+    renameSync(made, root);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(root)) throw error;
+    rmSync(made, { recursive: true });
+  }
+  return root;
+}
+
+/** Keys of administrators are made on the command line, before the service has the store. */
+async function makeAdministrator(root: string): Promise<void> {
+  const words = ['keys', 'create', 'Sys Admin', 'admin', '--role', 'Administrator', '--json'];
+  const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
+  const { stdout } = await run(process.execPath, [
+    ...[join(DIST, 'main.js'), ...words],
+    ...settings.map(([key, value]) => `--${key}=${value}`),
+  ]);
+  writeFileSync(join(root, ADMINISTRATOR_KEY), (JSON.parse(stdout) as { key: string }).key);
 }
 
 /** Asks again and again until there is an answer. */

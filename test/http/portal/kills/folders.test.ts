@@ -1,7 +1,6 @@
 /** The removal of a folder when the process is killed while it moves or deletes what the folder holds. */
 import test from 'ava';
-import { type Client, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
-import { temporaryRoot } from '../../../service/service.ts';
+import { type Client, rootsLike, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 const FOLDERS = '/api/folders';
@@ -25,6 +24,15 @@ async function fill(client: Client): Promise<{ readonly folder: string; readonly
   await add(1, inner);
   return { folder, inner };
 }
+
+const filledRoot = rootsLike(async (t, root) => {
+  const { acme, service } = await startProgram(t, { root });
+  const { folder, inner } = await fill(acme);
+  const { id: destination } = await acme.post<{ id: string }>(FOLDERS, { name: 'New' });
+  const [kept = ''] = await idsIn(acme, folder);
+  await service.kill();
+  return { folder, inner, destination, kept };
+});
 
 async function countIn(client: Client, folder?: string): Promise<number> {
   const query = folder === undefined ? '' : `?folderId=${folder}`;
@@ -51,13 +59,7 @@ for (const [action, point, pass] of [
   test.serial(
     `a kill at ${point} of ${action} leaves no document in the folder, and loses none`,
     async (t) => {
-      const root = await temporaryRoot(t);
-      const filling = await startProgram(t, { root });
-      const { folder, inner } = await fill(filling.acme);
-      const { id: destination } = await filling.acme.post<{ id: string }>(FOLDERS, { name: 'New' });
-      const [kept = ''] = await idsIn(filling.acme, folder);
-      await filling.service.kill();
-
+      const { root, folder, inner, destination, kept } = await filledRoot(t);
       const first = await startProgram(t, { root, faults: `${point}=kill:${pass}` });
       const body = {
         deleteAction: action,

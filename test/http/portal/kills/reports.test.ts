@@ -1,8 +1,7 @@
 /** A report that was promised, when the process is killed while it is made. */
 import test from 'ava';
 import exceljs from 'exceljs';
-import { startProgram } from '../../../actors/portal/service.ts';
-import { temporaryRoot } from '../../../service/service.ts';
+import { rootsLike, startProgram } from '../../../actors/portal/service.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 
@@ -22,7 +21,15 @@ function endOf(starting: ReturnType<typeof startProgram>): Promise<unknown> {
   );
 }
 
-// The report is created by the first program; its next step says that it is made.
+/** The report is created here; its next step says that it is made. */
+const promisedRoot = rootsLike(async (t, root) => {
+  const program = await startProgram(t, { root, faults: 'effect.leased.before-run/makeReport=hang:1' });
+  const ids = [await program.acme.create([ANA]), await program.acme.create([ANA])];
+  const { location } = await program.monitor.post<{ location: string }>('/api/reports/documents/date', {});
+  await program.service.kill();
+  return { ids, location };
+});
+
 for (const point of [
   'effect.leased.before-run/makeReport',
   'portal.report.written',
@@ -32,11 +39,7 @@ for (const point of [
   test.serial(
     `a kill at ${point} leaves the promised report complete, with each document once`,
     async (t) => {
-      const root = await temporaryRoot(t);
-      const first = await startProgram(t, { root, faults: 'effect.leased.before-run/makeReport=hang:1' });
-      const ids = [await first.acme.create([ANA]), await first.acme.create([ANA])];
-      const { location } = await first.monitor.post<{ location: string }>('/api/reports/documents/date', {});
-      await first.service.kill();
+      const { root, ids, location } = await promisedRoot(t);
       t.is(await endOf(startProgram(t, { root, faults: `${point}=kill:1` })), 'SIGKILL');
 
       const { monitor } = await startProgram(t, { root });
