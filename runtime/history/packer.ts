@@ -49,7 +49,8 @@ export class HistoryPacker {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    const { packing } = this.#options.store;
+    const { clock, store } = this.#options;
+    const { packing } = store;
     try {
       if ((await packing?.begin?.()) === false) return;
       while (this.#isBehind && !this.#isStopped) {
@@ -58,6 +59,10 @@ export class HistoryPacker {
           await this.#leavesOf(node);
       }
       await packing?.end?.();
+      await packing?.refill?.(async () => {
+        await clock.sleep(PAUSE);
+        return !this.#isStopped;
+      });
     } catch (error) {
       if (!this.#isStopped)
         this.#options.log.warn('Ended jobs could not be packed; the next checkpoint repeats it.', {

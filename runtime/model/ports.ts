@@ -312,6 +312,11 @@ export interface ActorStore {
     doneUntil(node: string): Promise<Row['key'] | undefined>;
     /** Packs those that have not changed since these revisions, and records `until`, in one transaction. */
     pack(actors: readonly RestingActor[], node: string, until: Row['key']): Promise<void>;
+    /**
+     * Gives back the room that earlier writes have left within what is stored. One call at a time.
+     * @param goesOn called often; waits a moment, false ends it
+     */
+    refill?(goesOn: () => Promise<boolean>): Promise<void>;
   };
   /** Resolves once all earlier commits are durable. */
   flushed(): Promise<void>;

@@ -31,7 +31,7 @@ const OVERFLOW = 0x04;
 const META = 0x08;
 /** The bits of a page's flags that say what it is. */
 const KIND = 0x6f;
-const ON_OVERFLOW_PAGES = 0x01;
+export const ON_OVERFLOW_PAGES = 0x01;
 const SUB_DATABASE = 0x02;
 export const NODE_BYTES = 8;
 const OVERFLOW_REFERENCE = 24;

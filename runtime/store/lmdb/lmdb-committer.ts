@@ -13,6 +13,7 @@ import {
   type FromWriter,
   GROUP_LIMIT,
   type PackWrite,
+  type RefillWrite,
   type ToWriter,
   type Write,
 } from './lmdb-wire.ts';
@@ -157,6 +158,10 @@ export class Committer {
 
   async pack(write: Omit<PackWrite, 'type'>): Promise<void> {
     await this.#enqueue({ type: 'pack', ...write });
+  }
+
+  async refill(write: Omit<RefillWrite, 'type'>): Promise<void> {
+    await this.#enqueue({ type: 'refill', ...write });
   }
 
   /** Resolves once rows and counters of the state index include all answered steps. */

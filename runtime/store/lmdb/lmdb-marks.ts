@@ -7,18 +7,11 @@
  *
  * Source: docs/decisions/0294-tables-kept-over-a-start.md; `mdb.c` of lmdb 3.5.6, struct MDB_page, mdb_page_merge.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bufferToKeyValue } from 'lmdb';
 import type { KeyRange } from '../../model/ports.ts';
-import { HEADER, isNamed, LEAF, NODE_BYTES, newestHead, type Tree, tree, u64 } from './lmdb-check.ts';
-import { type Key, parseStored, partsOf, type Tables } from './lmdb-tables.ts';
-
-declare module 'lmdb' {
-  /** Exported, but not among the declared names. */
-  function bufferToKeyValue(bytes: Uint8Array): (string | number)[];
-}
+import { LEAF } from './lmdb-check.ts';
+import { keyAt, nodesOf, type Pages, transactionOf, withPages } from './lmdb-pages.ts';
+import { type Key, parseStored, type Tables } from './lmdb-tables.ts';
 
 /** A mark that has ended has a third element. */
 type Marks = readonly (readonly [name: string, transaction: number, hasEnded?: 1])[];
@@ -54,66 +47,42 @@ export async function changedRows(
 ): Promise<readonly KeyRange[] | undefined> {
   const mark = marksOf(marks.get(MARKS)).find(([its]) => its === name);
   if (mark?.[2] === undefined) return undefined;
-  // No page that it sees, or a newer one does, is used again before its end.
-  const reading = root.useReadTransaction();
-  const file = openSync(join(folder, 'data.mdb'), 'r');
-  try {
-    return await new Changes(file, mark[1], view).ranges();
-  } finally {
-    closeSync(file);
-    reading.done();
-  }
+  const since = mark[1];
+  return withPages(root, folder, (pages) => new Changes(pages, since, view).ranges());
 }
 
 class Changes {
-  readonly #file: number;
+  readonly #pages: Pages;
   readonly #since: number;
   readonly #view: string;
-  readonly #pageSize: number;
-  readonly #main: Tree;
   readonly #ranges: KeyRange[] = [];
-  #pages = 0;
+  #read = 0;
 
-  constructor(file: number, since: number, view: string) {
-    const { pageSize, main } = newestHead(file);
-    this.#file = file;
+  constructor(pages: Pages, since: number, view: string) {
+    this.#pages = pages;
     this.#since = since;
     this.#view = view;
-    this.#pageSize = pageSize;
-    this.#main = main;
   }
 
   async ranges(): Promise<readonly KeyRange[] | undefined> {
-    const marks = this.#treeNamed('marks', this.#main);
+    const marks = this.#pages.treeNamed('marks');
     // Its page was written with the mark, or with a later one. A copy that LMDB has made compact numbers all pages anew.
-    if (marks === undefined || u64(this.#page(marks.root), 8) < this.#since) return undefined;
-    const rows = this.#treeNamed('rows', this.#main);
+    if (marks === undefined || transactionOf(this.#pages.read(marks.root)) < this.#since) return undefined;
+    const rows = this.#pages.treeNamed('rows');
     return rows !== undefined && (await this.#walk(rows.root, {})) ? this.#ranges : undefined;
-  }
-
-  #treeNamed(name: string, { root, depth }: Tree): Tree | undefined {
-    const page = this.#page(root);
-    for (const node of nodesOf(page)) {
-      if (depth > 1) {
-        const found = this.#treeNamed(name, { root: page.readUIntLE(node, 6), depth: depth - 1 });
-        if (found !== undefined) return found;
-      } else if (isNamed(name, keyAt(page, node)))
-        return tree(page, node + NODE_BYTES + page.readUInt16LE(node + 6));
-    }
-    return undefined;
   }
 
   /** @param within keys as stored, which begin with the view. @returns false if there is too much */
   async #walk(number: number, within: KeyRange): Promise<boolean> {
-    const page = this.#page(number);
-    if (u64(page, 8) <= this.#since) return true;
-    this.#pages += 1;
-    if (this.#pages > MAX_PAGES) return false;
-    if (this.#pages % PAGES_PER_TURN === 0) await nextTurn();
+    const page = this.#pages.read(number);
+    if (transactionOf(page) <= this.#since) return true;
+    this.#read += 1;
+    if (this.#read > MAX_PAGES) return false;
+    if (this.#read % PAGES_PER_TURN === 0) await nextTurn();
     if ((page.readUInt16LE(18) & LEAF) !== 0) return this.#add(within);
     const nodes = nodesOf(page);
     // The first key of a branch is none: it stands for all that is smaller.
-    const starts = nodes.map((node, at) => (at === 0 ? within.from : keyOf(keyAt(page, node))));
+    const starts = nodes.map((node, at) => (at === 0 ? within.from : keyAt(page, node)));
     for (const [at, node] of nodes.entries()) {
       const [from, to] = [starts[at], at + 1 < nodes.length ? starts[at + 1] : within.to];
       if (
@@ -141,26 +110,4 @@ class Changes {
     else this.#ranges.push(own);
     return this.#ranges.length <= MAX_RANGES;
   }
-
-  #page(number: number): Buffer {
-    const page = Buffer.allocUnsafe(this.#pageSize);
-    if (readSync(this.#file, page, 0, this.#pageSize, number * this.#pageSize) < this.#pageSize)
-      throw new RangeError(`Page ${number} is missing.`);
-    return page;
-  }
-}
-
-function nodesOf(page: Buffer): readonly number[] {
-  const nodes: number[] = [];
-  const lower = page.readUInt16LE(20);
-  for (let at = HEADER; at < HEADER + lower; at += 2) nodes.push(HEADER + page.readUInt16LE(at));
-  return nodes;
-}
-
-function keyAt(page: Buffer, node: number): Buffer {
-  return page.subarray(node + NODE_BYTES, node + NODE_BYTES + page.readUInt16LE(node + 6));
-}
-
-function keyOf(bytes: Buffer): Key {
-  return partsOf(bufferToKeyValue(bytes));
 }

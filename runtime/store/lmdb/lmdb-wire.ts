@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { FaultAction } from '../../model/faults.ts';
 import type { Committed, EffectKey, Millis, RestingActor, Row } from '../../model/ports.ts';
+import type { LooseRange } from './lmdb-refill.ts';
 
 /**
  * Maximum number of writes in one message. A transaction takes messages until it has as many writes, so it has less than
@@ -9,7 +10,6 @@ import type { Committed, EffectKey, Millis, RestingActor, Row } from '../../mode
  */
 export const GROUP_LIMIT = 512;
 
-/** A write that is no step. */
 /** Makes ended actors small. */
 export interface PackWrite {
   readonly type: 'pack';
@@ -18,6 +18,14 @@ export interface PackWrite {
   readonly until: Row['key'];
 }
 
+/** Fills pages, and notes the transaction up to which that was done. */
+export interface RefillWrite {
+  readonly type: 'refill';
+  readonly ranges: readonly LooseRange[];
+  readonly until: number;
+}
+
+/** A write that is no step. */
 export type MaintenanceWrite =
   /** Changes the due time of an effect. `error` null: it did not fail. */
   | {
@@ -29,6 +37,7 @@ export type MaintenanceWrite =
   /** Removes effects that are done. */
   | { readonly type: 'settle-effects'; readonly keys: readonly EffectKey[] }
   | PackWrite
+  | RefillWrite
   /** Writes all pending changes of the state index. */
   | { readonly type: 'settle-state-index' }
   /** Keeps the number of the transaction under a name. */

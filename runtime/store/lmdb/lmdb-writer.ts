@@ -17,6 +17,7 @@ import {
   writeSettled,
 } from './lmdb-changes.ts';
 import { writeMark } from './lmdb-marks.ts';
+import { writeRefilled } from './lmdb-refill.ts';
 import { openTables, type PlannedStep, readStepText, type Tables, transact } from './lmdb-tables.ts';
 import {
   type ForwardedGroup,
@@ -78,6 +79,9 @@ function applyWrite(
       return null;
     case 'pack':
       writePacked(tables, one);
+      return null;
+    case 'refill':
+      writeRefilled(tables, one.ranges, one.until);
       return null;
     case 'settle-state-index':
       gathered.settlesStateIndex = true;

@@ -34,6 +34,7 @@ import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer, startWriter } from './lmdb-committer.ts';
 import { changedRows } from './lmdb-marks.ts';
 import { packedUntil } from './lmdb-packed.ts';
+import { Refilling } from './lmdb-refill.ts';
 import {
   actorKey,
   assertNoCopy,
@@ -126,6 +127,9 @@ class LmdbStore implements ActorStore {
   /** Deferrals in progress: such an effect is readable as deferred a moment before its lease ends. */
   readonly #deferrals = new Map<EffectKey, Promise<void>>();
   #closed: Promise<void> | undefined;
+  readonly #refilling = new Refilling();
+  /** A pass in progress: it reads the file. */
+  #refilled: Promise<void> | undefined;
 
   constructor({ folder, faults, onLost }: LmdbOptions, tables: Tables, release: Release) {
     this.#folder = folder;
@@ -219,6 +223,15 @@ class LmdbStore implements ActorStore {
     return {
       doneUntil: async (node) => packedUntil(this.#tables, node),
       pack: (actors, node, until) => this.#committer.pack({ actors, node, until }),
+      refill: (goesOn) => {
+        this.#refilled = this.#refilling.pass(
+          this.#tables,
+          this.#folder,
+          (ranges, until) => this.#committer.refill({ ranges, until }),
+          async () => (await goesOn()) && this.#closed === undefined,
+        );
+        return this.#refilled;
+      },
     };
   }
 
@@ -412,7 +425,9 @@ class LmdbStore implements ActorStore {
   }
 
   async #close(): Promise<void> {
-    await this.#committer.close();
+    const closed = this.#committer.close();
+    await this.#refilled?.catch(() => {});
+    await closed;
     await this.#tables.root.close();
     noteClosed(this.#folder);
     this.#release();
