@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Of the tests stays what `sealwright bench` needs: a local authority, and the judges of its outputs. */
 const TESTS = new Set(['pki', 'verifiers']);
 /** Parts of dist/ that only the repository needs. */
-const LEFT_OUT = /(^|\/)(\.built|\.made|\.tsbuildinfo.*|[^/]+\.map|shared-tests|described)$/;
+const LEFT_OUT = /(^|\/)(\.built|\.made|\.tsbuildinfo.*|[^/]+\.map|shared-tests|described|prepared)$/;
 /** Packages that scripts, styles and icons of the pages take in, and the reader of PDFs (scripts/vendor-pdf.mjs). */
 const BUNDLED = ['@fontsource-variable/inter', 'lucide-static', 'pdfjs-dist', 'preact'];
 /** Members of package.json that a user of the program needs. */
