@@ -90,24 +90,20 @@ for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-ou
     t.deepEqual(await untilMailed(portal, id, 'pending', 1), ['ana@example.org']);
   });
 
+// The creation is announced first.
 for (const point of ['effect.leased.before-run/announce', 'effect.done.before-outcome/announce'])
   test.serial(`a kill at ${point} sends the event of an opening under one id`, async (t) => {
     const root = await temporaryRoot(t);
     const receiver = await startReceiver(t);
     const settings = { 'Portal:WebhookAllowPrivate': true };
-    const prepared = await startProgram(t, { root, settings });
-    const id = await prepared.acme.create([ANA], { disablePendingActionNotifications: true });
-    const { organization } = await prepared.acme.get<{ organization: { id: string } }>(
-      `/api/documents/${id}`,
-    );
+    const first = await startProgram(t, { root, settings, faults: `${point}=kill:2` });
+    const id = await first.acme.create([ANA], { disablePendingActionNotifications: true });
+    const { organization } = await first.acme.get<{ organization: { id: string } }>(`/api/documents/${id}`);
     const webhook = { url: receiver.url, events: ['DocumentOpened'] };
-    await prepared.acme.post(`/api/organizations/${organization.id}/webhooks`, webhook);
-    const { key, ticket } = await ticketOf(prepared.acme, id, 'ana@example.org');
-    await prepared.service.stop();
-
-    const opened = await startProgram(t, { root, settings, faults: `${point}=kill:1` });
-    await opened.acme.send(`/api/documents/keys/${key}/view`, { ticket }).catch(() => undefined);
-    t.is(await opened.service.ended, 'SIGKILL');
+    await first.acme.post(`/api/organizations/${organization.id}/webhooks`, webhook);
+    const { key, ticket } = await ticketOf(first.acme, id, 'ana@example.org');
+    await first.acme.send(`/api/documents/keys/${key}/view`, { ticket }).catch(() => undefined);
+    t.is(await first.service.ended, 'SIGKILL');
 
     const { acme } = await startProgram(t, { root, settings });
     await until(async () => (receiver.calls.length > 0 ? true : undefined));
