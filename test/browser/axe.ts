@@ -12,14 +12,33 @@ interface Violation {
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** The rules of axe-core whose result depends on colours. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
 /** Fails the test for every violated rule of WCAG 2.2 A and AA, and of good practice. */
 export async function assertAccessible(t: ExecutionContext, page: Page | Frame, what: string): Promise<void> {
+  await assertRules(t, page, what);
+}
+
+/** The same for the rules that depend on colours: call it in a further theme of a page that was checked in one. */
+export async function assertColours(t: ExecutionContext, page: Page | Frame, what: string): Promise<void> {
+  await assertRules(t, page, what, COLOUR_RULES);
+}
+
+/** @param rules @default all */
+async function assertRules(
+  t: ExecutionContext,
+  page: Page | Frame,
+  what: string,
+  rules?: readonly string[],
+): Promise<void> {
   // Before its styles a page has other colours.
   await page.waitForLoadState('load');
   // Evaluated by the browser's debugger, which the Content-Security-Policy does not restrict.
-  await page.evaluate(SOURCE);
+  if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(SOURCE);
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
   const violations = (await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as readonly Violation[];
   const described = violations.map(({ id, impact, nodes }) => {
     const places = nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`);
@@ -28,17 +47,21 @@ export async function assertAccessible(t: ExecutionContext, page: Page | Frame, 
   t.deepEqual(described, [], what);
 }
 
-/** The same in light and dark colours, in both with more contrast, and in those that a person has set for high contrast. */
+/**
+ * Checks a page in light colours; then the rules that depend on colours in dark ones, in both with more contrast, and in those
+ * that a person has set for high contrast.
+ */
 export async function assertAccessibleInThemes(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertAccessible(t, page, `${what}, light`);
   for (const [theme, media] of [
-    ['light', { colorScheme: 'light' }],
     ['dark', { colorScheme: 'dark' }],
     ['dark with more contrast', { colorScheme: 'dark', contrast: 'more' }],
     ['light with more contrast', { colorScheme: 'light', contrast: 'more' }],
     ['high contrast', { colorScheme: 'light', contrast: null, forcedColors: 'active' }],
   ] as const) {
     await page.emulateMedia(media);
-    await assertAccessible(t, page, `${what}, ${theme}`);
+    await assertColours(t, page, `${what}, ${theme}`);
   }
   await page.emulateMedia({ colorScheme: null, contrast: null, forcedColors: null });
 }

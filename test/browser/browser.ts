@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { ExecutionContext } from 'ava';
+import type { ExecutionContext, TestFn } from 'ava';
 import {
   type Browser,
   type BrowserContextOptions,
@@ -11,7 +11,7 @@ import {
   type Page,
   type Route,
 } from 'playwright-core';
-import { Service, temporaryRoot } from '../service/service.ts';
+import { Service, type ServiceOptions, temporaryRoot } from '../service/service.ts';
 import { requireTool } from '../verifiers/tool.ts';
 
 /** Timeout for an element that a test awaits, milliseconds. */
@@ -117,10 +117,35 @@ export async function logIn(page: Page, url: string, key: string): Promise<void>
   await page.waitForLoadState('load');
 }
 
-/** A service whose pages refresh every second. */
-export async function startService(t: ExecutionContext): Promise<Service> {
-  const root = await temporaryRoot(t);
-  return Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 1 } });
+/** Context of the tests of a file that share a service. */
+export interface SharedService {
+  readonly service: Service;
+}
+
+/**
+ * Starts one service for all tests of a file, whose pages refresh every second, and ends it with the browser.
+ * @param settings beyond those
+ * @param prepare makes what all tests need
+ */
+export function shareService(
+  test: TestFn<SharedService>,
+  settings: ServiceOptions['settings'] = {},
+  prepare: (service: Service) => Promise<unknown> = () => Promise.resolve(),
+): void {
+  const ends: (() => unknown)[] = [];
+  test.before(async (t) => {
+    const hook = { teardown: (end: () => unknown) => void ends.push(end) };
+    const service = await Service.start(hook, {
+      root: await temporaryRoot(hook),
+      settings: { 'Dashboard:PollIntervalSeconds': 1, ...settings },
+    });
+    await prepare(service);
+    t.context = { service };
+  });
+  test.after.always(async () => {
+    await closeBrowser();
+    for (const end of ends.reverse()) await end();
+  });
 }
 
 /** Text of the page's messages about an action. */

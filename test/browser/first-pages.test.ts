@@ -5,26 +5,32 @@ import { requireTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
 
-test.after.always(() => closeBrowser());
+let started: Promise<{ shown(label: string): string }> | undefined;
+const ends: (() => unknown)[] = [];
+test.after.always(async () => {
+  await closeBrowser();
+  for (const end of ends) await end();
+});
 
-/** Everything with which a start on a terminal differs from one without. */
-async function startAsPerson(t: Parameters<typeof visit>[0]) {
+/** Starts the program for all tests, with everything in which a start on a terminal differs from one without. */
+async function startAsPerson() {
   const words = ['serve', '--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const program = startOnTerminal(freshFolder(), words);
-  t.teardown(() => program.child.kill('SIGKILL'));
+  ends.push(() => program.child.kill('SIGKILL'));
   await program.says(/\[INF\] Ready/);
   const shown = (label: string) => {
     const pattern = new RegExp(`${label} +(http://\\S+)`);
     return pattern.exec(stripVTControlCharacters(program.out()))?.[1] ?? '';
   };
-  return { program, shown };
+  return { shown };
 }
 
 test.serial(
   'the address in the terminal banner opens every page, and its link logs in once, by a button',
   async (t) => {
     if (!requireTool(t, 'script')) return;
-    const { shown } = await startAsPerson(t);
+    started ??= startAsPerson();
+    const { shown } = await started;
     const operator = shown('Batch API');
     const visited = await visit(t, operator, { locale: 'en-US' });
     if (visited === undefined) return;
@@ -65,7 +71,8 @@ test.serial(
 
 test.serial('unknown addresses and the first page of the portal are pages in three languages', async (t) => {
   if (!requireTool(t, 'script')) return;
-  const { shown } = await startAsPerson(t);
+  started ??= startAsPerson();
+  const { shown } = await started;
   const portal = shown('Portal');
   for (const [locale, title, missing] of [
     ['en-US', 'Document signing portal', 'Page not found'],

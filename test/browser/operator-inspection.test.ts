@@ -1,21 +1,11 @@
 /** The operator pages about actors, threads, documents, webhooks, certificates and failures, in a browser. */
-import test, { type ExecutionContext } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
-import { Service, temporaryRoot } from '../service/service.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
+import { logIn, type SharedService, shareService, toast, visit } from './browser.ts';
 
-test.after.always(() => closeBrowser());
-
-const PAGES = [
-  '/failures',
-  '/actors',
-  '/actors?kind=job',
-  '/runtime',
-  '/documents',
-  '/webhooks',
-  '/certificates',
-];
+const test = anyTest as TestFn<SharedService>;
+shareService(test);
 
 async function assertFits(t: ExecutionContext, page: Page, what: string): Promise<void> {
   const isTooWide = await page.evaluate(
@@ -24,72 +14,35 @@ async function assertFits(t: ExecutionContext, page: Page, what: string): Promis
   t.false(isTooWide, `${what} is wider than the screen`);
 }
 
-async function startPortal(t: ExecutionContext): Promise<Service> {
-  return Service.start(t, {
-    root: await temporaryRoot(t),
-    settings: { 'Portal:Enabled': true, 'Dashboard:PollIntervalSeconds': 1 },
-  });
-}
-
-for (const [name, options] of [
-  ['a desktop screen', { viewport: { width: 1280, height: 800 } }],
-  ['a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
-  ['a narrow phone', { viewport: { width: 320, height: 640 } }],
-] as const) {
-  test.serial(`the pages about actors and threads are accessible on ${name}`, async (t) => {
-    const service = await startPortal(t);
-    const visited = await visit(t, service.url, options);
-    if (visited === undefined) return;
-    const { page } = visited;
-    const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
-    await service.finished(jobId);
-    await logIn(page, service.url, await service.key());
-    const one = [`/jobs/${jobId}`, `/actors/job/${jobId}`, '/actors/pipeline/main'];
-    for (const path of ['/', '/jobs', '/input', '/system', '/mails', ...PAGES, ...one]) {
-      await page.goto(`${service.url}${path}`);
-      await page.locator('main[data-refreshed]').waitFor();
-      t.deepEqual(await page.locator('.toast').allTextContents(), [], path);
-      await assertAccessible(t, page, path);
-      await assertFits(t, page, path);
-    }
-  });
-}
-
-test.serial(
-  'a button opens the navigation on a narrow screen, by keyboard and without a script',
-  async (t) => {
-    const service = await startService(t);
-    const key = await service.key();
-    for (const javaScriptEnabled of [true, false]) {
-      const visited = await visit(t, service.url, {
-        viewport: { width: 320, height: 640 },
-        javaScriptEnabled,
-      });
-      if (visited === undefined) return;
-      const { page } = visited;
-      await logIn(page, service.url, key);
-      await page.goto(`${service.url}/jobs`);
-      const jobs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Jobs' });
-      t.false(await jobs.isVisible());
-      const bar = await page.locator('.side').boundingBox();
-      t.true((bar?.height ?? 640) < 160, `the bar is ${bar?.height} px high`);
-      await page.locator('.menu summary').press('Enter');
-      await jobs.waitFor();
-      t.is(await jobs.getAttribute('aria-current'), 'page');
-      if (javaScriptEnabled) await assertAccessible(t, page, 'open navigation');
-      await assertFits(t, page, 'open navigation');
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
-      await page.setViewportSize({ width: 1280, height: 800 });
-      t.true(await jobs.isVisible());
-      t.false(await page.locator('.menu').isVisible());
-    }
-  },
-);
+// The list is empty, and the next test counts: these two come first.
+test.serial('a page requests data again only after a change, and never while it is hidden', async (t) => {
+  const { service } = t.context;
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page, requests } = visited;
+  await logIn(page, `${service.url}/jobs`, await service.key());
+  await page.getByText('No job fits.').waitFor();
+  const waits = () => requests.filter((request) => request.includes('/api/changes')).length;
+  const lists = () => requests.filter((request) => request.includes('/api/jobs?')).length;
+  // The first wait is answered at once, since the page knows no version.
+  await service.until('the page to wait for a change', async () => (waits() >= 2 ? true : undefined));
+  const before = lists();
+  await service.upload('early.txt', 'hello');
+  await page.getByRole('link', { name: 'early.txt' }).waitFor();
+  t.true(lists() > before);
+  t.true(lists() <= waits() + 1, 'each list but the first follows a wait');
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+  );
+  const hidden = requests.length;
+  await service.upload('later.txt', 'hello');
+  await service.idle();
+  await page.waitForTimeout(1000);
+  t.is(requests.length, hidden);
+});
 
 test.serial('an operator opens a failed job from the kinds, with the path it took', async (t) => {
-  const service = await startService(t);
+  const { service } = t.context;
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
   const { page } = visited;
@@ -122,8 +75,41 @@ test.serial('an operator opens a failed job from the kinds, with the path it too
   await page.getByText('"errorCode": "pdf.malformed"').waitFor();
 });
 
+test.serial(
+  'a button opens the navigation on a narrow screen, by keyboard and without a script',
+  async (t) => {
+    const { service } = t.context;
+    const key = await service.key();
+    for (const javaScriptEnabled of [true, false]) {
+      const visited = await visit(t, service.url, {
+        viewport: { width: 320, height: 640 },
+        javaScriptEnabled,
+      });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await logIn(page, service.url, key);
+      await page.goto(`${service.url}/jobs`);
+      const jobs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Jobs' });
+      t.false(await jobs.isVisible());
+      const bar = await page.locator('.side').boundingBox();
+      t.true((bar?.height ?? 640) < 160, `the bar is ${bar?.height} px high`);
+      await page.locator('.menu summary').press('Enter');
+      await jobs.waitFor();
+      t.is(await jobs.getAttribute('aria-current'), 'page');
+      if (javaScriptEnabled) await assertAccessible(t, page, 'open navigation');
+      await assertFits(t, page, 'open navigation');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.setViewportSize({ width: 1280, height: 800 });
+      t.true(await jobs.isVisible());
+      t.false(await page.locator('.menu').isVisible());
+    }
+  },
+);
+
 test.serial('times are shown in UTC or as a distance on each page, as chosen', async (t) => {
-  const service = await startService(t);
+  const { service } = t.context;
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
   const { page } = visited;
@@ -134,7 +120,7 @@ test.serial('times are shown in UTC or as a distance on each page, as chosen', a
   // A choice counts only after the script of the page has started.
   await time.waitFor();
   await page.getByLabel('Times').selectOption('utc');
-  await page.locator('#rows time', { hasText: / UTC$/ }).waitFor();
+  await page.locator('#rows time', { hasText: / UTC$/ }).first().waitFor();
   await page.getByLabel('Times').selectOption('relative');
   t.regex((await time.textContent()) ?? '', /now|seconds? ago/);
   await page.goto(`${service.url}/jobs/${jobId}`);
@@ -150,36 +136,40 @@ test.serial('times are shown in UTC or as a distance on each page, as chosen', a
 test.serial(
   'failures are grouped by cause, and all jobs of a cause are retried after a display of their number',
   async (t) => {
-    const service = await startService(t);
+    const { service } = t.context;
     const visited = await visit(t, service.url);
     if (visited === undefined) return;
     const { page } = visited;
     for (const name of ['one.pdf', 'two.pdf', 'three.pdf'])
       await service.finished((await service.upload(name, 'this is no PDF')).jobId);
+    const { examined: before } = await service.json<{ examined: number }>('/api/failures');
     await logIn(page, `${service.url}/failures`, await service.key());
     const group = page.getByRole('region', { name: 'pdf.malformed' });
-    await group.getByRole('heading', { name: '3 × pdf.malformed' }).waitFor();
+    await group.getByRole('heading', { name: `${before} × pdf.malformed` }).waitFor();
     await group.getByText('Save it again with a PDF program.').waitFor();
     await group.getByRole('button', { name: 'Retry all of them' }).click();
-    await page.getByRole('heading', { name: 'Retry 3 jobs?' }).waitFor();
+    await page.getByRole('heading', { name: `Retry ${before} jobs?` }).waitFor();
     await page.getByLabel('Reason').fill('Tried again');
-    await page.getByRole('dialog').getByRole('button', { name: 'Retry 3 jobs' }).click();
-    await page.getByText('3 of 3 done, 0 skipped. Completed.').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `Retry ${before} jobs` })
+      .click();
+    await page.getByText(`${before} of ${before} done, 0 skipped. Completed.`).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await group.getByRole('heading', { name: '6 × pdf.malformed' }).waitFor();
-    t.is((await service.json<{ examined: number }>('/api/failures')).examined, 6);
-    t.is((await service.json<{ examined: number }>('/api/failures')).examined, 6);
+    await group.getByRole('heading', { name: `${2 * before} × pdf.malformed` }).waitFor();
+    t.is((await service.json<{ examined: number }>('/api/failures')).examined, 2 * before);
   },
 );
 
 test.serial(
   'all waiting jobs of a filtered list are canceled, and an id in the search opens its job',
   async (t) => {
-    const service = await startService(t);
+    const { service } = t.context;
     const visited = await visit(t, service.url);
     if (visited === undefined) return;
     const { page } = visited;
     await service.fetch('/api/pipeline/pause', { method: 'POST' });
+    t.teardown(() => service.fetch('/api/pipeline/resume', { method: 'POST' }).then(() => undefined));
     const { jobId } = await service.upload('first.txt', 'hello');
     await service.upload('second.txt', 'hello');
     const { jobId: other } = await service.upload('other.txt', 'hello');
@@ -199,30 +189,17 @@ test.serial(
   },
 );
 
-test.serial('a page requests data again only after a change, and never while it is hidden', async (t) => {
-  const root = await temporaryRoot(t);
-  // Without a change a page refreshes after four intervals.
-  const service = await Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 10 } });
+test.serial('the page of the threads shows how busy each one is', async (t) => {
+  const { service } = t.context;
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
-  const { page, requests } = visited;
-  await logIn(page, `${service.url}/jobs`, await service.key());
-  await page.getByText('No job fits.').waitFor();
-  const waits = () => requests.filter((request) => request.includes('/api/changes')).length;
-  const lists = () => requests.filter((request) => request.includes('/api/jobs?')).length;
-  // The first wait is answered at once, since the page knows no version.
-  await service.until('the page to wait for a change', async () => (waits() === 2 ? true : undefined));
-  const before = lists();
-  await service.upload('first.txt', 'hello');
-  await page.getByRole('link', { name: 'first.txt' }).waitFor();
-  t.true(lists() > before);
-  t.true(lists() <= waits() + 1, 'each list but the first follows a wait');
-  await page.evaluate(
-    `Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))`,
-  );
-  const hidden = requests.length;
-  await service.upload('second.txt', 'hello');
-  await service.idle();
-  await page.waitForTimeout(1000);
-  t.is(requests.length, hidden);
+  const { page } = visited;
+  await logIn(page, `${service.url}/runtime`, await service.key());
+  const main = page.locator('.tile', { hasText: 'Main thread busy' }).locator('b');
+  await main.waitFor();
+  t.regex((await main.textContent()) ?? '', /^\d{1,3} %$/);
+  const { shards } = await service.json<{ shards: readonly unknown[] }>('/api/runtime');
+  const busy = await page.locator('#shards td:nth-child(2)').allTextContents();
+  t.is(busy.length, shards.length);
+  for (const share of busy) t.regex(share, /^\d{1,3} %$/);
 });

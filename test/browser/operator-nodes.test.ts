@@ -3,7 +3,7 @@ import test from 'ava';
 import { startCluster } from '../postgres/cluster.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, logIn, startService, visit } from './browser.ts';
+import { closeBrowser, logIn, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -37,15 +37,4 @@ test.serial('an operator sees the nodes of a store and drains one after a confir
   await assertAccessible(t, page, 'the question');
   await page.getByRole('dialog').getByRole('button', { name: 'Drain node-1' }).press('Enter');
   t.is(await service.ended, 0);
-});
-
-test.serial('a service with its own store shows no nodes', async (t) => {
-  const service = await startService(t);
-  const visited = await visit(t, service.url);
-  if (visited === undefined) return;
-  const { page } = visited;
-  await logIn(page, service.url, await service.key());
-  await page.goto(`${service.url}/runtime`);
-  await page.locator('main[data-refreshed]').waitFor();
-  t.true(await page.getByRole('heading', { name: 'Nodes on the store' }).isHidden());
 });

@@ -70,6 +70,8 @@ for (const [shape, viewport] of [
     await page.keyboard.press('Escape');
     t.is(await focused(), 'guide-next');
 
+    // The scripts are the same on each screen.
+    if (shape !== 'desktop') return;
     const own = requests
       .map((request) => request.replace('GET ', ''))
       .filter((url) => url.endsWith('.js') && url.includes('/assets/'));

@@ -1,11 +1,12 @@
 /** The whole program with an SMTP relay, and the calls of an application that requests signatures. */
 import { writeFile } from 'node:fs/promises';
-import type { ExecutionContext } from 'ava';
+import type { ExecutionContext, TestFn } from 'ava';
 import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { ONE_REQUEST_PER_CONNECTION } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
+import { closeBrowser } from './browser.ts';
 
 const APPLICATION = 'Browser tests';
 const SECRET = '0123456789abcdef'.repeat(4);
@@ -23,6 +24,8 @@ export interface ShownDocument {
 
 export class PortalProgram {
   readonly url: string;
+  /** Key of the application. */
+  readonly key = `${APPLICATION}|${SECRET}`;
   readonly relay: Relay;
   readonly #service: Service;
 
@@ -63,7 +66,7 @@ export class PortalProgram {
     const answer = await fetch(`${this.url}${path}`, {
       method,
       headers: {
-        'x-api-key': `${APPLICATION}|${SECRET}`,
+        'x-api-key': this.key,
         'content-type': 'application/json',
         ...ONE_REQUEST_PER_CONNECTION,
       },
@@ -127,4 +130,21 @@ export class PortalProgram {
     await writeFile(path, Buffer.from(bytes, 'base64'));
     return path;
   }
+}
+
+/** Context of the tests of a file that share a program. */
+export interface SharedPortal {
+  readonly portal: PortalProgram;
+}
+
+/** Starts one program for all tests of a file, and ends it with the browser. */
+export function sharePortalProgram(test: TestFn<SharedPortal>): void {
+  const ends: (() => unknown)[] = [];
+  test.before(async (t) => {
+    t.context = { portal: await PortalProgram.start({ teardown: (end) => void ends.push(end) }) };
+  });
+  test.after.always(async () => {
+    await closeBrowser();
+    for (const end of ends.reverse()) await end();
+  });
 }

@@ -1,22 +1,33 @@
+/** The whole program with people who sign, and as the remote portal of the batch service. */
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import { join } from 'node:path';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { clausePdf } from '../crypto/pdf/build.ts';
 import { pki } from '../pki/pki.ts';
+import { Service, temporaryRoot } from '../service/service.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
-import { closeBrowser, openSigning, visit } from './browser.ts';
+import { openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
-import { PortalProgram } from './portal-program.ts';
+import { PortalProgram, type SharedPortal, sharePortalProgram } from './portal-program.ts';
 
-test.after.always(() => closeBrowser());
+const test = anyTest as TestFn<SharedPortal>;
+sharePortalProgram(test);
 
-const ANA = { name: 'Ana Souza', email: 'ana@example.test' };
-const BRUNO = { name: 'Bruno Lima', email: 'bruno@example.test' };
-const CARLA = { name: 'Carla Reis', email: 'carla@example.test' };
+/** People with mailboxes of their own. */
+function peopleOf(name: string) {
+  const ANA = { name: 'Ana Souza', email: `ana@${name}.test` };
+  const BRUNO = { name: 'Bruno Lima', email: `bruno@${name}.test` };
+  const CARLA = { name: 'Carla Reis', email: `carla@${name}.test` };
+  return { ANA, BRUNO, CARLA };
+}
 
 test.serial('a participant signs again automatically after another one has signed the file', async (t) => {
-  const portal = await PortalProgram.start(t);
+  const { portal } = t.context;
+  const { ANA, BRUNO } = peopleOf('again');
   const visited = await visit(t, portal.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
@@ -53,7 +64,8 @@ test.serial('a participant signs again automatically after another one has signe
 test.serial(
   'opening and reaching the end are recorded after a user action, and not at page load',
   async (t) => {
-    const portal = await PortalProgram.start(t);
+    const { portal } = t.context;
+    const { ANA } = peopleOf('views');
     const visited = await visit(t, portal.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
@@ -106,7 +118,8 @@ test.serial(
 test.serial(
   'a flow of three people runs in the real program: mailed link, mailed code, certificate, approval',
   async (t) => {
-    const portal = await PortalProgram.start(t);
+    const { portal } = t.context;
+    const { ANA, BRUNO, CARLA } = peopleOf('flow');
     const visited = await visit(t, portal.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
@@ -168,7 +181,8 @@ test.serial(
 test.serial(
   'an RSA key signs with the real program, a drawing is stored, and a refusal stops the flow',
   async (t) => {
-    const portal = await PortalProgram.start(t);
+    const { portal } = t.context;
+    const { ANA, BRUNO } = peopleOf('drawn');
     const visited = await visit(t, portal.url, { locale: 'pt-BR' });
     if (visited === undefined) return;
     const { page } = visited;
@@ -226,7 +240,8 @@ test.serial(
 );
 
 test.serial('documents that wait for one mailbox are one visit, whose ends lead on', async (t) => {
-  const portal = await PortalProgram.start(t);
+  const { portal } = t.context;
+  const { ANA } = peopleOf('visit');
   const visited = await visit(t, portal.url, { locale: 'en-US', reducedMotion: 'reduce' });
   if (visited === undefined) return;
   const { page } = visited;
@@ -295,6 +310,7 @@ test.serial('pages, their files and their calls are below the path of Portal:Pub
   const proxy = await startProxy(t, '/sign');
   const portal = await PortalProgram.start(t, { 'Portal:PublicUrl': `${proxy.origin}/sign` });
   proxy.serve(portal.url);
+  const { BRUNO } = peopleOf('below');
   const visited = await visit(t, proxy.origin, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
@@ -321,3 +337,69 @@ test.serial('pages, their files and their calls are below the path of Portal:Pub
   await page.getByRole('heading').first().waitFor();
   t.deepEqual(proxy.beside, []);
 });
+
+const ANN = { name: 'Ann Example', email: 'ann@example.org', identifier: '12345678909' };
+
+test.serial(
+  'a file dropped into a folder is signed by a person on the page of the portal and comes out in the output folder',
+  async (t) => {
+    const { portal } = t.context;
+    const visited = await visit(t, portal.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const root = await temporaryRoot(t);
+    const batch = await Service.start(t, {
+      root,
+      settings: {
+        'Signing:Profiles:0:Name': 'default',
+        'Signing:Profiles:0:Format': 'Pades',
+        'Signing:Profiles:0:Method': 'RemoteSigner',
+        'Signing:Profiles:0:RemoteSigner:Name': ANN.name,
+        'Signing:Profiles:0:RemoteSigner:Email': ANN.email,
+        'Signing:Profiles:0:RemoteSigner:Identifier': ANN.identifier,
+        'Signing:Profiles:0:RemoteSigner:AllowElectronicSignature': true,
+        'RemoteSigner:Endpoint': portal.url,
+        'RemoteSigner:ApiKey': portal.key,
+        'RemoteSigner:PollIntervalSeconds': 1,
+      },
+    });
+    await writeFile(join(root, 'input', 'contract.pdf'), clausePdf(2));
+    const { items } = await batch.until('the document to be on the portal', async () => {
+      const found = await portal.call<{ items: { id: string; name: string }[] }>(
+        'GET',
+        `/api/documents?Status=Pending&ParticipantQ=${ANN.email}&ParticipantQueryType=Email`,
+      );
+      return found.items.length > 0 ? found : undefined;
+    });
+    t.deepEqual(
+      items.map(({ name }) => name),
+      ['contract.pdf'],
+    );
+    const waiting = await batch.until('the job to wait for its signer', async () => {
+      const [job] = await batch.jobs();
+      return job?.status === 'AwaitingSigner' ? job : undefined;
+    });
+    t.true(
+      existsSync(join(root, 'input', 'contract.pdf')),
+      'the original stays while the person has not signed',
+    );
+
+    const { url } = await portal.actionUrl(items[0]?.id ?? '', ANN.email);
+    const { page } = visited;
+    await page.goto(url);
+    await openSigning(page);
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('You signed the document.').waitFor();
+
+    const job = await batch.finished(waiting.id);
+    t.is(job.status, 'Completed', job.errorMessage ?? '');
+    const [output = ''] = await readdir(join(root, 'output'));
+    const verdicts = await pdfsig(join(root, 'output', output), pki());
+    t.deepEqual(
+      verdicts.map(({ signature }) => signature),
+      ['Signature is Valid.'],
+    );
+    await batch.until('the original to be gone', async () =>
+      existsSync(join(root, 'input', 'contract.pdf')) ? undefined : true,
+    );
+  },
+);

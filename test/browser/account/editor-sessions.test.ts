@@ -2,15 +2,26 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { FrameLocator, Page, Route } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
-import { goTo, savedDraft } from './account-pages.ts';
+import { visit } from '../browser.ts';
+import { type AccountPages, goTo, savedDraft, sharePortal } from './account-pages.ts';
 
-test.after.always(() => closeBrowser());
+const test = anyTest as TestFn<AccountPages>;
+/** The site that the organization lists. */
+let site: Site;
+sharePortal(test, async (t) => {
+  site = await openSite(t);
+  return startProgram(t, {
+    settings: {
+      'Portal:Organizations:0:Name': 'Acme',
+      'Portal:Organizations:0:EmbedOrigins:0': site.origin,
+    },
+  });
+});
 
 const CONTRACT = { name: 'lease.pdf', type: 'application/pdf', content: clausePdf(2) };
 
@@ -21,7 +32,12 @@ interface Link {
 }
 
 /** A site of the integrator, whose page the test gives when it knows the portal. */
-async function openSite(t: ExecutionContext): Promise<{ readonly origin: string; html: string }> {
+interface Site {
+  readonly origin: string;
+  html: string;
+}
+
+async function openSite(t: Pick<ExecutionContext, 'teardown'>): Promise<Site> {
   const site = { origin: '', html: '' };
   const server = createServer((request, response) => {
     const isPage = request.url?.split('?')[0] === '/';
@@ -32,13 +48,6 @@ async function openSite(t: ExecutionContext): Promise<{ readonly origin: string;
   t.teardown(() => server.close());
   site.origin = `http://127.0.0.2:${(server.address() as AddressInfo).port}`;
   return site;
-}
-
-/** A portal whose organization lists the site. */
-function startPortal(t: ExecutionContext, origin: string): Promise<PortalProgram> {
-  return startProgram(t, {
-    settings: { 'Portal:Organizations:0:Name': 'Acme', 'Portal:Organizations:0:EmbedOrigins:0': origin },
-  });
 }
 
 async function makeLink({ acme }: PortalProgram, more: object = {}): Promise<Link> {
@@ -86,8 +95,7 @@ for (const [what, options] of [
   test.serial(
     `a user of another application places fields by keyboard and sends, without account and cookies (${what})`,
     async (t) => {
-      const site = await openSite(t);
-      const program = await startPortal(t, site.origin);
+      const { program } = t.context;
       site.html = hostPage(program.url);
       const visited = await visit(
         t,
@@ -156,8 +164,7 @@ for (const [what, options] of [
 test.serial(
   'a link of another tab is used up, a reload keeps the session, and closing returns',
   async (t) => {
-    const site = await openSite(t);
-    const program = await startPortal(t, site.origin);
+    const { program } = t.context;
     site.html = '<!doctype html><html lang="en"><title>App</title><h1>Contract 17</h1>';
     const visited = await visit(
       t,
@@ -228,8 +235,7 @@ test.serial(
 );
 
 test.serial('after a lost answer, sending again reports the documents that were made', async (t) => {
-  const site = await openSite(t);
-  const program = await startPortal(t, site.origin);
+  const { program } = t.context;
   site.html = hostPage(program.url);
   const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [site.origin] });
   if (visited === undefined) return;
@@ -259,26 +265,25 @@ test.serial('after a lost answer, sending again reports the documents that were 
 });
 
 test.serial('an unlisted site cannot frame the editor', async (t) => {
-  const site = await openSite(t);
-  const program = await startPortal(t, 'https://app.example');
-  site.html = hostPage(program.url);
-  const visited = await visit(t, program.url, {}, { alsoAsks: [site.origin], refusedFrames: true });
+  const { program } = t.context;
+  const unlisted = await openSite(t);
+  unlisted.html = hostPage(program.url);
+  const visited = await visit(t, program.url, {}, { alsoAsks: [unlisted.origin], refusedFrames: true });
   if (visited === undefined) return;
   const { page } = visited;
   const link = await makeLink(program);
-  await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
+  await page.goto(`${unlisted.origin}/#${encodeURIComponent(link.embedUrl)}`);
   t.deepEqual(await heard(page, 'error'), { type: 'error', code: 'FrameRefused' });
   t.is(await page.frameLocator('iframe').locator('#editor').count(), 0);
   // Nothing was used up.
-  const answer = await fetch(link.embedUrl, { headers: { referer: 'https://app.example/' } });
+  const answer = await fetch(link.embedUrl, { headers: { referer: `${site.origin}/` } });
   t.is(answer.status, 200);
 });
 
 test.serial(
   'the documented example opens the editor and receives the event of the sent document',
   async (t) => {
-    const site = await openSite(t);
-    const program = await startPortal(t, site.origin);
+    const { program } = t.context;
     const example = readFileSync('docs/examples/editor.html', 'utf8');
     t.true(example.includes('http://127.0.0.1:8090/widget.js'));
     site.html = example.replace('http://127.0.0.1:8090', program.url);

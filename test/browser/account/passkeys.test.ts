@@ -1,24 +1,23 @@
 /** Passkeys of users, in a browser with a virtual authenticator. Source: docs/identity.md. */
-import test, { type ExecutionContext } from 'ava';
+import anyTest, { type TestFn } from 'ava';
 import type { CDPSession, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { freePort } from '../../commands/free-port.ts';
-import { mailedLink, register, UserBrowser } from '../../http/portal/account/users.ts';
+import { ADMINISTRATOR, mailedLink, register, UserBrowser } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
-import { PHONE } from './account-pages.ts';
+import { visit } from '../browser.ts';
+import { type AccountPages, ownOrganization, PHONE, sharePortal } from './account-pages.ts';
 
-test.after.always(() => closeBrowser());
-
-/** A portal whose public address has a name, which passkeys need. */
-async function startNamed(t: ExecutionContext): Promise<{ program: PortalProgram; origin: string }> {
+const test = anyTest as TestFn<AccountPages>;
+/** The public address has a name, which passkeys need. */
+let origin = '';
+sharePortal(test, async (t) => {
   const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  const program = await startProgram(t, {
+  origin = `http://localhost:${port}`;
+  return startProgram(t, {
     settings: { 'Portal:PublicUrl': origin, 'Portal:Url': `http://127.0.0.1:${port}` },
   });
-  return { program, origin };
-}
+});
 
 interface Authenticator {
   readonly cdp: CDPSession;
@@ -87,7 +86,7 @@ async function twin(page: Page, origin: string): Promise<UserBrowser> {
 }
 
 test.serial('a user adds a passkey, and signs in with it after the link and without one', async (t) => {
-  const { program, origin } = await startNamed(t);
+  const { program } = t.context;
   await register(program, 'ana@example.org');
   const visited = await visit(t, origin, PHONE);
   if (visited === undefined) return;
@@ -166,8 +165,8 @@ test.serial('a user adds a passkey, and signs in with it after the link and with
 test.serial(
   'an organization that requires a second factor asks open sessions, and takes a passkey of this user alone',
   async (t) => {
-    const { program, origin } = await startNamed(t);
-    for (const email of ['boss@example.org', 'ben@example.org']) await register(program, email);
+    const program = await ownOrganization(t.context, 'boss@example.org', ADMINISTRATOR);
+    await register(program, 'ben@example.org');
     const visited = await visit(t, origin, { locale: 'en-US' });
     const other = await visit(t, origin, { locale: 'en-US' });
     if (visited === undefined || other === undefined) return;

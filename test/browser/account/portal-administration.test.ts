@@ -1,14 +1,16 @@
 /** Pages of users of the portal in a browser: sign-in by the mailed link, and what an administrator does there. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
-import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
-import { mailedLink, register } from '../../http/portal/account/users.ts';
-import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { type PortalProgram, until } from '../../actors/portal/service.ts';
+import { ADMINISTRATOR, mailedLink } from '../../http/portal/account/users.ts';
+import { assertAccessible, assertAccessibleInThemes, assertColours } from '../axe.ts';
+import { visit } from '../browser.ts';
+import { type AccountPages, ownOrganization, sharePortal } from './account-pages.ts';
 
-test.after.always(() => closeBrowser());
+const test = anyTest as TestFn<AccountPages>;
+sharePortal(test);
 
 /** Sizes at which each page is tested: desktop, phone, the narrowest, and 200 % zoom on the desktop. */
 const SIZES = [
@@ -33,10 +35,14 @@ const SIDEWAYS = `[...document.querySelectorAll('.scroll.with-actions')]
   .map((table) => table.getAttribute('aria-label'))`;
 
 async function looksGood(t: ExecutionContext, page: Page, what: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await assertAccessible(t, page, `${what}, ${colorScheme}`);
-  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertAccessible(t, page, what);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await assertColours(t, page, `${what}, dark`);
+  await fits(t, page, what);
+}
+
+async function fits(t: ExecutionContext, page: Page, what: string): Promise<void> {
   for (const size of SIZES) {
     await page.setViewportSize(size);
     t.true(
@@ -58,10 +64,12 @@ async function signIn(t: ExecutionContext, program: PortalProgram, email: string
   return page;
 }
 
-/** A receiver of webhooks that keeps the types of events. */
+/** A receiver of webhooks that keeps the type and the credentials of each event. */
 async function startReceiver(t: ExecutionContext) {
   const types: string[] = [];
+  const headers: string[] = [];
   const server = createServer((request, response) => {
+    headers.push(request.headers.authorization ?? '');
     let text = '';
     request.on('data', (chunk: Buffer) => {
       text += chunk.toString();
@@ -73,14 +81,13 @@ async function startReceiver(t: ExecutionContext) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  return { types, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+  return { types, headers, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
 }
 
 test.serial(
   'the first administrator signs in by the mailed link, and sets up the organization',
   async (t) => {
-    const program = await startProgram(t);
-    await register(program, 'ana@example.org', { administrator: true }, 'أحمد Ana');
+    const program = await ownOrganization(t.context, 'ana@example.org', ADMINISTRATOR, 'أحمد Ana');
     const visited = await visit(t, program.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
@@ -178,8 +185,7 @@ test.serial(
 );
 
 test.serial('the pages have the language of the browser, or the chosen one', async (t) => {
-  const program = await startProgram(t);
-  await register(program, 'eva@example.org', { administrator: true }, 'Eva');
+  const program = await ownOrganization(t.context, 'eva@example.org', ADMINISTRATOR, 'Eva');
   const page = await signIn(t, program, 'eva@example.org', 'pt-BR');
   if (page === undefined) return;
   await page.getByRole('heading', { name: 'Organização', exact: true }).waitFor();
@@ -188,7 +194,7 @@ test.serial('the pages have the language of the browser, or the chosen one', asy
   await page.getByRole('heading', { name: 'Organización', exact: true }).waitFor();
   await page.getByRole('link', { name: 'Usuarios' }).click();
   await page.getByLabel('Nombre').fill('Sam');
-  await page.getByLabel('Correo electrónico').fill('sam@example.org');
+  await page.getByLabel('Correo electrónico').fill('sol@example.org');
   await page.getByRole('button', { name: 'Añadir usuario' }).click();
   await page.getByText('El usuario se ha añadido.').waitFor();
   await looksGood(t, page, 'Spanish');
@@ -198,9 +204,8 @@ test.serial('the pages have the language of the browser, or the chosen one', asy
 });
 
 test.serial('a refused form keeps its entries, and the focus is in the field at fault', async (t) => {
-  const program = await startProgram(t);
-  await register(program, 'eva@example.org', { administrator: true }, 'Eva');
-  const page = await signIn(t, program, 'eva@example.org');
+  const program = await ownOrganization(t.context, 'ida@example.org', ADMINISTRATOR, 'Ida');
+  const page = await signIn(t, program, 'ida@example.org');
   if (page === undefined) return;
   const url = page.getByLabel('URL');
   await url.fill('https://receiver.example/hook');
@@ -229,8 +234,8 @@ test.serial('a refused form keeps its entries, and the focus is in the field at 
 
   // A user that exists.
   await page.goto(`${program.url}/organization/users`);
-  await page.getByLabel('Name').fill('Eva');
-  await page.getByLabel('E-mail address').fill('eva@example.org');
+  await page.getByLabel('Name').fill('Ida');
+  await page.getByLabel('E-mail address').fill('ida@example.org');
   await page.getByRole('button', { name: 'Add user' }).click();
   await page.getByText('You cannot change or remove yourself').waitFor();
   await page.locator('#email:focus').waitFor();
@@ -238,7 +243,7 @@ test.serial('a refused form keeps its entries, and the focus is in the field at 
 
   // Every field at fault at once; the summary leads to them.
   await page.getByLabel('Name').fill('');
-  await page.getByLabel('E-mail address').fill('eva');
+  await page.getByLabel('E-mail address').fill('ida');
   await page.getByRole('button', { name: 'Add user' }).click();
   const summary = page.getByRole('group', { name: 'Please correct the marked entries:' });
   await summary.getByRole('link', { name: 'Name' }).waitFor();
@@ -248,4 +253,85 @@ test.serial('a refused form keeps its entries, and the focus is in the field at 
   await page.locator('#email:focus').waitFor();
   await assertAccessibleInThemes(t, page, 'two fields at fault');
   t.is(await page.locator('button.main, .button.main').count(), 1, 'one primary action');
+});
+
+test.serial('an administrator changes a webhook, whose token stays with its host', async (t) => {
+  const program = await ownOrganization(t.context, 'amy@example.org', ADMINISTRATOR, 'Amy');
+  const [first, second] = [await startReceiver(t), await startReceiver(t)];
+  const page = await signIn(t, program, 'amy@example.org');
+  if (page === undefined) return;
+  await page.goto(`${program.url}/organization`);
+  await page.getByLabel('URL').fill(`${first.url}`);
+  await page.getByLabel('Authentication').selectOption('Bearer');
+  await page.getByLabel('Token').fill('secret-token');
+  await page.getByRole('button', { name: 'Register webhook' }).press('Enter');
+  await page.getByText('The webhook is registered.').waitFor();
+  const change = async (url: string, token = '') => {
+    const form = page.locator('article details[open] form').first();
+    // A refused form is open already.
+    if ((await form.count()) === 0) await page.getByText('Edit', { exact: true }).press('Enter');
+    await form.getByLabel('URL').fill(url);
+    if (token !== '') await form.getByLabel('Token').fill(token);
+    await form.getByRole('checkbox', { name: 'DocumentSigned' }).check();
+    await fits(t, page, 'edit');
+    await form.getByRole('button', { name: 'Save the webhook' }).press('Enter');
+  };
+  const call = async () => {
+    await page.getByRole('button', { name: 'Send test event' }).press('Enter');
+    await page.getByText('The test event was answered with status 200.').waitFor();
+  };
+  await change(`${first.url}-of-another`);
+  await page.getByText('The webhook is changed.').waitFor();
+  await page.getByRole('heading', { name: `${first.url}-of-another` }).waitFor();
+  t.true(await page.getByRole('checkbox', { name: 'DocumentSigned', includeHidden: true }).isChecked());
+  await call();
+  t.deepEqual(first.headers, ['Bearer secret-token']);
+
+  // Another host does not learn the token of the first one.
+  await change(`${second.url}`);
+  await page.getByText('This authentication needs a token').waitFor();
+  await change(`${second.url}`, 'another-token');
+  await page.getByText('The webhook is changed.').waitFor();
+  await call();
+  t.deepEqual(second.headers, ['Bearer another-token']);
+  t.is(first.headers.length, 1);
+});
+
+test.serial('an administrator edits the embedding origins, which then apply to frames', async (t) => {
+  const program = await ownOrganization(t.context, 'kay@example.org', ADMINISTRATOR, 'Kay');
+  const document = await program.acme.create([
+    { user: { name: 'Bo', email: 'bo@example.org' }, allowElectronicSignature: true },
+  ]);
+  const { embedUrl } = await program.acme.post<{ embedUrl: string }>(
+    `/api/documents/${document}/action-url`,
+    { emailAddress: 'bo@example.org' },
+  );
+  const ancestors = async () => {
+    const answer = await fetch(embedUrl);
+    return /frame-ancestors ([^;]+)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
+  };
+  const page = await signIn(t, program, 'kay@example.org');
+  if (page === undefined) return;
+  await page.goto(`${program.url}/organization`);
+  const origins = page.getByLabel('Origins that may show the signing pages');
+  const save = page.getByRole('region', { name: 'Embedding' }).getByRole('button', { name: 'Save' });
+  await origins.fill('https://app.example.org\nnot an origin');
+  await save.press('Enter');
+  await page.locator('#origins-error', { hasText: 'Each line must be an origin' }).waitFor();
+  t.is(await page.evaluate('document.activeElement.id'), 'origins');
+  t.is(await origins.inputValue(), 'https://app.example.org\nnot an origin');
+  await assertAccessible(t, page, 'refused origins');
+  t.not(await ancestors(), 'https://app.example.org');
+
+  await origins.fill('https://app.example.org\nhttps://shop.example.org');
+  await save.press('Enter');
+  await page.getByText('The origins are saved.').waitFor();
+  t.is(await origins.inputValue(), 'https://app.example.org\nhttps://shop.example.org');
+  t.is(await ancestors(), 'https://app.example.org https://shop.example.org');
+  await origins.fill('');
+  await save.press('Enter');
+  await page.getByText('The origins are saved.').waitFor();
+  await page.reload();
+  t.is(await origins.inputValue(), '');
+  t.is(await ancestors(), '*');
 });

@@ -354,3 +354,64 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
     'no page is cut off',
   );
 });
+
+test.serial('a tap removes a field, and the saved draft no longer has it', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#editor[data-ready]').waitFor();
+  await page.locator('#add-files').setInputFiles(CONTRACT);
+  await page.locator('#file-list input').waitFor();
+  await goTo(page, 'People');
+  await page.locator('#people-list [name="name"]').first().fill('Bo');
+  await page.locator('#people-list [name="email"]').first().fill('bo@example.org');
+  await goTo(page, 'Fields');
+  await page.locator('#pages[data-shown]').waitFor();
+  for (const kind of ['Signature', 'Date', 'Text']) {
+    await page.locator(`#add-${kind}`).tap();
+    await page.locator(`.placed[data-kind="${kind}"][aria-pressed="true"]`).waitFor();
+  }
+  t.is(await page.locator('.placed').count(), 3);
+  const remove = page.getByRole('button', { name: 'Remove', exact: true });
+  const box = await remove.boundingBox();
+  t.true((box?.height ?? 0) >= 44, `the button is ${box?.height} px high`);
+  await assertAccessible(t, page, 'chosen field');
+  await remove.tap();
+  await page.locator('#place-state', { hasText: 'Text 1 of Bo was removed.' }).waitFor();
+  t.is(await page.locator('.placed').count(), 2);
+  t.is(await page.locator('.placed', { hasText: 'Text' }).count(), 0);
+  t.is(await page.evaluate('document.activeElement.id'), 'add-Text');
+  await assertAccessible(t, page, 'after a removal');
+  await savedDraft(page);
+  await page.reload();
+  await page.locator('#pages[data-shown]').waitFor();
+  await page.locator('.placed').nth(1).waitFor();
+  t.is(await page.locator('.placed').count(), 2);
+});
+
+test.serial('the filters of the documents are folded, also without a script', async (t) => {
+  const { program } = t.context;
+  await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  for (const javaScriptEnabled of [true, false]) {
+    const visited = await visit(t, program.url, { ...PHONE, javaScriptEnabled });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await signIn(page, program);
+    await page.goto(`${program.url}/account/documents`);
+    const filters = page.locator('.filters');
+    t.false(await filters.isVisible());
+    const row = await page.locator('tbody tr').first().boundingBox();
+    t.true((row?.y ?? 844) < 320, `the first document begins at ${row?.y}`);
+    await page.getByText('Filters', { exact: true }).press('Enter');
+    await filters.waitFor();
+    if (javaScriptEnabled) await assertAccessible(t, page, 'open filters');
+    await page.getByLabel('Status').selectOption('Concluded');
+    await page.getByRole('button', { name: 'Show' }).press('Enter');
+    await page.getByText('No document matches.').waitFor();
+    await page.getByRole('link', { name: 'Remove the filter Concluded' }).click();
+    await page.locator('tbody tr').first().waitFor();
+  }
+});

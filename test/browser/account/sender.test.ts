@@ -1,14 +1,15 @@
 /** Senders in a real browser: they compose, place fields, keep drafts, send, and follow their documents. */
-import test from 'ava';
+import anyTest, { type TestFn } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
-import { startProgram, until } from '../../actors/portal/service.ts';
+import { until } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
+import { mailedLink, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, openMenu, visit } from '../browser.ts';
-import { goTo, savedDraft } from './account-pages.ts';
+import { openMenu, visit } from '../browser.ts';
+import { type AccountPages, goTo, ownOrganization, savedDraft, sharePortal } from './account-pages.ts';
 
-test.after.always(() => closeBrowser());
+const test = anyTest as TestFn<AccountPages>;
+sharePortal(test);
 
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
 
@@ -46,12 +47,12 @@ for (const [what, options] of [
   test.serial(
     `a sender composes a document with fields, saves it as a draft, sends it and follows it (${what})`,
     async (t) => {
-      const program = await startProgram(t);
-      await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+      const email = `${what.replace(' ', '-')}@example.org`;
+      const program = await ownOrganization(t.context, email);
       const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
       if (visited === undefined) return;
       const { page } = visited;
-      await page.goto(await mailedLink(program, 'sender@example.org'));
+      await page.goto(await mailedLink(program, email));
       await page.getByRole('button', { name: /Sign in/ }).click();
       await openMenu(page);
       await page.getByRole('link', { name: /^All/ }).click();
@@ -200,12 +201,11 @@ for (const [what, options] of [
 }
 
 test.serial('a document is not made twice after a lost answer', async (t) => {
-  const program = await startProgram(t);
-  await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+  const program = await ownOrganization(t.context, 'lost@example.org');
   const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(await mailedLink(program, 'sender@example.org'));
+  await page.goto(await mailedLink(program, 'lost@example.org'));
   await page.locator('form button[type="submit"]').first().click();
   const made = async () => (await program.acme.get<{ totalCount: number }>('/api/documents')).totalCount;
   const compose = async () => {
@@ -243,12 +243,11 @@ test.serial('a document is not made twice after a lost answer', async (t) => {
 });
 
 test.serial('a field is dragged from its button onto a page', async (t) => {
-  const program = await startProgram(t);
-  await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+  const program = await ownOrganization(t.context, 'drag@example.org');
   const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 1280, height: 1000 } });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(await mailedLink(program, 'sender@example.org'));
+  await page.goto(await mailedLink(program, 'drag@example.org'));
   await page.locator('form button[type="submit"]').first().click();
   await page.goto(`${program.url}/account/documents/new`);
   await page.locator('#add-files').setInputFiles(CONTRACT);
@@ -268,9 +267,8 @@ test.serial('a field is dragged from its button onto a page', async (t) => {
 test.serial(
   'scripts of other sites cannot use the session, and it neither administers nor signs',
   async (t) => {
-    const program = await startProgram(t);
-    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
-    const browser = await signedIn(program, 'sender@example.org');
+    const program = await ownOrganization(t.context, 'script@example.org');
+    const browser = await signedIn(program, 'script@example.org');
     await browser.page('/account');
     const token = browser.token;
     const call = (method: string, path: string, headers: Record<string, string>, body?: object) =>

@@ -1,15 +1,15 @@
 /** Templates in a real browser: made in the editor and of a document, used, changed and deleted, in three languages. */
-import test, { type ExecutionContext } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
-import { startProgram } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
+import { mailedLink } from '../../http/portal/account/users.ts';
 import { reached } from '../../project/waiting.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, openMenu, visit } from '../browser.ts';
-import { goTo } from './account-pages.ts';
+import { openMenu, visit } from '../browser.ts';
+import { type AccountPages, goTo, ownOrganization, sharePortal } from './account-pages.ts';
 
-test.after.always(() => closeBrowser());
+const test = anyTest as TestFn<AccountPages>;
+sharePortal(test);
 
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
 
@@ -41,12 +41,12 @@ for (const [what, options] of [
   test.serial(
     `a sender creates a template, uses it, changes it and deletes it by keyboard (${what})`,
     async (t) => {
-      const program = await startProgram(t);
-      await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+      const email = `${what.replace(' ', '-')}@example.org`;
+      const program = await ownOrganization(t.context, email);
       const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
       if (visited === undefined) return;
       const { page } = visited;
-      await page.goto(await mailedLink(program, 'sender@example.org'));
+      await page.goto(await mailedLink(program, email));
       await page.getByRole('button', { name: /Sign in/ }).click();
       await openMenu(page);
       await page.getByRole('link', { name: 'Templates', exact: true }).press('Enter');
@@ -136,8 +136,7 @@ for (const [what, options] of [
 test.serial(
   'a form submitted twice makes one document, and pages are available in Portuguese and Spanish',
   async (t) => {
-    const program = await startProgram(t);
-    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+    const program = await ownOrganization(t.context, 'twice@example.org');
     const { id, name, contentType } = await program.acme.upload();
     const { id: template } = await program.acme.post<{ id: string }>('/api/templates', {
       name: 'عقد Lease',
@@ -149,7 +148,7 @@ test.serial(
     const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 390, height: 844 } });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(await mailedLink(program, 'sender@example.org'));
+    await page.goto(await mailedLink(program, 'twice@example.org'));
     await page.locator('form button[type="submit"]').first().click();
     await page.goto(`${program.url}/account/templates`);
     await page.getByRole('heading', { name: 'Modelos' }).waitFor();

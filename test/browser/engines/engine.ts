@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { freePort } from '../../commands/free-port.ts';
 import { reached } from '../../project/waiting.ts';
@@ -41,6 +42,24 @@ type Send = (
   body?: object,
 ) => Promise<unknown>;
 
+type Ending = Pick<ExecutionContext, 'teardown'>;
+
+/** Engines of the file, and what ends them. */
+const running = new Map<EngineName, Engine>();
+const ends: (() => unknown)[] = [];
+
+/** Ends the engines that tests share; call it in `test.after.always`. */
+export async function closeEngines(): Promise<void> {
+  for (const end of ends.splice(0).reverse()) await end();
+}
+
+function hasEngine(t: ExecutionContext, name: EngineName): boolean {
+  return name === 'firefox' ? requireTool(t, 'firefox-esr') : requireTool(t, 'WebKitWebDriver', 'Xvfb');
+}
+
+/** Pause between two questions, which cost the browser time. */
+const pause = () => sleep(25);
+
 export class Engine {
   readonly name: EngineName;
   readonly #send: Send;
@@ -54,10 +73,31 @@ export class Engine {
   static async start(
     t: ExecutionContext,
     name: EngineName,
-    { size = { width: 1280, height: 900 }, preferences = {}, proxy }: EngineOptions = {},
+    options?: EngineOptions,
   ): Promise<Engine | undefined> {
-    if (!(name === 'firefox' ? requireTool(t, 'firefox-esr') : requireTool(t, 'WebKitWebDriver', 'Xvfb')))
-      return undefined;
+    return hasEngine(t, name) ? Engine.#launch(t, name, options) : undefined;
+  }
+
+  /** The same program for all tests of a file, which `closeEngines` ends. @param options of the first call */
+  static async shared(
+    t: ExecutionContext,
+    name: EngineName,
+    options?: EngineOptions,
+  ): Promise<Engine | undefined> {
+    if (!hasEngine(t, name)) return undefined;
+    const engine =
+      running.get(name) ?? (await Engine.#launch({ teardown: (end) => void ends.push(end) }, name, options));
+    running.set(name, engine);
+    await engine.enter(undefined);
+    await engine.open('about:blank');
+    return engine;
+  }
+
+  static async #launch(
+    t: Ending,
+    name: EngineName,
+    { size = { width: 1280, height: 900 }, preferences = {}, proxy }: EngineOptions = {},
+  ): Promise<Engine> {
     const home = mkdtempSync(join(tmpdir(), `sealwright-${name}-`));
     t.teardown(() => rmSync(home, { recursive: true, force: true, maxRetries: 9 }));
     const send =
@@ -96,7 +136,7 @@ export class Engine {
   /** Resolves once an expression holds in the page. */
   async until(expression: string): Promise<void> {
     let last: unknown;
-    const holds = async () => {
+    const isSo = async () => {
       try {
         last = await this.value(expression);
       } catch (error) {
@@ -105,7 +145,7 @@ export class Engine {
       }
       return last !== undefined && last !== null && last !== false && !(last instanceof Error);
     };
-    await reached(holds).catch(() => {
+    await reached(isSo, pause).catch(() => {
       throw new Error(`${this.name} waited in vain for ${expression}; last: ${String(last)}`);
     });
   }
@@ -151,7 +191,7 @@ export class Engine {
         return false;
       }
     };
-    await reached(isPressed).catch(() => {
+    await reached(isPressed, pause).catch(() => {
       throw new Error(`${this.name} cannot press ${selector}: ${String(refusal)}`);
     });
   }
@@ -195,7 +235,7 @@ export class Engine {
 
 /** Firefox chooses its port and writes it into the folder of the profile. */
 async function startFirefox(
-  t: ExecutionContext,
+  t: Ending,
   home: string,
   preferences: NonNullable<EngineOptions['preferences']>,
 ): Promise<Send> {
@@ -285,7 +325,7 @@ class Marionette {
   }
 }
 
-async function startWebKit(t: ExecutionContext, home: string, proxy: string | undefined): Promise<Send> {
+async function startWebKit(t: Ending, home: string, proxy: string | undefined): Promise<Send> {
   // The display server chooses its number and writes it to the third descriptor.
   const display = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1400x1000x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -331,7 +371,7 @@ async function startWebKit(t: ExecutionContext, home: string, proxy: string | un
   };
 }
 
-function endWith(t: ExecutionContext, child: ChildProcess): void {
+function endWith(t: Ending, child: ChildProcess): void {
   const ended = once(child, 'exit');
   t.teardown(async () => {
     child.kill();

@@ -19,7 +19,7 @@ export interface Front {
  * names for which the browser uses it as its proxy
  */
 export async function startFront(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   service: string,
   names: { readonly [host: string]: string } = {},
 ): Promise<Front> {

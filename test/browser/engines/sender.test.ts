@@ -1,14 +1,24 @@
 /** The pages of senders and operators in Firefox and WebKit. */
+
 import { writeFile } from 'node:fs/promises';
-import test from 'ava';
+import anyTest, { type TestFn } from 'ava';
 import { startProgram } from '../../actors/portal/service.ts';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
-import { Engine } from './engine.ts';
-import { startFront } from './front.ts';
+import { ADMINISTRATOR, mailedLink } from '../../http/portal/account/users.ts';
+import { type AccountPages, ownOrganization, sharePortal } from '../account/account-pages.ts';
+import { closeEngines, Engine } from './engine.ts';
+import { type Front, startFront } from './front.ts';
 
-const EMAIL = 'ana@example.org';
+const test = anyTest as TestFn<AccountPages>;
+/** The proxy of the names that do not exist. */
+let front: Front;
+sharePortal(test, async (t) => {
+  const program = await startProgram(t);
+  front = await startFront(t, program.url, { 'operators.test': program.service.url });
+  t.teardown(closeEngines);
+  return program;
+});
 const PEOPLE = `[...document.querySelectorAll('#people-list input[name="name"], #people-list input[name="email"]')].map((one) => one.value)`;
 /** The draft has what the page shows. */
 const SAVED = `document.querySelector('#saved[data-state="saved"]') !== null`;
@@ -16,13 +26,13 @@ const EXPECTED = ['Bruno Dias', 'bruno@example.org'];
 
 for (const name of ['firefox', 'webkit'] as const) {
   test.serial(`a sender composes a document in ${name}, comes back to it and sends it`, async (t) => {
-    const program = await startProgram(t);
-    await register(program, EMAIL, ADMINISTRATOR, 'Ana');
-    const engine = await Engine.start(t, name);
+    const email = `ana@${name}.example`;
+    const program = await ownOrganization(t.context, email, ADMINISTRATOR, 'Ana');
+    const engine = await Engine.shared(t, name, { proxy: front.address });
     if (engine === undefined) return;
     const file = freshPath('lease.pdf');
     await writeFile(file, clausePdf(2));
-    await engine.open(await mailedLink(program, EMAIL));
+    await engine.open(await mailedLink(program, email));
     await engine.press('main form button');
     await engine.until(`document.querySelector('.account-main') !== null`);
     await engine.open(`${program.url}/account/documents/new`);
@@ -80,14 +90,13 @@ for (const name of ['firefox', 'webkit'] as const) {
   test.serial(
     `forms over plain http to a host name work in ${name}, which sends no Sec-Fetch-Site`,
     async (t) => {
-      const program = await startProgram(t);
-      await register(program, EMAIL, ADMINISTRATOR, 'Ana');
-      const front = await startFront(t, program.url, { 'operators.test': program.service.url });
-      const engine = await Engine.start(t, name, { proxy: front.address });
+      const email = `eva@${name}.example`;
+      const program = await ownOrganization(t.context, email, ADMINISTRATOR, 'Eva');
+      const engine = await Engine.shared(t, name, { proxy: front.address });
       if (engine === undefined) return;
-      const { pathname, search } = new URL(await mailedLink(program, EMAIL));
+      const { pathname, search } = new URL(await mailedLink(program, email));
       await engine.open('http://portal.test/sign-in');
-      await engine.type('input[name="email"]', EMAIL);
+      await engine.type('input[name="email"]', email);
       await engine.press('main form button[type="submit"]');
       await engine.until(
         `document.querySelector('input[name="email"]') === null && document.readyState === 'complete'`,

@@ -6,8 +6,10 @@ import { clausePdf } from '../../crypto/pdf/build.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import { CODE, startPagesServer } from '../pages-server.ts';
 import { openHost } from '../portal/embedding-host.ts';
-import { Engine, type PointerStep } from './engine.ts';
+import { closeEngines, Engine, type PointerStep } from './engine.ts';
 import { startFront } from './front.ts';
+
+test.after.always(() => closeEngines());
 
 const ENGINES = ['firefox', 'webkit'] as const;
 
@@ -59,7 +61,7 @@ for (const name of ENGINES) {
         marks: [{ ...place(500), height: 60, fontSize: null, type: 'SignatureVisualRepresentation' }],
       },
     });
-    const engine = await Engine.start(t, name);
+    const engine = await Engine.shared(t, name);
     if (engine === undefined) return;
     const front = await startFront(t, site.url);
     front.withheld = 'email-authentication-code';
@@ -140,7 +142,7 @@ for (const name of ENGINES) {
 
   test.serial(`a page of ${name} that was kept for Back shows what has become of the document`, async (t) => {
     const site = await startPagesServer(t);
-    const engine = await Engine.start(t, name);
+    const engine = await Engine.shared(t, name);
     if (engine === undefined) return;
     const url = `${site.url}${site.signPath}`;
     await engine.open(url);
@@ -169,7 +171,7 @@ for (const name of ENGINES) {
       for (const type of ['ready', 'documentSigned', 'signed', 'error', 'closed']) widget.on(type, note);
       widget.render(embedUrl, 'place');`,
     );
-    const engine = await Engine.start(t, name);
+    const engine = await Engine.shared(t, name);
     if (engine === undefined) return;
     const heard = `[...document.querySelectorAll('#heard li')].map((one) => JSON.parse(one.textContent).type)`;
     await engine.open(host);
@@ -192,7 +194,7 @@ for (const name of ENGINES) {
 
   test.serial(`a part of the page that ${name} does not get is named`, async (t) => {
     const site = await startPagesServer(t);
-    const engine = await Engine.start(t, name);
+    const engine = await Engine.shared(t, name);
     if (engine === undefined) return;
     const front = await startFront(t, site.url);
     for (const [part, said] of [
@@ -242,7 +244,7 @@ async function inkOf(
 
 test.serial('where Firefox protects its user, letters are readable and no noise is sealed', async (t) => {
   const site = await startPagesServer(t, { file: clausePdf(1) });
-  const plain = await Engine.start(t, 'firefox');
+  const plain = await Engine.shared(t, 'firefox');
   const safe = await Engine.start(t, 'firefox', {
     preferences: { 'privacy.resistFingerprinting': true, 'gfx.downloadable_fonts.enabled': false },
   });
@@ -274,7 +276,7 @@ test.serial('where Firefox protects its user, letters are readable and no noise 
 test.serial('the own print command of Firefox leaves no sheet without a word', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdftoppm')) return;
   const site = await startPagesServer(t, { file: clausePdf(6) });
-  const engine = await Engine.start(t, 'firefox');
+  const engine = await Engine.shared(t, 'firefox');
   if (engine === undefined) return;
   await engine.open(`${site.url}${site.signPath}`);
   await engine.until(`document.querySelector('.page[data-drawn]') !== null`);

@@ -12,7 +12,7 @@ import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, logIn, startService, toast, visit } from '../browser.ts';
+import { closeBrowser, logIn, toast, visit } from '../browser.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -230,19 +230,4 @@ test.serial('an actor that was given up goes on after a reason, which is recorde
     state: 'Shut',
     stopped: null,
   });
-});
-
-test.serial('the page of the threads shows how busy each one is', async (t) => {
-  const service = await startService(t);
-  const visited = await visit(t, service.url);
-  if (visited === undefined) return;
-  const { page } = visited;
-  await logIn(page, `${service.url}/runtime`, await service.key());
-  const main = page.locator('.tile', { hasText: 'Main thread busy' }).locator('b');
-  await main.waitFor();
-  t.regex((await main.textContent()) ?? '', /^\d{1,3} %$/);
-  const { shards } = await service.json<{ shards: readonly unknown[] }>('/api/runtime');
-  const busy = await page.locator('#shards td:nth-child(2)').allTextContents();
-  t.is(busy.length, shards.length);
-  for (const share of busy) t.regex(share, /^\d{1,3} %$/);
 });

@@ -1,25 +1,14 @@
 /** The operator pages at 200 % zoom, with open dialogs, and the pages beside them: login and validation. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
-import { Service, temporaryRoot } from '../../service/service.ts';
-import { assertAccessible } from '../axe.ts';
-import { closeBrowser, logIn, OUT_OF_REACH, toast, visit } from '../browser.ts';
+import { assertAccessible, assertColours } from '../axe.ts';
+import { logIn, OUT_OF_REACH, type SharedService, shareService, toast, visit } from '../browser.ts';
 
-const test = anyTest as TestFn<{ readonly service: Service; readonly jobId: string }>;
-const ends: (() => unknown)[] = [];
-test.before(async (t) => {
-  const hook = { teardown: (end: () => unknown) => void ends.push(end) };
-  const service = await Service.start(hook, {
-    root: await temporaryRoot(hook),
-    settings: { 'Portal:Enabled': true, 'Dashboard:PollIntervalSeconds': 1 },
-  });
-  const { jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(80)}.pdf`, 'this is no PDF');
+const test = anyTest as TestFn<SharedService>;
+let jobId = '';
+shareService(test, { 'Portal:Enabled': true }, async (service) => {
+  ({ jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(80)}.pdf`, 'this is no PDF'));
   await service.finished(jobId);
-  t.context = { service, jobId };
-});
-test.after.always(async () => {
-  await closeBrowser();
-  for (const end of ends.reverse()) await end();
 });
 
 /** A desktop screen of 1280 × 800 at 200 % zoom, as in the tests of the sender's pages. */
@@ -36,10 +25,10 @@ async function assertWhole(t: ExecutionContext, page: Page, what: string): Promi
 /** Checks an open dialog in both colour schemes, and that it fits. */
 async function assertDialog(t: ExecutionContext, page: Page, what: string): Promise<void> {
   await page.getByRole('dialog').waitFor();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await assertAccessible(t, page, `${what}, ${colorScheme}`);
-  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertAccessible(t, page, what);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await assertColours(t, page, `${what}, dark`);
   const box = await page.getByRole('dialog').boundingBox();
   t.true(box !== null && box.x >= 0 && box.x + box.width <= 640, `${what}: ${JSON.stringify(box)}`);
   await assertWhole(t, page, what);
@@ -52,7 +41,7 @@ async function focused(page: Page): Promise<string> {
 }
 
 test.serial('each operator page fits at 200 % zoom, and nothing is cut off', async (t) => {
-  const { service, jobId } = t.context;
+  const { service } = t.context;
   const visited = await visit(t, service.url, ZOOMED);
   if (visited === undefined) return;
   const { page } = visited;
