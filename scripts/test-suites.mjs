@@ -71,15 +71,34 @@ const DEEPER = [
   'runtime/{thread-start,crash/random,nodes/simulation,step/state-index,store/lmdb,store/power-cut}',
 ];
 
-/** Tests that take longest start first: one that starts late runs alone at the end, while a core has nothing to do. */
+/**
+ * Tests that take longest, the longest first: one that starts late runs alone at the end, while a core has nothing to do. Those
+ * with a database are apart from each other.
+ */
 const LONGEST = [
-  'runtime/crash/{random,kill}',
-  'service/{effects-under-load,kill-points,main-job}',
-  'http/portal/kills/*',
-  'postgres/{chaos,killed-nodes,suspended-nodes}',
-  'fuzz/http',
+  'browser/engines/signer',
+  'http/portal/requests/drafts-kill',
+  'service/{kill-points,main-job}',
+  'postgres/suspended-nodes',
+  'browser/operator-inspection',
+  'browser/engines/sender',
+  'postgres/killed-nodes',
+  'http/portal/kills/records',
+  'browser/account/sender',
+  'postgres/chaos',
+  'runtime/crash/{random,kill,deadlines-long}',
+  'project/release',
+  'browser/account/editor-sessions',
   'commands/store-copy',
-  'runtime/store/power-cut',
+  'http/portal/kills/*',
+  'service/effects-under-load',
+  'runtime/{examples,store/power-cut}',
+  'project/clients',
+  'actors/portal/documents/kill',
+  'fuzz/http',
+  'http/portal/requests/mails-kill',
+  'commands/verify-history',
+  'actors/shared/objects/object-nodes',
 ];
 
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
@@ -142,15 +161,16 @@ export function chosenTests({ SEALWRIGHT_FOLDERS: folders, ...env }) {
   return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
 }
 
-/** Order of two test files by their paths in the build: what shares a process, then the longest. */
+/** Order of two test files by their paths in the build: what shares a process, then the longest, then the others. */
 export function byLength(left, right) {
   return startOf(left) - startOf(right);
 }
 
 function startOf(path) {
-  if (path.includes('/shared-tests/')) return 0;
+  if (path.includes('/shared-tests/')) return -1;
   const name = path.replace(/^.*\/test\//, '').replace(/\.test\.js$/, '');
-  return LONGEST.some((pattern) => expression(pattern).test(name)) ? 1 : 2;
+  const rank = LONGEST.findIndex((pattern) => expression(pattern).test(name));
+  return rank === -1 ? LONGEST.length : rank;
 }
 
 /** Divides names of test files into groups that share a process (name of the group → names) and single ones; some take turns. */
