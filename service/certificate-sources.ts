@@ -19,6 +19,8 @@ export interface CertificateSource {
   readonly path: string;
   /** Files of certificate and key, each with the configuration key that names it, for people. */
   readonly files: string;
+  /** Place of the password or the PIN, with its configuration key, for people. @default `files` */
+  readonly secret?: string;
   /** True: generated for development. */
   readonly development: boolean;
 }
@@ -39,6 +41,7 @@ export function sourceOf(
       keys: { source: 'Pfx', path, password, ...(thumbprint !== undefined && { thumbprint }) },
       path,
       files: named('Pfx:Path', path),
+      secret: `${key}:Pfx:Password`,
       development: false,
     };
   }
@@ -49,11 +52,12 @@ export function sourceOf(
       keys: { source, modulePath, thumbprint, pin: pinEnvVar.value, maxSessions },
       path: modulePath,
       files: `${named('Pkcs11:ModulePath', modulePath)} or ${named('Pkcs11:Thumbprint', thumbprint)}`,
+      secret: `the PIN in ${pinEnvVar.variable} (${key}:Pkcs11:PinEnvVar)`,
       development: false,
     };
   }
   if (pem.certificatePath === undefined || pem.keyPath === undefined) return undefined;
-  const password = pem.keyPasswordEnvVar?.value;
+  const { variable, value: password } = pem.keyPasswordEnvVar ?? {};
   return {
     keys: {
       source: 'Pem',
@@ -63,6 +67,7 @@ export function sourceOf(
     },
     path: pem.certificatePath,
     files: `${named('Pem:CertificatePath', pem.certificatePath)} and ${named('Pem:KeyPath', pem.keyPath)}`,
+    secret: `the password in ${variable ?? 'a variable'} (${key}:Pem:KeyPasswordEnvVar)`,
     development: false,
   };
 }

@@ -236,7 +236,7 @@ async function loadProfile(
 
 function withoutCertificate(
   { name, validateCertificate, choices, base }: DeclaredSigner,
-  { files }: CertificateSource,
+  { files, secret = files }: CertificateSource,
   loadFailure: CertificateProblem,
 ): LocalProfile {
   return {
@@ -245,7 +245,7 @@ function withoutCertificate(
     name,
     signer: undefined,
     loadFailure,
-    certificateFiles: files,
+    certificateFiles: loadFailure.code === 'key.password' ? secret : files,
     choices,
     validateCertificate,
     anchors: [],

@@ -35,7 +35,8 @@ export function certificateProblem(
   const { loadFailure, validFrom = Number.NEGATIVE_INFINITY, validTo, certificateFiles } = profile;
   const files = certificateFiles ?? 'certificate and key';
   if (loadFailure !== undefined) {
-    return { ...loadFailure, remedy: `Correct ${files} and restart the service.` };
+    const correct = loadFailure.code === 'key.unavailable' ? 'Connect the token, or correct' : 'Correct';
+    return { ...loadFailure, remedy: `${correct} ${files} and restart the service.` };
   }
   const fault = validityFault({ notBefore: validFrom, notAfter: validTo }, now);
   if (fault === undefined) return undefined;

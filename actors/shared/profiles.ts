@@ -100,7 +100,7 @@ export interface LocalProfile extends ProfileBase {
   readonly signer: LocalSigner | undefined;
   /** Reason why certificate and key could not be loaded at start. */
   readonly loadFailure?: CertificateProblem;
-  /** Files of certificate and key with their configuration keys, for messages. */
+  /** Files of certificate and key, or the place of a wrong password, with their configuration keys, for messages. */
   readonly certificateFiles?: string;
   readonly choices?: SigningChoices;
   /** `ValidateCertificate`: the certificate is validated before each signature. @default false */

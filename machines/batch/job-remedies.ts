@@ -33,7 +33,8 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'output.exists': 'A file of this name is in the output folder. Move it, then retry.',
   'output.unwritable': 'The output folder cannot be written. Check its permissions, then retry.',
   'key.unreadable': 'The key file cannot be read. Check path and permissions in `Signing:Certificate`.',
-  'key.password': 'The password of the key file is wrong.',
+  'key.password':
+    'The password of the key file, or the PIN of the token, is wrong. Correct it, restart, then retry.',
   'key.mismatch': 'Key and certificate do not belong together.',
   'key.unsupported': 'The type of the key is not supported. Use RSA of 2048 bits or more, ECDSA, or Ed25519.',
   'key.ambiguous': 'Several keys match. Name one in `Signing:Certificate`.',
