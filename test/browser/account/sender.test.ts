@@ -3,7 +3,7 @@ import anyTest, { type TestFn } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import { until } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { mailedLink, SENDER, signedIn } from '../../http/portal/account/users.ts';
+import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { openMenu, visit } from '../browser.ts';
 import { type AccountPages, goTo, ownOrganization, savedDraft, sharePortal } from './account-pages.ts';
@@ -262,6 +262,29 @@ test.serial('a field is dragged from its button onto a page', async (t) => {
   const [placed, frame] = [await box.boundingBox(), await first.boundingBox()];
   const middle = (placed?.x ?? 0) + (placed?.width ?? 0) / 2 - (frame?.x ?? 0);
   t.true(Math.abs(middle - 100) < 5, `${middle}`);
+
+  // The session ends. What was entered is saved once this person, and no other, has signed in again in another tab.
+  await savedDraft(page);
+  const tab = await page.context().newPage();
+  const signInThere = async (email: string) => {
+    await page.context().clearCookies();
+    await tab.goto(await mailedLink(program, email));
+    await tab.locator('form button[type="submit"]').first().click();
+    await tab.locator('.account-main').waitFor();
+  };
+  const saved = page.locator('#saved');
+  await page.context().clearCookies();
+  await page.locator('#item-label').fill('Aceito');
+  await saved.filter({ hasText: 'Sua sessão terminou.' }).waitFor();
+  await register(program, 'other@example.org', SENDER, 'Otto Other');
+  await signInThere('other@example.org');
+  await page.getByRole('button', { name: 'Salvar de novo' }).press('Enter');
+  await saved.filter({ hasText: 'Sua conta não tem permissão para isso.' }).waitFor();
+  await signInThere('drag@example.org');
+  await page.getByRole('button', { name: 'Salvar de novo' }).press('Enter');
+  await savedDraft(page);
+  await tab.goto(page.url());
+  await tab.getByRole('button', { name: /^Aceito/ }).waitFor();
 });
 
 test.serial(

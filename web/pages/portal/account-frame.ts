@@ -140,7 +140,7 @@ export function accountPage(
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
 ${readsOnly}${languages(page)}
-${form(page, user, '/sign-out', signOut)}`,
+${form(page, user, '/sign-out', signOut, html` data-user="${user.id}"`)}`,
     }),
   });
 }

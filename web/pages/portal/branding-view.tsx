@@ -52,6 +52,7 @@ export function brandingPage(page: AccountPage, user: SignedInUser, shown: Brand
     script: 'branding.js',
     data: {
       formToken: user.formToken,
+      userId: user.id,
       organization: id,
       kind: shown.kind,
       language: page.words.language,

@@ -14,7 +14,7 @@ import { drawnPage, openPdf } from '../pdf-library.ts';
 import { keepLive } from '../sender/live.ts';
 import { startNewVersion } from '../sender/new-version.ts';
 import { note } from '../sender/notes.ts';
-import { CallFailed, call } from '../sender/sender-requests.ts';
+import { CallFailed, call, tokenOf } from '../sender/sender-requests.ts';
 
 let data = pageData<SenderDocumentData>();
 const { changes, documentId } = data;
@@ -70,7 +70,7 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
     );
   },
   async link({ action, email }) {
-    const body = new URLSearchParams({ formToken: data.formToken, email });
+    const body = new URLSearchParams({ formToken: tokenOf(data), email });
     const address = `/account/documents/${documentId}/participants/${action}/link`;
     try {
       const answer = await fetch(below(address), { method: 'POST', body });

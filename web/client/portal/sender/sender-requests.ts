@@ -1,12 +1,14 @@
 /** Calls of the API with the session of the signed-in sender. */
 
 import { type EditorScriptTexts, textBy } from '../../../pages/portal/texts.ts';
-import { below, createElement, delay } from '../../dom.ts';
+import { below, createElement, delay, parseHtml } from '../../dom.ts';
 import type { CreationRequest } from './editor-model.ts';
 
 export interface SenderSession {
   /** Sent with each call that changes something. */
   readonly formToken: string;
+  /** The signed-in person; absent: a later session is not looked for. */
+  readonly userId?: string;
   /** Token of a session in another application, in place of `formToken`. */
   readonly editorToken?: string;
   readonly words: Pick<EditorScriptTexts, 'failed' | 'unreachable' | 'signedOut' | 'refusals'>;
@@ -46,17 +48,59 @@ export function tellPage(type: 'saved' | 'sent' | 'failed', detail: unknown): bo
   return document.dispatchEvent(new CustomEvent(`editor-${type}`, { detail, cancelable: true }));
 }
 
+/** Token of a later session of the same person, who has signed in again in another tab. */
+let laterToken: string | undefined;
+
+/** The token of forms and of requests. */
+export function tokenOf({ formToken }: Pick<SenderSession, 'formToken'>): string {
+  return laterToken ?? formToken;
+}
+
 /** The header that proves the session. */
-function credential({ formToken, editorToken }: SenderSession): readonly [string, string] {
-  return editorToken === undefined ? ['x-form-token', formToken] : ['x-editor-session', editorToken];
+function credential(session: SenderSession): readonly [string, string] {
+  const { editorToken } = session;
+  return editorToken === undefined ? ['x-form-token', tokenOf(session)] : ['x-editor-session', editorToken];
+}
+
+/** Sends, and once more where only the token is that of an earlier session of the same person. */
+async function proven<Answer>(session: SenderSession, send: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    const isRefused = error instanceof CallFailed && error.code === 'Forbidden';
+    if (!isRefused || session.editorToken !== undefined || !(await takeLaterSession(session))) throw error;
+    return send();
+  }
+}
+
+/** Takes the token of the browser's session, if it is a later one of the person whose page this is. */
+async function takeLaterSession(session: SenderSession): Promise<boolean> {
+  const answer = await fetch(below('/account'), { redirect: 'manual' }).catch(() => undefined);
+  if (answer?.ok !== true) return false;
+  const later = parseHtml(await answer.text()).querySelector<HTMLFormElement>('form[data-user]');
+  const token = later?.querySelector<HTMLInputElement>('[name="formToken"]')?.value;
+  if (token === undefined || token === tokenOf(session) || later?.dataset['user'] !== session.userId)
+    return false;
+  laterToken = token;
+  for (const input of document.querySelectorAll<HTMLInputElement>('[name="formToken"]')) input.value = token;
+  return true;
 }
 
 /** Sends JSON. Resolves with the reply, undefined when it is empty. */
-export async function call<Answer>(
+export function call<Answer>(
   session: SenderSession,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: object,
+): Promise<Answer> {
+  return proven(session, () => callOnce<Answer>(session, method, path, body));
+}
+
+async function callOnce<Answer>(
+  session: SenderSession,
+  method: string,
+  path: string,
+  body: object | undefined,
 ): Promise<Answer> {
   const [name, value] = credential(session);
   const headers: Record<string, string> = { accept: 'application/json', [name]: value };
@@ -79,7 +123,11 @@ export async function call<Answer>(
 }
 
 /** Asks for a file, and hands it to the person. */
-export async function download(session: SenderSession, path: string, body: object): Promise<void> {
+export function download(session: SenderSession, path: string, body: object): Promise<void> {
+  return proven(session, () => downloadOnce(session, path, body));
+}
+
+async function downloadOnce(session: SenderSession, path: string, body: object): Promise<void> {
   const [name, value] = credential(session);
   let answer: Response;
   try {
@@ -104,6 +152,14 @@ export async function download(session: SenderSession, path: string, body: objec
 
 /** Uploads a file. @param progress per cent sent so far */
 export function upload<Answer>(
+  session: SenderSession & Pick<EditorData, 'draftPath'>,
+  file: File,
+  progress: (percent: number) => void,
+): Promise<Answer> {
+  return proven(session, () => uploadOnce<Answer>(session, file, progress));
+}
+
+function uploadOnce<Answer>(
   session: SenderSession & Pick<EditorData, 'draftPath'>,
   file: File,
   progress: (percent: number) => void,

@@ -52,7 +52,7 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
     title: filled(texts.title, { name: template.name }),
     hasHeading: true,
     script: 'bulk.js',
-    data: { formToken: user.formToken, words: senders.editor.script },
+    data: { formToken: user.formToken, userId: user.id, words: senders.editor.script },
     main: markup(
       <>
         <PageHead
@@ -308,7 +308,12 @@ export function bulkResultPage(
   return accountPage(page, user, {
     title: filled(texts.title, { name: template.name }),
     script: 'bulk.js',
-    data: { formToken: user.formToken, words: senders.editor.script, ...(isRunning && { running: id }) },
+    data: {
+      formToken: user.formToken,
+      userId: user.id,
+      words: senders.editor.script,
+      ...(isRunning && { running: id }),
+    },
     main: markup(
       <>
         <p>

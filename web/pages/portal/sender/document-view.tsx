@@ -63,7 +63,13 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   const parts = { page, user, texts, shown };
   const isOpen = document.status === 'Pending' && !document.isDeleted;
   const data: SenderDocumentData = {
-    ...{ formToken: user.formToken, documentId: document.id, folders: foldersFor(shown), preview },
+    ...{
+      formToken: user.formToken,
+      userId: user.id,
+      documentId: document.id,
+      folders: foldersFor(shown),
+      preview,
+    },
     folderId: document.folder?.id ?? null,
     words: texts.editor.script,
     changes: texts.page.changes,

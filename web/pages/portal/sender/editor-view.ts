@@ -44,6 +44,7 @@ export function editorPage(
     script: 'editor.js',
     data: {
       formToken: user.formToken,
+      userId: user.id,
       draft: draft === undefined ? null : { id: draft.id, document: draft.document },
       template: template?.id === undefined ? null : { id: template.id, document: template.document },
       isTemplate: template !== undefined,
