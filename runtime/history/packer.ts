@@ -52,17 +52,20 @@ export class HistoryPacker {
     const { clock, store } = this.#options;
     const { packing } = store;
     try {
-      if ((await packing?.begin?.()) === false) return;
       while (this.#isBehind && !this.#isStopped) {
-        this.#isBehind = false;
-        for (let node = await this.#nodeAfter([]); node !== undefined; node = await this.#nodeAfter([node]))
-          await this.#leavesOf(node);
+        if ((await packing?.begin?.()) === false) return;
+        while (this.#isBehind && !this.#isStopped) {
+          this.#isBehind = false;
+          for (let node = await this.#nodeAfter([]); node !== undefined; node = await this.#nodeAfter([node]))
+            await this.#leavesOf(node);
+        }
+        await packing?.end?.();
+        // It may take longer than the next checkpoint, which is packed then.
+        await packing?.refill?.(async () => {
+          await clock.sleep(PAUSE);
+          return !this.#isStopped;
+        });
       }
-      await packing?.end?.();
-      await packing?.refill?.(async () => {
-        await clock.sleep(PAUSE);
-        return !this.#isStopped;
-      });
     } catch (error) {
       if (!this.#isStopped)
         this.#options.log.warn('Ended jobs could not be packed; the next checkpoint repeats it.', {

@@ -9,7 +9,7 @@
  *
  * Source: docs/decisions/0295-ended-actors-are-packed.md; `mdb.c` of lmdb 3.5.6, mdb_page_split.
  */
-import { HEADER, LEAF, ON_OVERFLOW_PAGES } from './lmdb-check.ts';
+import { HEADER, LEAF, NODE_BYTES, ON_OVERFLOW_PAGES } from './lmdb-check.ts';
 import { keyAt, nodesOf, type Pages, transactionOf, withPages } from './lmdb-pages.ts';
 import type { Key, Tables } from './lmdb-tables.ts';
 
@@ -32,8 +32,8 @@ const PAGES_OF_RANGE = 16;
 const LOOSE = 0.8;
 /** Part of the first page that stays: with less, LMDB would join it to a page outside of the range. */
 const STAYS = 0.35;
-/** Part of a page that is in use when it was filled in order. */
-const FILLED = 0.94;
+/** Bytes of the place of an entry in its page. */
+const PLACE_BYTES = 2;
 /** Least part of the pages of a range that is gained. */
 const LEAST_GAIN = 0.25;
 /** Pages read between two pauses: about a millisecond. */
@@ -92,12 +92,27 @@ export function writeRefilled(tables: Tables, ranges: readonly LooseRange[], unt
 function putAgain(tables: Tables, { table: name, first, last }: LooseRange): void {
   const table = tables[name];
   const versions = name === 'actors';
-  const entries = [...table.getRange({ start: first, end: last, inclusiveEnd: true, versions })];
-  if (entries.some(({ value }) => value.includes(NO_TEXT))) return;
+  const read = () => {
+    const all = [...table.getRange({ start: first, end: last, inclusiveEnd: true, versions })];
+    return all.every(({ key, value }) => !value.includes(NO_TEXT) && table.doesExist(key)) ? all : [];
+  };
+  const entries = unlessDamaged(read);
   // The last ones first: LMDB joins a page that is nearly empty to the one before it.
   for (const { key } of entries.toReversed()) void table.remove(key);
   for (const { key, value, version } of entries)
     void (version === undefined ? table.put(key, value) : table.put(key, value, version));
+}
+
+/**
+ * None where a key or a page cannot be read: nothing was written yet, and no step of the same transaction fails. A long text
+ * with control characters is such a key: lmdb-js reads another one than it wrote.
+ */
+function unlessDamaged<Entry>(read: () => readonly Entry[]): readonly Entry[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
 }
 
 interface Leaf {
@@ -107,6 +122,28 @@ interface Leaf {
   readonly last: Key;
   /** Part of the page that is in use. */
   readonly fill: number;
+  /** Bytes of its entries. */
+  readonly sizes: readonly number[];
+}
+
+/**
+ * Pages that entries take once they were put in order: LMDB moves the last entry of a full page to the page of the next one.
+ * So large entries may take more pages than before.
+ */
+function pagesInOrder(run: readonly Leaf[], room: number): number {
+  let [pages, used, before] = [1, 0, 0];
+  for (const size of run.flatMap(({ sizes }) => sizes)) {
+    const fits = used + size <= room;
+    if (!fits) pages += 1;
+    used = (fits ? used : before) + size;
+    before = size;
+  }
+  return pages;
+}
+
+function bytesOf(page: Buffer, node: number): number {
+  const bytes = NODE_BYTES + page.readUInt16LE(node + 6) + page.readUInt32LE(node);
+  return bytes + (bytes % 2) + PLACE_BYTES;
 }
 
 class LoosePages {
@@ -178,6 +215,7 @@ class LoosePages {
       rest: rest === undefined ? undefined : keyAt(page, rest),
       last: keyAt(page, last),
       fill,
+      sizes: nodes.map((node) => bytesOf(page, node)),
     });
     if (this.#run.length === PAGES_OF_RANGE) this.#endRun();
   }
@@ -187,8 +225,8 @@ class LoosePages {
     this.#run = [];
     const [first, last] = [run[0]?.rest ?? run[1]?.first, run.at(-1)?.last];
     if (first === undefined || last === undefined) return;
-    const needed = Math.ceil(run.reduce((sum, { fill }) => sum + fill, 0) / FILLED);
-    if (run.length - needed >= Math.max(1, run.length * LEAST_GAIN))
+    const gained = run.length - pagesInOrder(run, this.#pages.size - HEADER);
+    if (gained >= Math.max(1, run.length * LEAST_GAIN))
       this.#ranges.push({ table: this.#table, first, last });
   }
 }
