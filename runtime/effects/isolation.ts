@@ -1,5 +1,6 @@
 /** Runs the effects during which the process crashed, one at a time or alone. */
 
+import { SET_ASIDE } from '../model/backoff.ts';
 import { describeFailure } from '../model/failures.ts';
 import type { ActorStore, Clock, EffectKey, Log, Millis, StoredEffect } from '../model/ports.ts';
 import type { CrashJournal, MarkedEffect } from './crash-journal.ts';
@@ -69,21 +70,24 @@ export function isolationQueue(clock: Clock): (run: () => Promise<void>) => void
   };
 }
 
-/** Shows the quarantined effect among the failed effects. */
+/** Shows the quarantined effects among the failed ones; an earlier start may have crashed before it did. */
 async function reportSetAside(
-  { newlySetAside }: CrashJournal,
-  store: Pick<ActorStore, 'deferEffect'>,
+  { newlySetAside, setAside }: CrashJournal,
+  store: Pick<ActorStore, 'pendingEffects' | 'deferEffect'>,
   clock: Clock,
   log: Log,
 ): Promise<void> {
-  if (newlySetAside === undefined) return;
-  const { key, actor } = newlySetAside;
-  const message =
-    'effect.set-aside: The process died each time this ran. It waits until an operator runs it again.';
-  log.error('An effect is set aside: the process died while nothing else ran.', {
-    effect: key,
-    actor: `${actor.kind}/${actor.id}`,
-    do: newlySetAside.do,
-  });
-  await store.deferEffect(key, clock.now(), message);
+  const why = 'The process died each time this ran. It waits until an operator runs it again.';
+  const pending = await findPending(setAside, store);
+  for (const { key, actor, do: name } of setAside) {
+    const stored = pending.get(key);
+    if (stored === undefined) continue;
+    if (key !== newlySetAside?.key && stored.lastError?.startsWith(SET_ASIDE)) continue;
+    log.error('An effect is set aside: the process died while nothing else ran.', {
+      effect: key,
+      actor: `${actor.kind}/${actor.id}`,
+      do: name,
+    });
+    await store.deferEffect(key, clock.now(), `${SET_ASIDE}: ${why}`);
+  }
 }
