@@ -140,9 +140,14 @@ export function accountPage(
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
 ${readsOnly}${languages(page)}
-${form(page, user, '/sign-out', signOut, html` data-user="${user.id}"`)}`,
+${form(page, user, '/sign-out', signOut, html` data-user="${personOf(user)}"`)}`,
     }),
   });
+}
+
+/** A signed-in person in an organization: one person may sign in to several. */
+export function personOf({ id, tenant }: SignedInUser): string {
+  return `${id} ${tenant.organization.id}`;
 }
 
 /** A form that posts to a path, with the token of the session. @param more attributes */

@@ -14,7 +14,7 @@ import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import { Button, Field, Select, TextArea } from '../../components/controls.tsx';
 import { Card, PageHead } from '../../components/surfaces.tsx';
 import { AccountForm, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
-import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
+import { type AccountNotice, type AccountPage, accountPage, addressFrom, personOf } from './account-frame.ts';
 import { BRANDING } from './page-frame.tsx';
 
 const PATH = '/organization/branding';
@@ -52,7 +52,7 @@ export function brandingPage(page: AccountPage, user: SignedInUser, shown: Brand
     script: 'branding.js',
     data: {
       formToken: user.formToken,
-      userId: user.id,
+      userId: personOf(user),
       organization: id,
       kind: shown.kind,
       language: page.words.language,

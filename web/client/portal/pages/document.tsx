@@ -14,7 +14,7 @@ import { drawnPage, openPdf } from '../pdf-library.ts';
 import { keepLive } from '../sender/live.ts';
 import { startNewVersion } from '../sender/new-version.ts';
 import { note } from '../sender/notes.ts';
-import { CallFailed, call, tokenOf } from '../sender/sender-requests.ts';
+import { CallFailed, call, proven, tokenOf } from '../sender/sender-requests.ts';
 
 let data = pageData<SenderDocumentData>();
 const { changes, documentId } = data;
@@ -70,12 +70,15 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
     );
   },
   async link({ action, email }) {
-    const body = new URLSearchParams({ formToken: tokenOf(data), email });
     const address = `/account/documents/${documentId}/participants/${action}/link`;
     try {
-      const answer = await fetch(below(address), { method: 'POST', body });
-      if (!answer.ok) throw new CallFailed(data.words.failed, 'InternalError');
-      const { url } = (await answer.json()) as { readonly url: string };
+      const { url } = await proven(data, async () => {
+        const body = new URLSearchParams({ formToken: tokenOf(data), email });
+        const answer = await fetch(below(address), { method: 'POST', body });
+        const code = answer.status === 403 ? 'Forbidden' : 'InternalError';
+        if (!answer.ok) throw new CallFailed(data.words.failed, code);
+        return (await answer.json()) as { readonly url: string };
+      });
       try {
         await navigator.clipboard.writeText(url);
         note(changes.linkCopied);

@@ -7,7 +7,7 @@ import type { CreationRequest } from './editor-model.ts';
 export interface SenderSession {
   /** Sent with each call that changes something. */
   readonly formToken: string;
-  /** The signed-in person; absent: a later session is not looked for. */
+  /** The signed-in person in the organization; absent: a later session is not looked for. */
   readonly userId?: string;
   /** Token of a session in another application, in place of `formToken`. */
   readonly editorToken?: string;
@@ -63,24 +63,28 @@ function credential(session: SenderSession): readonly [string, string] {
 }
 
 /** Sends, and once more where only the token is that of an earlier session of the same person. */
-async function proven<Answer>(session: SenderSession, send: () => Promise<Answer>): Promise<Answer> {
+export async function proven<Answer>(session: SenderSession, send: () => Promise<Answer>): Promise<Answer> {
+  const sent = tokenOf(session);
   try {
     return await send();
   } catch (error) {
     const isRefused = error instanceof CallFailed && error.code === 'Forbidden';
-    if (!isRefused || session.editorToken !== undefined || !(await takeLaterSession(session))) throw error;
+    if (!isRefused || session.editorToken !== undefined || !(await takeLaterSession(session, sent)))
+      throw error;
     return send();
   }
 }
 
-/** Takes the token of the browser's session, if it is a later one of the person whose page this is. */
-async function takeLaterSession(session: SenderSession): Promise<boolean> {
+/**
+ * Takes the token of the browser's session, if it is a later one of the person whose page this is.
+ * @param sent the token that was refused; another call may have taken the later one meanwhile
+ */
+async function takeLaterSession(session: SenderSession, sent: string): Promise<boolean> {
   const answer = await fetch(below('/account'), { redirect: 'manual' }).catch(() => undefined);
   if (answer?.ok !== true) return false;
   const later = parseHtml(await answer.text()).querySelector<HTMLFormElement>('form[data-user]');
   const token = later?.querySelector<HTMLInputElement>('[name="formToken"]')?.value;
-  if (token === undefined || token === tokenOf(session) || later?.dataset['user'] !== session.userId)
-    return false;
+  if (token === undefined || token === sent || later?.dataset['user'] !== session.userId) return false;
   laterToken = token;
   for (const input of document.querySelectorAll<HTMLInputElement>('[name="formToken"]')) input.value = token;
   return true;

@@ -13,7 +13,7 @@ import type { PortalRefusal } from '../../../../machines/portal/portal-refusals.
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { Badge, Card, PageHead, Progress, Table } from '../../../components/surfaces.tsx';
-import { type AccountPage, accountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
+import { type AccountPage, accountPage, addressFrom, FORM_TOKEN, personOf } from '../account-frame.ts';
 import { counted, filled, type SenderTexts, textBy } from '../texts.ts';
 import { timeText } from './times.ts';
 
@@ -52,7 +52,7 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
     title: filled(texts.title, { name: template.name }),
     hasHeading: true,
     script: 'bulk.js',
-    data: { formToken: user.formToken, userId: user.id, words: senders.editor.script },
+    data: { formToken: user.formToken, userId: personOf(user), words: senders.editor.script },
     main: markup(
       <>
         <PageHead
@@ -310,7 +310,7 @@ export function bulkResultPage(
     script: 'bulk.js',
     data: {
       formToken: user.formToken,
-      userId: user.id,
+      userId: personOf(user),
       words: senders.editor.script,
       ...(isRunning && { running: id }),
     },

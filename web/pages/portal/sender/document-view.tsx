@@ -12,7 +12,7 @@ import { maySend } from '../../../../machines/portal/user-rights.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Facts, PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
-import { type AccountPage, accountPage, addressFrom } from '../account-frame.ts';
+import { type AccountPage, accountPage, addressFrom, personOf } from '../account-frame.ts';
 import { filled, type SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';
 
@@ -65,7 +65,7 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   const data: SenderDocumentData = {
     ...{
       formToken: user.formToken,
-      userId: user.id,
+      userId: personOf(user),
       documentId: document.id,
       folders: foldersFor(shown),
       preview,

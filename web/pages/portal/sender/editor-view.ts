@@ -3,7 +3,7 @@
 import type { SignedInUser } from '../../../../actors/portal/api.ts';
 import { type Html, html } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
-import type { AccountPage } from '../account-frame.ts';
+import { type AccountPage, personOf } from '../account-frame.ts';
 import { portalPage } from '../page-frame.tsx';
 import type { SenderTexts } from '../texts.ts';
 
@@ -44,7 +44,7 @@ export function editorPage(
     script: 'editor.js',
     data: {
       formToken: user.formToken,
-      userId: user.id,
+      userId: personOf(user),
       draft: draft === undefined ? null : { id: draft.id, document: draft.document },
       template: template?.id === undefined ? null : { id: template.id, document: template.document },
       isTemplate: template !== undefined,
