@@ -25,7 +25,8 @@ const SUITES = [
   'http/portal/requests/{branding,folder-keys,observers,reminders,reminders-kill,saved-flow-documents,templates*}',
   'http/portal/signing/*',
   'browser/account/sender',
-  'browser/portal-{fields,signed,whole}',
+  'browser/portal-whole',
+  'browser/portal/{fields,signed}',
 ];
 
 /**
@@ -45,7 +46,8 @@ const SUITES_OF_NODES = [
   'http/portal/audit-trail',
   'http/portal/signing/{concurrent-signatures,own-signatures}',
   'browser/account/sender',
-  'browser/portal-{signed,whole}',
+  'browser/portal-whole',
+  'browser/portal/signed',
 ];
 
 /** Services with a database start slowly on a busy machine: ava ends a run in which no test ends for so long. */
