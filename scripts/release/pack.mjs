@@ -5,7 +5,16 @@
  * Source: docs/decisions/0268-one-tarball-for-the-program.md.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { buildSync } from 'esbuild';
@@ -166,6 +175,9 @@ function thirdPartyLicences() {
 
 /** Runs `npm pack` in a folder, and returns the path of the tarball. */
 function pack(from, folder) {
+  // npm makes commands of packages executable where it installs, and packs the modes that it finds.
+  for (const path of Object.values(readJson(from, 'package.json').bin ?? {}))
+    chmodSync(join(from, path), 0o755);
   const name = run(from, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder).trim();
   return join(folder, basename(name));
 }
