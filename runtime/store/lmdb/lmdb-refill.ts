@@ -63,12 +63,17 @@ export class Refilling {
   ): Promise<void> {
     const settled = this.#settled;
     const after = refilledUntil(tables);
+    let firstOfAll: Key | undefined;
     for (let isCut = true; isCut; ) {
       const found = await withPages(tables.root, folder, async (pages) => {
         this.#settled = pages.transaction;
         return settled > after ? new LoosePages(pages, after, settled, goesOn).ranges() : undefined;
       });
       if (found === undefined) return;
+      // A range that cannot be put again is found again: a pass that is cut does not end by itself then.
+      const first = found.ranges[0]?.first;
+      if (firstOfAll !== undefined && String(first) === String(firstOfAll)) return;
+      firstOfAll = first;
       for (const range of found.ranges) {
         await write([range], after);
         if (!(await goesOn())) return;
