@@ -1,11 +1,17 @@
-/** Fills the pages of the store named on the command line, a range at a time, says so each time, and is killed meanwhile. */
+/**
+ * Fills the pages of the store named on the command line, a range at a time, and kills itself while it
+ * works on the range after the given one.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 
-const store = openLmdbStore({ folder: process.argv[2] ?? '' });
+const [, , folder = '', killedAfter = ''] = process.argv;
+const store = openLmdbStore({ folder });
+let ranges = 0;
 const goesOn = async () => {
-  console.log('range');
-  await nextTurn();
+  ranges += 1;
+  if (ranges === Number(killedAfter)) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+  else await nextTurn();
   return true;
 };
 await store.packing?.refill?.(goesOn);
