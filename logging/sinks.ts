@@ -400,10 +400,16 @@ interface LogFileName {
   readonly sequence: number;
 }
 
+const MINUTE_MS = 60_000;
+/** The minute of the last line. */
+let last = { minute: Number.NaN, digits: '' };
+
 /** The period that a time falls into. @param at milliseconds since the epoch */
 function periodAt(at: number, interval: RollingInterval): string {
-  const digits = new Date(at).toISOString().replace(/\D/g, '');
-  return digits.slice(0, DIGITS[interval]);
+  const minute = Math.floor(at / MINUTE_MS);
+  if (minute !== last.minute)
+    last = { minute, digits: new Date(minute * MINUTE_MS).toISOString().replace(/\D/g, '') };
+  return last.digits.slice(0, DIGITS[interval]);
 }
 
 class LogFileNames {

@@ -1,6 +1,6 @@
 /** Paths under `Storage:Root`. Source: docs/batch-values.md §0 (4), §7. */
 import { hash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 export interface StorageLayout {
   readonly root: string;
@@ -52,7 +52,8 @@ export const UPLOAD_MODE = 0o640;
 
 /** Temporary name of an upload before its job exists: watchers ignore a leading dot and `.part`. */
 export function uploadName(path: string): string {
-  return join(dirname(path), `.${basename(path)}.part`);
+  const at = path.lastIndexOf('/') + 1;
+  return `${path.slice(0, at)}.${path.slice(at)}.part`;
 }
 
 /** The final path of an upload's temporary name; undefined for any other name. */

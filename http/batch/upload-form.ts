@@ -26,7 +26,7 @@ export interface UploadRules<Sink extends ByteSink> extends FormHead {
   /** Called before the second file: true appends it and all later files to the sink of the first. @default no */
   several?(fileName: string, fields: ReadonlyMap<string, string>): boolean;
   /** Called when the file begins, with its sanitized name and the fields before it. */
-  open(fileName: string, fields: ReadonlyMap<string, string>): Promise<Sink>;
+  open(fileName: string, fields: ReadonlyMap<string, string>): Sink | Promise<Sink>;
 }
 
 export interface Upload<Sink extends ByteSink> {
@@ -73,12 +73,17 @@ class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
 
   constructor(private readonly rules: UploadRules<Sink>) {}
 
-  async startPart({ name, fileName }: FormPart, fields: ReadonlyMap<string, string>): Promise<PartTarget> {
+  startPart(
+    { name, fileName }: FormPart,
+    fields: ReadonlyMap<string, string>,
+  ): PartTarget | Promise<PartTarget> {
     if (fileName !== undefined) {
       if (this.#sink !== undefined) return this.#takeAnother(name, fileName, this.#sink, fields);
       this.#fileName = cleanFileName(fileName);
-      this.#sink = await this.rules.open(this.#fileName, fields);
-      return this.#takeFile(this.#fileName, this.#sink);
+      const opened = this.rules.open(this.#fileName, fields);
+      return opened instanceof Promise
+        ? opened.then((sink) => this.#takeFirst(sink))
+        : this.#takeFirst(opened);
     }
     if (name === 'file') this.#sawNamelessFile = true;
     return this.rules.fields.includes(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
@@ -96,9 +101,11 @@ class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
       length: (this.#files[index + 1]?.start ?? sink.length) - start,
     }));
     if (files.some(({ length }) => length === 0)) throw new Refusal('upload.empty', 'A file has no bytes.');
-    const { size } = new Set(files.map(({ name }) => name.normalize('NFKC').toLowerCase()));
-    if (size < files.length)
-      throw new Refusal('upload.invalid-name', 'Two files of one upload need different names.');
+    if (files.length > 1) {
+      const { size } = new Set(files.map(({ name }) => name.normalize('NFKC').toLowerCase()));
+      if (size < files.length)
+        throw new Refusal('upload.invalid-name', 'Two files of one upload need different names.');
+    }
     return { sink, fileName: this.#fileName, fields, files, isShortened: this.#isShortened };
   }
 
@@ -116,17 +123,26 @@ class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
     return this.#takeFile(cleanFileName(fileName), sink);
   }
 
+  #takeFirst(sink: Sink): PartTarget {
+    this.#sink = sink;
+    return this.#takeFile(this.#fileName, sink);
+  }
+
   #takeFile(name: string, sink: Sink): PartTarget {
     this.#files.push({ name, start: sink.length });
     return { to: 'file', sink };
   }
 }
 
+/** Printable ASCII that begins with no space, without separators of paths: such a name stays as it is. */
+const PLAIN_NAME = /^[!-.0-[\]-~][ -.0-[\]-~]*$/;
+
 /**
  * Returns the last path segment of the client's file name, in NFC and without control characters.
  * Refusals: `upload.invalid-name` for a name of which nothing is seen, `.` and `..`. Source: docs/batch-values.md §3.
  */
 export function cleanFileName(given: string): string {
+  if (PLAIN_NAME.test(given) && given !== '.' && given !== '..') return given;
   const segment = given.split(/[/\\]/).at(-1) ?? '';
   const name = segment.replace(/\p{Cc}/gu, '').normalize('NFC');
   if (isBlank(name) || name === '.' || name === '..') throw namelessFile();

@@ -9,7 +9,7 @@ import {
 } from '@sealwright/runtime';
 import { assertElementPath } from '@sealwright/signatures';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
-import type { JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
+import type { FileStamp, JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import {
   formatsOfParameter,
   overrideName,
@@ -86,7 +86,10 @@ export interface IncomingUpload {
    */
   read(rules: {
     several(fileName: string, fields: ReadonlyMap<string, string>): boolean;
-    open(fileName: string, fields: ReadonlyMap<string, string>): Promise<Upload | RepeatedUpload>;
+    open(
+      fileName: string,
+      fields: ReadonlyMap<string, string>,
+    ): Upload | RepeatedUpload | Promise<Upload | RepeatedUpload>;
   }): Promise<{
     readonly sink: Upload | RepeatedUpload;
     readonly fileName: string;
@@ -189,10 +192,11 @@ export class JobUploads {
     throw new Refusal('upload.invalid-name', text, { errors: { file: ['must have a shorter name'] } });
   }
 
-  async openUpload(fileName: string, key?: UploadKey): Promise<Upload | RepeatedUpload> {
-    if (key !== undefined && (await this.uploadKeys.find(uploadKeyText(key))) !== undefined)
-      return new RepeatedUpload();
-    return this.uploads.openJob(fileName, key !== undefined);
+  openUpload(fileName: string, key?: UploadKey): Upload | Promise<Upload | RepeatedUpload> {
+    if (key === undefined) return this.uploads.openJob(fileName, false);
+    return this.uploadKeys
+      .find(uploadKeyText(key))
+      .then((job) => (job === undefined ? this.uploads.openJob(fileName, true) : new RepeatedUpload()));
   }
 
   /** @param upload opened with the same `key` */
@@ -201,9 +205,7 @@ export class JobUploads {
     const sha256 = upload.sha256();
     if (upload instanceof RepeatedUpload) return this.#repeated(job, sha256);
     const { faults, log } = this.runtime;
-    const seen = await upload.finish().catch((error: unknown) => {
-      throw unavailable(error);
-    });
+    const seen = await finished(upload);
     await faults.at('upload.synced');
     const made = await this.#createOrFind({
       fileName: job.fileName,
@@ -305,6 +307,15 @@ export class JobUploads {
     const { secrets } = this;
     if (secrets === undefined) throw new Fatal('internal', 'There is no key to encrypt passwords with.');
     return secrets.encrypt(password, PASSWORD_PLACE);
+  }
+}
+
+/** Rejects with an error of the disk as one to try again. */
+async function finished(upload: Upload): Promise<FileStamp> {
+  try {
+    return await upload.finish();
+  } catch (error) {
+    throw unavailable(error);
   }
 }
 

@@ -11,6 +11,10 @@ import { startIdleThread } from '../../shared/idle-thread.ts';
 
 /** Largest upload that the thread stores, bytes. */
 export const SLOT_BYTES = 64 * 1024;
+/** Bytes of a word: V8 copies to shared memory word by word only where both sides begin alike, else byte by byte. */
+export const WORD = 8;
+/** Bytes of a slot: content may begin anywhere in its first word. */
+const STRIDE = SLOT_BYTES + WORD;
 /** Uploads that the thread stores at once. */
 const SLOTS = 128;
 /** Number of the upload that starts the thread: a process with few has no use for it. */
@@ -46,10 +50,13 @@ export type FromUploadThread =
 
 /** Memory for the bytes of one upload. */
 export interface UploadSlot {
-  /** `SLOT_BYTES` long. */
+  /** `SLOT_BYTES + WORD` long; begins with a word. */
   readonly bytes: Uint8Array;
-  /** Resolves when the bytes and the name are durable. Rejects with errors of the system. */
-  store(path: string, length: number): Promise<FileStamp>;
+  /**
+   * Resolves when the bytes and the name are durable. Rejects with errors of the system.
+   * @param from their place in `bytes` @default 0
+   */
+  store(path: string, length: number, from?: number): Promise<FileStamp>;
   /** Renames a file. Rejects with errors of the system. Allowed after `release`. */
   rename(from: string, to: string): Promise<void>;
   /** Call once, not during `store`. */
@@ -65,7 +72,7 @@ type Storing = ToUploadThread['stored'][number] & Waiting<FileStamp>;
 type Renaming = ToUploadThread['renamed'][number] & Waiting<void>;
 
 export class UploadThread {
-  readonly #memory = new SharedArrayBuffer(SLOTS * SLOT_BYTES);
+  readonly #memory = new SharedArrayBuffer(SLOTS * STRIDE);
   readonly #bytes = new Uint8Array(this.#memory);
   /** Numbers of unused slots; the last used ones are taken first, so that little memory is touched. */
   readonly #free = Array.from({ length: SLOTS }, (_, n) => SLOTS - 1 - n);
@@ -97,10 +104,10 @@ export class UploadThread {
     }
     const slot = this.#isOnline ? this.#free.pop() : undefined;
     if (slot === undefined) return undefined;
-    const at = slot * SLOT_BYTES;
+    const at = slot * STRIDE;
     return {
-      bytes: this.#bytes.subarray(at, at + SLOT_BYTES),
-      store: (path, length) => this.#store(path, at, length),
+      bytes: this.#bytes.subarray(at, at + STRIDE),
+      store: (path, length, from = 0) => this.#store(path, at + from, length),
       rename: (from, to) => this.#rename(from, to),
       release: () => void this.#free.push(slot),
     };

@@ -9,14 +9,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname } from 'node:path';
 import { type Ids, Retryable } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { PATH_LIMIT, UPLOAD_MODE, uploadName } from '../../shared/storage-layout.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
-import { SLOT_BYTES, type UploadSlot, UploadThread } from './upload-thread.ts';
+import { SLOT_BYTES, type UploadSlot, UploadThread, WORD } from './upload-thread.ts';
 
 /** Maximum length of a stored extension; longer ones are dropped. */
 const EXTENSION_LIMIT = 32;
@@ -38,6 +38,8 @@ export class Upload {
   /** Undefined: not created, or closed. */
   #file: number | undefined;
   #slot: UploadSlot | undefined;
+  /** Place of the first byte in the slot. */
+  #from = 0;
   /** False while nothing can have the temporary name. */
   #isCreated: boolean;
   /** Renames the file, if a thread has stored it. */
@@ -86,7 +88,8 @@ export class Upload {
     this.#length += chunk.length;
     this.#hash?.update(chunk);
     if (this.#slot === undefined || this.#length > SLOT_BYTES) return this.#writeFile(chunk, before);
-    this.#slot.bytes.set(chunk, before);
+    if (before === 0) this.#from = chunk.byteOffset % WORD;
+    this.#slot.bytes.set(chunk, this.#from + before);
     return undefined;
   }
 
@@ -94,7 +97,7 @@ export class Upload {
   async #writeFile(chunk: Uint8Array, before: number): Promise<void> {
     if (this.#slot !== undefined) {
       // Copied: the slot may serve another upload as soon as it is released.
-      const first = this.#slot.bytes.slice(0, before);
+      const first = this.#slot.bytes.slice(this.#from, this.#from + before);
       this.#releaseSlot();
       this.#file = await create(this.#temporary);
       this.#isCreated = true;
@@ -114,7 +117,7 @@ export class Upload {
       this.#isCreated = true;
       this.#thread = this.#slot;
       try {
-        return await this.#slot.store(this.#temporary, this.#length);
+        return await this.#slot.store(this.#temporary, this.#length, this.#from);
       } finally {
         this.#releaseSlot();
       }
@@ -255,14 +258,16 @@ export class Uploads {
   }
 
   /** The same for a job: `finish` may be what creates the file, and rejects then. */
-  async openJob(fileName: string, hashed: boolean): Promise<Upload> {
+  openJob(fileName: string, hashed: boolean): Upload | Promise<Upload> {
     const path = this.#newPath(fileName);
-    const target = (this.objects === undefined && THREAD.slot()) || (await create(uploadName(path)));
-    return new Upload(path, target, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+    const opened = (target: number | UploadSlot) =>
+      new Upload(path, target, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+    const slot = this.objects === undefined ? THREAD.slot() : undefined;
+    return slot === undefined ? create(uploadName(path)).then(opened) : opened(slot);
   }
 
   #newPath(fileName: string): string {
-    const path = join(this.#folder, `${this.#ids.uuid()}${storedExtension(fileName)}`);
+    const path = `${this.#folder}/${this.#ids.uuid()}${storedExtension(fileName)}`;
     if (path.length > PATH_LIMIT)
       throw new Refusal('job.path-too-long', `The stored path would be ${path.length} characters long.`);
     return path;

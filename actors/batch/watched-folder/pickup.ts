@@ -254,6 +254,7 @@ export function createPickup({
 }: PickupDependencies): Pickup {
   const { clock, log, settings } = options;
   const rules = settings.stability;
+  const prefix = join(folder, '/');
   const waiting = new Map<string, WaitingFile>();
   const unreadable = new Map<string, string>();
   let initialLeft = 0;
@@ -321,7 +322,7 @@ export function createPickup({
   }
 
   function isTaken(fileName: string): boolean {
-    return options.isTaken?.(join(folder, fileName)) === true;
+    return options.isTaken?.(prefix + fileName) === true;
   }
 
   async function present(file: WaitingFile): Promise<void> {

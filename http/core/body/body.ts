@@ -106,6 +106,8 @@ export interface BodyReaderOptions {
   readonly spoolPath: () => string;
 }
 
+const END = { done: true, value: undefined } as const;
+
 interface Chunk {
   readonly bytes: Buffer;
   /** The pool block that contains `bytes`, if any. */
@@ -127,6 +129,8 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #complete = false;
   #paused = false;
   #dropping = false;
+  /** Block of the chunk that the reader has. */
+  #lent: Buffer | undefined;
   #wake: (() => void) | undefined;
   #whenComplete: (() => void) | undefined;
   /** Received bytes minus those that the elapsed time has consumed. */
@@ -148,20 +152,35 @@ export class BodyReader implements AsyncIterable<Buffer> {
     response.onData((chunk, isLast) => this.#receive(new Uint8Array(chunk), isLast));
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
+  /** No generator: its promises cost more than a small body. */
+  [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.#takeBack();
+        return END;
+      },
+    };
+  }
+
+  /** The reader is done with the last chunk. */
+  #takeBack(): void {
+    if (this.#lent !== undefined) this.#options.pool.release(this.#lent);
+    this.#lent = undefined;
+  }
+
+  async #next(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#takeBack();
     for (;;) {
       if (this.#exchange.isClosed) throw new ClientDisconnected();
       if (this.#failure !== undefined) throw this.#failure;
       // No await between the empty check and the wait, or a wake-up could be missed.
       const chunk = this.#shift() ?? (this.#spooled > 0 ? await this.#unspool() : undefined);
       if (chunk !== undefined) {
-        try {
-          yield chunk.bytes;
-        } finally {
-          if (chunk.block !== undefined) this.#options.pool.release(chunk.block);
-        }
+        this.#lent = chunk.block;
+        return { done: false, value: chunk.bytes };
       } else if (this.#complete) {
-        return;
+        return END;
       } else {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

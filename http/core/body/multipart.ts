@@ -4,6 +4,7 @@
  * Source: RFC 7578; RFC 2046 §5.1.1 (delimiters, preamble, epilogue); RFC 2183 and RFC 6266 (file names);
  * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2047 (encoded words).
  */
+import { isAscii } from 'node:buffer';
 import { decodeWindows1252 } from '../../../actors/shared/windows-1252.ts';
 
 export type MultipartEvent =
@@ -159,7 +160,7 @@ export class MultipartReader {
       throw new MultipartError('too-many-parts', `The form has more than ${this.#parts} parts.`);
     }
     const [padding = '', ...lines] = decodeText(head).split('\r\n');
-    if (!/^[ \t]*$/.test(padding)) {
+    if (padding !== '' && !/^[ \t]*$/.test(padding)) {
       throw new MultipartError('head-malformed', 'A delimiter is followed by neither a line end nor "--".');
     }
     let disposition: string | undefined;
@@ -204,7 +205,8 @@ const EMPTY = Buffer.alloc(0);
 function unfold(lines: readonly string[]): string[] {
   const whole: string[] = [];
   for (const line of lines) {
-    if (/^[ \t]/.test(line) && whole.length > 0) whole.push(`${whole.pop()} ${line.trim()}`);
+    if ((line.startsWith(' ') || line.startsWith('\t')) && whole.length > 0)
+      whole.push(`${whole.pop()} ${line.trim()}`);
     else whole.push(line);
   }
   return whole;
@@ -231,12 +233,13 @@ function parameters(text: string): Map<string, string> {
 
 /** Decodes the escapes of names in forms. Source: HTML Living Standard, "multipart/form-data encoding algorithm". */
 function formText(value: string | undefined): string | undefined {
-  return value?.replace(/%(?:22|0[ad])/gi, decodeURIComponent);
+  return value?.includes('%') ? value.replace(/%(?:22|0[ad])/gi, decodeURIComponent) : value;
 }
 
 /** `UTF-8''na%C3%AFve.pdf` → `naïve.pdf`; undefined for other forms. */
 function extendedValue(value: string | undefined): string | undefined {
-  const match = /^(utf-8|iso-8859-1)'[^']*'(.*)$/i.exec(value ?? '');
+  if (value === undefined) return undefined;
+  const match = /^(utf-8|iso-8859-1)'[^']*'(.*)$/i.exec(value);
   if (match === null) return undefined;
   const [, charset = '', encoded = ''] = match;
   if (!/^(?:[^%]|%[0-9a-f]{2})*$/i.test(encoded)) return undefined;
@@ -252,7 +255,8 @@ function extendedValue(value: string | undefined): string | undefined {
  * White space between two words does not count. A word that cannot be decoded stays as it is, with its neighbours.
  */
 function wordsText(value: string | undefined): string | undefined {
-  return value?.replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?\s]*\?=)*/gi, (words) => {
+  if (!value?.includes('=?')) return value;
+  return value.replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?\s]*\?=)*/gi, (words) => {
     let text = '';
     let bytes = EMPTY;
     let charset = '';
@@ -285,6 +289,8 @@ function quotedBytes(encoded: string): Buffer {
 
 /** UTF-8, as RFC 7578 §5.1 expects; other bytes are taken as Windows-1252, as browsers do with Latin-1. */
 function decodeText(bytes: Buffer): string {
+  // A decoder costs more than all else of a part.
+  if (isAscii(bytes)) return bytes.toString('latin1');
   return decoded('utf-8', bytes) ?? decodeWindows1252(bytes);
 }
 

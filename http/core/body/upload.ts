@@ -111,12 +111,19 @@ class PartReader {
     await this.#sink?.abort();
   }
 
-  async #start(part: FormPart): Promise<void> {
+  #start(part: FormPart): Promise<void> | undefined {
     this.#target = NOWHERE;
     this.#chunks = [];
     this.#length = 0;
-    this.#target = await this.form.startPart(part, this.fields);
-    if (this.#target.to === 'file') this.#sink = this.#target.sink;
+    const target = this.form.startPart(part, this.fields);
+    if (target instanceof Promise) return target.then((found) => this.#aim(found));
+    this.#aim(target);
+    return undefined;
+  }
+
+  #aim(target: PartTarget): void {
+    this.#target = target;
+    if (target.to === 'file') this.#sink = target.sink;
   }
 
   #write(bytes: Buffer): Promise<void> | undefined {

@@ -101,6 +101,11 @@ test('the thread of uploads stores, renames and refuses as a file of its own doe
   contents.push(
     [Buffer.alloc(SLOT_BYTES - 1, 'a'), Buffer.from('b')],
     [Buffer.alloc(SLOT_BYTES, 'a'), Buffer.from('b')],
+    // Within a word of the memory.
+    ...[SLOT_BYTES - 1, SLOT_BYTES].map((length) => [
+      Buffer.from('###'.padEnd(3 + length, 'abc')).subarray(3),
+      Buffer.from('d'),
+    ]),
   );
   await Promise.all(contents.map((pieces, n) => accept(join(layout.input, `${n}.txt`), pieces)));
   for (const [n, pieces] of contents.entries())
