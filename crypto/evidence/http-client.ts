@@ -168,6 +168,8 @@ function attempt(request: OutgoingRequest, connections: Connections): Promise<In
       resolve,
     );
     const isStream = body !== undefined && !Buffer.isBuffer(body);
+    // After an answer that switches the protocol (101), neither a response nor an error comes.
+    sent.on('close', () => reject(new Error('the connection ended without an answer')));
     sent.on('error', (error: NodeJS.ErrnoException) => {
       const stale = sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
       if (stale && repeatable && !isStream) resolve(attempt(request, connections));

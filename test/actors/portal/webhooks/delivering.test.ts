@@ -234,6 +234,18 @@ test('redirects are not followed, and answers are read up to the stored length',
   t.true(written < 64_000_000);
 });
 
+test('an answer that switches to another protocol is a failed attempt', async (t) => {
+  const receiver = await startReceiver(t, (_, response) => {
+    response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+  });
+  const webhookSystem = await startWebhookSystem(t);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const result = await webhookSystem.webhooks.test(TENANT_1, hook.id);
+  t.like(result, { status: 'Failed' });
+  t.like(result.attempts[0], { status: null, response: null });
+  t.regex(result.attempts[0]?.error ?? '', /^webhook\.unreachable: .* ended without an answer\.$/);
+});
+
 test('an interrupted answer counts by its status', async (t) => {
   const receiver = await startReceiver(t, (_, response) => {
     response.writeHead(200, { 'content-length': '100' });
