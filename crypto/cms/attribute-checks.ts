@@ -55,6 +55,29 @@ function ambiguous(type: string): Finding {
   );
 }
 
+/** Attributes that only a signature makes true (RFC 5652 §§11.1 to 11.3, RFC 5035 §5.4). */
+const SIGNED_ONLY: readonly string[] = [
+  OID.contentType,
+  OID.messageDigest,
+  OID.signingTime,
+  OID.signingCertificate,
+  OID.signingCertificateV2,
+];
+/** Attributes over the signature value, which cannot cover them (RFC 5652 §11.4, EN 319 122-1 §5.3). */
+const UNSIGNED_ONLY: readonly string[] = [OID.counterSignature, OID.signatureTimestamp];
+
+/** Reports attributes that were moved to the other set: some programs refuse the signature for them. */
+export function checkPlaces(signed: Attributes, unsigned: Attributes | undefined): Finding | undefined {
+  const moved = [
+    ...SIGNED_ONLY.filter((type) => unsigned?.values.has(type)),
+    ...UNSIGNED_ONLY.filter((type) => signed.values.has(type)),
+  ];
+  if (moved.length === 0) return undefined;
+  const message =
+    'An attribute that has to be signed is not, or one that cannot be signed is; it counts for nothing.';
+  return warned('attributes.place', message, moved.join(', '));
+}
+
 /**
  * Checks that the content-type attribute names the type of the signed content.
  * @param expected dotted; undefined for a counter-signature, which must have none (RFC 5652 §11.4)

@@ -17,6 +17,7 @@ import {
   checkContentType,
   checkMessageDigest,
   checkOrder,
+  checkPlaces,
   checkProtection,
   checkUniqueness,
   checkValue,
@@ -360,12 +361,14 @@ function attributeFindings(
   const expected = counter === undefined ? (options.contentType ?? actual) : undefined;
   const protection = checkProtection(attributes, signer);
   const order = checkOrder(attributes);
+  const places = checkPlaces(attributes, signer.unsignedAttributes);
   return [
     uniqueness,
     checkContentType(attributes, expected, actual),
     checkMessageDigest(attributes, hash, context.contentDigest(hash)),
     ...signingTimeFindings(options, claimed),
     ...(order === undefined ? [] : [order]),
+    ...(places === undefined ? [] : [places]),
     ...(protection === undefined ? [] : [protection]),
     ...(certificate === undefined ? [] : checkValue(signer, attributes, hash, certificate)),
   ];

@@ -1,6 +1,6 @@
 import { createHash, sign } from 'node:crypto';
 import test from 'ava';
-import { ID } from '#crypto/asn1/oids.js';
+import { ID, OID } from '#crypto/asn1/oids.js';
 import { octetString, oid, setOf } from '#crypto/asn1/write.js';
 import { attributeOf, bindingTo, forge } from '../forge.ts';
 import { CONTENT, failedTypes, judged, parties, SIGNED, verdictOf } from '../judging.ts';
@@ -131,6 +131,23 @@ test('a duplicate attribute is refused, even with equal values', (t) => {
   }
   const extra = attributeOf(oid('1.2.3.4.5'), octetString(digest));
   t.is(verdictOf(judged(forged({ attributes: (honest) => [...honest, extra] }))), 'TOTAL-PASSED');
+});
+
+test('an attribute in the wrong set counts for nothing and causes a warning', (t) => {
+  const digest = createHash('sha256').update(OTHER).digest();
+  const warnings = (changes: Partial<Parameters<typeof forge>[0]>) => {
+    const record = judged(forged(changes));
+    t.is(verdictOf(record), 'TOTAL-PASSED');
+    return record.results.warnings.map(({ type }) => type);
+  };
+  for (const moved of [
+    attributeOf(ID.messageDigest, octetString(digest)),
+    bindingTo(parties().ca.certificate),
+  ])
+    t.deepEqual(warnings({ unsigned: [moved] }), ['attributes.place']);
+  const counter = attributeOf(oid(OID.counterSignature), octetString(digest));
+  t.deepEqual(warnings({ attributes: (honest) => [...honest, counter] }), ['attributes.place']);
+  t.deepEqual(warnings({ unsigned: [attributeOf(oid('1.2.3.4.5'), octetString(digest))] }), []);
 });
 
 test('an attribute with several values, or none, is refused', (t) => {
