@@ -152,7 +152,6 @@ onCluster('an installation moves to PostgreSQL, continues there, and moves back'
     'Runtime:Store': 'postgres',
     'Runtime:Postgres:Url': url,
     'Runtime:Postgres:Schema': 'moved',
-    'Runtime:LeaseSeconds': 1,
     'Runtime:NodeName': 'moved-node',
   };
   const onPostgres = await Service.startOne(t, { root, settings });

@@ -7,7 +7,7 @@ import { createTestRuntime, echo, T1, T2, type TestRuntime } from '../runtime/te
 import type { StoreUnderTest } from './store.ts';
 
 /** Limit of one wait, milliseconds. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

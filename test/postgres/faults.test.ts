@@ -146,7 +146,7 @@ scenario('reads on a silently dead connection are repeated', async (t, fixture) 
 scenario(
   'a statement on a dead connection is found while the store closes, long before its timeout',
   async (t, fixture) => {
-    const store = await fixture.open('one', { statementTimeoutMs: 3000 });
+    const store = await fixture.open('one', { statementTimeoutMs: 30_000 });
     await store.commit(stepOf(A, 0));
     fixture.proxy.stallNext('journal');
     const read = t.throwsAsync(store.journal(A), UNAVAILABLE);
@@ -221,8 +221,8 @@ scenario('failed looks for statements that were answered do not count for later 
 });
 
 scenario('a heartbeat lost on a dead connection is repeated within the lease', async (t, fixture) => {
-  await fixture.open('one');
-  await fixture.open('two');
+  // The death of a connection takes two seconds to find.
+  for (const node of ['one', 'two']) await fixture.open(node, { leaseSeconds: 15 });
   const session = async () =>
     (await fixture.query(`SELECT token, seen_at FROM sessions WHERE node = 'one'`))[0];
   const before = await session();
@@ -341,7 +341,7 @@ scenario('the store retries a step after a deadlock or a serialization failure',
 scenario(
   'a step over the statement timeout is refused as retryable and leaves nothing',
   async (t, fixture) => {
-    const store = await fixture.open('one', { statementTimeoutMs: 300 });
+    const store = await fixture.open('one', { statementTimeoutMs: 3000 });
     await store.commit(stepOf(A, 0));
     await fixture.query('CREATE TABLE locked AS SELECT 1');
     const blocker = new pg.Client({
@@ -399,7 +399,7 @@ scenario(
     const stale = suspended.commit(stepOf(A, 1, { settles: 'job/a/1/0' }));
     // The other node reaches the server past the proxy.
     const other = await openPostgresStore({
-      ...{ url: fixture.server.url, schema: fixture.schema, poolSize: 3, node: 'two', leaseSeconds: 1 },
+      ...{ url: fixture.server.url, schema: fixture.schema, poolSize: 3, node: 'two', leaseSeconds: 5 },
       ...{ clock: systemClock, log: SILENT },
     });
     try {
@@ -490,7 +490,7 @@ for (const others of [0, 1]) {
 }
 
 scenario('a second process with the same node name is refused while the first runs', async (t, fixture) => {
-  await fixture.open('one', { leaseSeconds: 1 });
+  await fixture.open('one');
   await t.throwsAsync(fixture.open('one', { leaseSeconds: 1 }), {
     code: 'store.locked',
     message: /Runtime:NodeName/,

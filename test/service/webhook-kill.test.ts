@@ -47,10 +47,13 @@ test('under repeated kills the end of every job is announced, and repetitions ha
   }
   t.is(firsts.size, jobs.length);
 
-  const page = await service.json<{ items: { id: string; status: string }[]; totalCount: number }>(
-    '/api/webhooks/deliveries?status=delivered&pageSize=200',
-  );
-  t.is(page.totalCount, jobs.length);
+  // The receiver has a call before the service has stored that it was delivered.
+  const page = await service.until('every delivery to be stored', async () => {
+    const delivered = await service.json<{ items: { id: string }[]; totalCount: number }>(
+      '/api/webhooks/deliveries?status=delivered&pageSize=200',
+    );
+    return delivered.totalCount === jobs.length ? delivered : undefined;
+  });
   const before = receiver.calls.length;
   const resent = await service.fetch(`/api/webhooks/deliveries/${page.items[0]?.id}/resend`, {
     method: 'POST',
@@ -60,7 +63,6 @@ test('under repeated kills the end of every job is announced, and repetitions ha
     receiver.calls.length === before + 1 ? true : undefined,
   );
   t.is(receiver.calls.at(-1)?.headers['webhook-id'], page.items[0]?.id);
-  // The receiver has the call before the service has stored that it was delivered.
   await service.until('the metrics to count no pending delivery', async () => {
     const metrics = await (await service.fetch('/api/metrics')).text();
     t.regex(metrics, /^batch_webhook_calls_total\{outcome="delivered"\} [1-9]/m);
