@@ -54,13 +54,13 @@ export function createRequestIds(ids: Ids): RequestIds {
       return prefix + upper + BYTES[lower >>> 8] + BYTES[lower & 0xff];
     },
     traceId(traceparent) {
-      span = (span + 1) % 2 ** 48;
+      span = following(span);
       const incoming = parseTraceparent(traceparent);
       if (incoming !== undefined) {
-        return `00-${incoming.trace}-${spanStart}${hex(span, 12)}-${incoming.flags}`;
+        return `00-${incoming.trace}-${spanStart}${hex48(span)}-${incoming.flags}`;
       }
-      trace = (trace + 1) % 2 ** 48;
-      return `00-${traceStart}0001${hex(trace, 12)}-${spanStart}${hex(span, 12)}-00`;
+      trace = following(trace);
+      return `00-${traceStart}0001${hex48(trace)}-${spanStart}${hex48(span)}-00`;
     },
   };
 }
@@ -94,4 +94,14 @@ function connectionPart(run: bigint): string {
 
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
+}
+
+function following(number: number): number {
+  return number + 1 === 2 ** 48 ? 0 : number + 1;
+}
+
+/** Twelve digits, by halves: V8 divides a number of more than 31 bits digit by digit, for 3 µs. */
+function hex48(value: number): string {
+  const upper = Math.floor(value / 2 ** 24);
+  return hex(upper, 6) + hex(value - upper * 2 ** 24, 6);
 }

@@ -53,19 +53,34 @@ interface SharedProperties
   readonly flow: readonly ActionPlan[];
 }
 
-/** A validation key: 20 letters and digits, each as likely as any other. */
-function createKey(ids: Pick<Ids, 'bytes'>): string {
-  let key = '';
-  while (key.length < KEY_LENGTH) {
-    for (const byte of ids.bytes(KEY_LENGTH)) {
-      if (byte < KEY_BYTES && key.length < KEY_LENGTH) key += KEY_LETTERS[byte % KEY_LETTERS.length];
+/** Bytes that are drawn at once: a call of the generator costs 15 µs. */
+const DRAWN_BYTES = 1024;
+
+/** Makes validation keys: 20 letters and digits, each as likely as any other. */
+class KeyMaker {
+  #drawn: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(private readonly ids: Pick<Ids, 'bytes'>) {}
+
+  next(): string {
+    let key = '';
+    while (key.length < KEY_LENGTH) {
+      if (this.#used === this.#drawn.length) {
+        this.#drawn = this.ids.bytes(DRAWN_BYTES);
+        this.#used = 0;
+      }
+      const byte = this.#drawn.readUInt8(this.#used);
+      this.#used += 1;
+      if (byte < KEY_BYTES) key += KEY_LETTERS[byte % KEY_LETTERS.length];
     }
+    return key;
   }
-  return key;
 }
 
 export class DocumentCreation {
   readonly #ids: GrowingIds;
+  readonly #keys: KeyMaker;
 
   constructor(
     private readonly runtime: ServiceRuntime,
@@ -78,6 +93,7 @@ export class DocumentCreation {
     private readonly canTimestamp: boolean,
   ) {
     this.#ids = new GrowingIds(runtime.ids);
+    this.#keys = new KeyMaker(runtime.ids);
   }
 
   /** Resolves once all of them are durable. @param seed see `DocumentService.create` */
@@ -260,7 +276,7 @@ export class DocumentCreation {
       organization: { id: organization.id, name: organization.name },
       createdBy: principalOf(tenant),
       order: order.next().order,
-      key: createKey(ids),
+      key: this.#keys.next(),
       name: file.displayName,
       isEnvelope: request.isEnvelope === true,
       description: plainText(request.description ?? '') || null,

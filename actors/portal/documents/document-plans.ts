@@ -72,7 +72,13 @@ export function placedActions(
   dependencies: PlanDependencies,
 ): readonly ActionPlan[] {
   const { ids } = dependencies;
-  const withId = (person: Participant): Participant => ({ ...person, id: ids.uuid() as UserId });
+  const withId = ({ name, identifier, email, phone }: Participant): Participant => ({
+    id: ids.uuid() as UserId,
+    name,
+    identifier,
+    email,
+    phone,
+  });
   const placed = plans.map((plan, index): ActionPlan => {
     const { prePositionedMarks, fields: wanted, signatureInitialsMode } = inputs[index] ?? {};
     const marks = planMarks(prePositionedMarks ?? [], files);

@@ -21,10 +21,15 @@ export function isMailAddress(text: string): boolean {
   );
 }
 
+/** A domain that `domainToUnicode` only brings to lower case: letters, digits, single hyphens, and no number at its end. */
+const PLAIN_DOMAIN = /^(?:[a-z\d]+[.-])*[a-z][a-z\d]*$/i;
+
 /** An address in the form in which equal ones are equal: in lower case, an internationalized domain in its letters. */
 export function addressKey(address: string): string {
   const at = address.lastIndexOf('@');
-  const domain = domainToUnicode(asciiDomain(address.slice(at + 1)));
+  const given = address.slice(at + 1);
+  if (PLAIN_DOMAIN.test(given)) return address.toLowerCase();
+  const domain = domainToUnicode(asciiDomain(given));
   return domain === '' ? address.toLowerCase() : `${address.slice(0, at + 1)}${domain}`.toLowerCase();
 }
 

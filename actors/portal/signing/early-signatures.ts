@@ -102,7 +102,7 @@ export class EarlySignatures {
     const { updateDate, current, signatures } = context;
     if (context.made.length > MAX_EARLIER) return false;
     const decision =
-      message.type === 'SIGN' ? sign(context, { ...message, at }) : complete(context, { ...message, at });
+      message.type === 'SIGN' ? sign(context, { at, ...message }) : complete(context, { at, ...message });
     const effect = decision?.effects[0];
     if (effect?.do !== 'applySignature' || effect.signature.id !== message.id) return false;
     const result = await this.#made(effect, context.id);
@@ -110,7 +110,7 @@ export class EarlySignatures {
     const took = clock.elapsed() - started;
     const base = { updateDate, current, signatures };
     const made = { base, signingTime: effect.signature.signingTime, result };
-    const outcome = await system.send(documentAddress(context.id), { ...message, made });
+    const outcome = await system.send(documentAddress(context.id), { made, ...message });
     // The document has changed meanwhile.
     if (!outcome.accepted) return false;
     await outcome.durable;

@@ -71,7 +71,7 @@ export class TenantDirectory implements Tenants {
   async identify(key: string): Promise<Tenant | undefined> {
     const bar = key.lastIndexOf('|');
     if (bar <= 0 || key.length > MAX_KEY_LENGTH) return undefined;
-    const digest = Buffer.from(secretDigest(key.slice(bar + 1)), 'hex');
+    const digest = hash('sha256', key.slice(bar + 1), 'buffer');
     const name = nameKey(key.slice(0, bar));
     const cached = this.#cached.get(name) ?? (await this.#load(name));
     if (cached === undefined) {

@@ -355,7 +355,8 @@ export class Uploads {
       contentType,
       md5,
       createdAt: clock.now(),
-      blob: { ...blob },
+      // By name: V8 gives a copy that is frozen later a hidden class of its own.
+      blob: { sha256: blob.sha256, length: blob.length },
       ...(participant && { participant: { ...participant } }),
     } satisfies Json;
     await durable(system.create({ kind: UPLOAD, id }, stored), busyUnlessMade);

@@ -48,7 +48,7 @@ const ERRORS: FormErrors = {
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
 export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFormat> {
-  return readUpload(body, { ...rules, maxFieldBytes: MAX_FORM_TEXT, errors: ERRORS }, new UploadForm(rules));
+  return readUpload(body, { maxFieldBytes: MAX_FORM_TEXT, errors: ERRORS, ...rules }, new UploadForm(rules));
 }
 
 class UploadForm implements FormHandler<UploadedFormat> {

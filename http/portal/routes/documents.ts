@@ -70,9 +70,8 @@ export function documentRoutes(
 
 /** The request with the members that travel in the query; the body wins. */
 function withQuery(body: NewDocuments, query: Value<typeof createDocuments.query>): NewDocuments {
-  return {
-    ...body,
+  return Object.assign({}, body, {
     isEnvelope: body.isEnvelope ?? query.isEnvelope,
     envelopeName: body.envelopeName?.trim() ? body.envelopeName : query.envelopeName,
-  };
+  });
 }

@@ -50,7 +50,9 @@ export function actionsReleased(
   const pending: FlowAction[] = [];
   const next = actions.map((action) => {
     if (action.status !== 'Created' || action.step !== step) return action;
-    const now: FlowAction = { ...action, status: 'Pending', pendingDate: at, updateDate: at };
+    // V8 gives a copy by spread that is frozen later a hidden class of its own.
+    const changes = { status: 'Pending', pendingDate: at, updateDate: at } as const;
+    const now: FlowAction = Object.assign({}, action, changes);
     pending.push(now);
     return now;
   });

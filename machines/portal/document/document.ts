@@ -146,10 +146,37 @@ import { turnCompleted, withoutAttachments } from './participant-actions.ts';
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
 function createDocument(input: DocumentInput): Decision {
-  const { at, actions: plans, quietStart, siblings, origin: _, draft, ...given } = input;
-  const { id, organization, createdBy, order, key, name, file, format, parts, ...about } = given;
-  const { isEnvelope, description, folderId, expirationDate, tags, type, signatureType, ...more } = about;
-  const { observers, attachments, notifiedEmails, additionalInfo, disableNotifications, ...others } = more;
+  // One rest: each copies what is left.
+  const {
+    at,
+    actions: plans,
+    quietStart,
+    siblings,
+    origin: _,
+    draft,
+    id,
+    organization,
+    createdBy,
+    order,
+    key,
+    name,
+    file,
+    format,
+    parts,
+    isEnvelope,
+    description,
+    folderId,
+    expirationDate,
+    tags,
+    type,
+    signatureType,
+    observers,
+    attachments,
+    notifiedEmails,
+    additionalInfo,
+    disableNotifications,
+    ...others
+  } = input;
   const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
   // Members one by one: V8 adds a member to an object that begins with a spread in more than a microsecond.
   const bare: DocumentContext = {
