@@ -8,10 +8,10 @@ import { createDescriptorSink, createLogging, type Level, type LoggingOptions } 
 const clock = { now: () => Date.UTC(2026, 4, 26, 15, 42, 11, 123) };
 
 /** A log that really writes to a file, and what that file then holds. */
-function logToFile(options: Omit<LoggingOptions, 'clock' | 'sinks'> = {}) {
+function logToFile(options: Omit<LoggingOptions, 'clock' | 'sinks'> = {}, time = clock) {
   const path = join(mkdtempSync(join(tmpdir(), 'sealwright-log-')), 'log.txt');
   const descriptor = openSync(path, 'w');
-  const log = createLogging({ ...options, clock, sinks: [createDescriptorSink(descriptor)] });
+  const log = createLogging({ ...options, clock: time, sinks: [createDescriptorSink(descriptor)] });
   const lines = async () => {
     await log.flush();
     closeSync(descriptor);
@@ -28,6 +28,18 @@ test('a line has time, level, text and properties in the documented form', async
     '2026-05-26T15:42:11.123Z [INF] Job done {JobId: "42", Format: "Pades", Ms: 12.5, Ok: true, Error: null}',
     '2026-05-26T15:42:11.123Z [WRN] Plain',
   ]);
+});
+
+test('each line has its own time, within a second and beyond', async (t) => {
+  const start = Date.UTC(2026, 4, 26, 23, 59, 58, 7);
+  const times = [0, 1, 992, 993, 1993].map((later) => start + later);
+  const { log, lines } = logToFile({}, { now: () => times.shift() ?? 0 });
+  const expected = times.map((at) => new Date(at).toISOString());
+  for (const _ of expected) log.info('x');
+  t.deepEqual(
+    (await lines()).map((line) => line.slice(0, 24)),
+    expected,
+  );
 });
 
 for (const [level, written] of [

@@ -39,6 +39,21 @@ test('without a valid traceparent every request gets a trace of its own', (t) =>
   for (const trace of traces) t.regex(trace, /^(?!0+$)[0-9a-f]{32}$/);
 });
 
+test('trace ids count on over all of their digits, and start again after the last', (t) => {
+  for (const [start, next] of [
+    ['000000ffffff', '000001000000'],
+    ['00000000002a', '00000000002b'],
+    ['ffffffffffff', '000000000000'],
+  ] as const) {
+    const bytes = (length: number) => Buffer.from(start.padStart(16, '0').slice(-2 * length), 'hex');
+    const [, trace = '', span = ''] = createRequestIds({ bytes, uuid: () => '' })
+      .traceId('')
+      .split('-');
+    t.is(trace.slice(-12), next);
+    t.is(span.slice(-12), next);
+  }
+});
+
 test('only valid traceparent headers are adopted', (t) => {
   const span = 'b7ad6b7169203331';
   t.deepEqual(parseTraceparent(`00-${TRACE}-${span}-01`), { trace: TRACE, flags: '01' });

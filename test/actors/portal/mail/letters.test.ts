@@ -8,7 +8,7 @@ import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts'
 import { oneLine } from '../../../../actors/portal/mail/mail-port.ts';
 import { type MailRenderingOptions, renderMail } from '../../../../actors/portal/mail/mail-rendering.ts';
 import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
-import { isMailAddress } from '../../../../actors/portal/shared/mail-address.ts';
+import { addressKey, isMailAddress } from '../../../../actors/portal/shared/mail-address.ts';
 import { LANGUAGES, type Language } from '../../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
@@ -371,4 +371,15 @@ test('a mail that cannot be written to the folder waits', async (t) => {
   await mailSystem.ask([notice('pending', 'ana@example.test')]);
   await mailSystem.reach('Waiting', 'ana@example.test');
   t.is((await mailSystem.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');
+});
+
+test('equal addresses have one key, whatever form the domain is in', (t) => {
+  t.is(addressKey('Ana@Mail-1.Example.ORG'), 'ana@mail-1.example.org');
+  for (const same of [
+    'ana@exämple.test',
+    'ana@EXÄMPLE.test',
+    'ana@xn--exmple-cua.test',
+    'ana@XN--exmple-cua.TEST',
+  ])
+    t.is(addressKey(same), 'ana@exämple.test', same);
 });
