@@ -53,7 +53,7 @@ interface SharedProperties
   readonly flow: readonly ActionPlan[];
 }
 
-/** Bytes that are drawn at once: a call of the generator costs 15 µs. */
+/** Bytes that are drawn at once: a call of the generator costs more than all else of a key. */
 const DRAWN_BYTES = 1024;
 
 /** Makes validation keys: 20 letters and digits, each as likely as any other. */
