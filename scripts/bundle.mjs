@@ -1,7 +1,7 @@
 /**
  * Bundles with esbuild what would otherwise load hundreds of modules at each start: the program with the threads that
- * it always starts, and tests that share a process (ava.config.mjs), with packages left outside. And the scripts and
- * stylesheets of the pages.
+ * it always starts, with the small packages of others that each start loads; and tests that share a process
+ * (ava.config.mjs), with packages left outside. And the scripts and stylesheets of the pages.
  *
  * node scripts/bundle.mjs   replaces the compiled entries of the program in dist/; dist/chunks/ has what they share;
  *                           dist/web/assets/ has what browsers load
@@ -28,6 +28,23 @@ const ENTRIES = [
 
 /** Threads of packages, by folder; each is bundled in the dist/ of its package. */
 const PACKAGE_THREADS = { runtime: ['runtime/store/lmdb/lmdb-writer.ts'] };
+
+/**
+ * Packages of others that are taken into the program. Outside stay binaries, what is loaded seldom, and what finds files beside itself. The threads of shards load
+ * compiled modules, and with them the packages from node_modules/: a thread has one copy of each.
+ */
+export const BUNDLED_PACKAGES = [
+  'chokidar',
+  'comlink',
+  'commander',
+  'lru-cache',
+  'preact',
+  'preact-render-to-string',
+  'readdirp',
+  'uqr',
+  'xstate',
+  'zod',
+];
 
 /** Folders of the packages (workspaces) by their names. */
 const PACKAGES = new Map(
@@ -70,9 +87,9 @@ function readJson(...path) {
   return JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 }
 
-/** Address of the folder dist/, found from wherever a bundle is. */
+/** Address of the folder dist/, found from wherever a bundle is; and `require` for bundled CommonJS. It parses on old versions of Node. */
 const BANNER = (dist) =>
-  `const __dist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/${dist}/') + ${dist.length + 2});`;
+  `import { createRequire as __createRequire } from 'module'; const require = __createRequire(import.meta.url); const __dist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/${dist}/') + ${dist.length + 2});`;
 
 /** Lets each module keep the address of its compiled file: threads, fonts and pages are found beside it. */
 const ADDRESSES = {
@@ -92,6 +109,20 @@ const ADDRESSES = {
   },
 };
 
+const SMALL_PACKAGES = {
+  name: 'small-packages',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[^./#]/ }, ({ path }) => {
+      const [name] = /^(@[^/]+\/)?[^/]+/.exec(path);
+      return BUNDLED_PACKAGES.includes(name) ? undefined : { path, external: true };
+    });
+    // Messages of schemas in forty languages, half of the package; ours are English.
+    bundler.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 export async function bundleProgram() {
   const outdir = join(ROOT, 'dist');
   rmSync(join(outdir, 'chunks'), { recursive: true, force: true });
@@ -105,7 +136,8 @@ export async function bundleProgram() {
     sourcesContent: false,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER('dist') },
-    plugins: [SOURCES, ADDRESSES],
+    packages: 'bundle',
+    plugins: [SOURCES, SMALL_PACKAGES, ADDRESSES],
   });
   for (const [folder, entryPoints] of Object.entries(PACKAGE_THREADS)) {
     await build({

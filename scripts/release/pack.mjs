@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { buildSync } from 'esbuild';
+import { BUNDLED_PACKAGES } from '../bundle.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Of the tests stays what `sealwright bench` needs: a local authority, and the judges of its outputs. */
@@ -25,7 +26,7 @@ const TESTS = new Set(['pki', 'verifiers']);
 /** Parts of dist/ that only the repository needs. */
 const LEFT_OUT = /(^|\/)(\.built|\.made|\.tsbuildinfo.*|[^/]+\.map|shared-tests|described|prepared)$/;
 /** Packages that scripts, styles and icons of the pages take in, and the reader of PDFs (scripts/vendor-pdf.mjs). */
-const BUNDLED = ['@fontsource-variable/inter', 'lucide-static', 'pdfjs-dist', 'preact'];
+const IN_PAGES = ['@fontsource-variable/inter', 'lucide-static', 'pdfjs-dist', 'preact'];
 /** Members of package.json that a user of the program needs. */
 const MEMBERS = [
   'name',
@@ -162,15 +163,15 @@ export function packNode(staged, folder) {
 
 /** Licences of what is copied or bundled into dist/, without the packages that npm installs with their own texts. */
 function thirdPartyLicences() {
-  const { dependencies, devDependencies } = readJson(ROOT, 'package.json');
-  return BUNDLED.map((name) => {
-    const folder = join(ROOT, 'node_modules', name);
-    const { version, license } = readJson(folder, 'package.json');
-    if (dependencies[name] === undefined && devDependencies[name] === undefined)
-      throw new Error(`${name} is not a dependency`);
-    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-    return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
-  }).join(`\n${'-'.repeat(80)}\n\n`);
+  const names = [...new Set([...IN_PAGES, ...BUNDLED_PACKAGES])].sort();
+  return names
+    .map((name) => {
+      const folder = join(ROOT, 'node_modules', name);
+      const { version, license } = readJson(folder, 'package.json');
+      const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+      return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** Runs `npm pack` in a folder, and returns the path of the tarball. */

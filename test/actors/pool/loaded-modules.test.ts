@@ -14,9 +14,11 @@ function loadedWith(entry: string): { readonly packages: string[]; readonly modu
     const text = readFileSync(path, 'utf8');
     // The bundler names each module above its code.
     for (const [, module = ''] of text.matchAll(/^\/\/ ([\w/.-]+)\.ts$/gm)) modules.add(module);
+    for (const [, name = ''] of text.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm))
+      packages.add(name);
     for (const [, name = ''] of text.matchAll(/(?:^import |^import .*\bfrom |^\} from )"([^"\n]+)";$/gm))
       if (name.startsWith('.')) files.add(join(dirname(path), name));
-      else if (!name.startsWith('node:')) packages.add(name);
+      else if (name !== 'module' && !name.startsWith('node:')) packages.add(name);
   }
   return { packages: [...packages].sort(), modules: [...modules].sort() };
 }
