@@ -34,13 +34,16 @@ const PACKAGE_THREADS = { runtime: ['runtime/store/lmdb/lmdb-writer.ts'] };
  * compiled modules, and with them the packages from node_modules/: a thread has one copy of each.
  */
 export const BUNDLED_PACKAGES = [
+  'bintrees',
   'chokidar',
   'comlink',
   'commander',
   'lru-cache',
   'preact',
   'preact-render-to-string',
+  'prom-client',
   'readdirp',
+  'tdigest',
   'uqr',
   'xstate',
   'zod',
@@ -112,10 +115,15 @@ const ADDRESSES = {
 const SMALL_PACKAGES = {
   name: 'small-packages',
   setup(bundler) {
+    // For exemplars, which our metrics do not have.
+    bundler.onResolve({ filter: /^@opentelemetry\/api$/ }, ({ path, importer }) =>
+      /[\\/]prom-client[\\/]/.test(importer) ? { path, namespace: 'left-out' } : undefined,
+    );
     bundler.onResolve({ filter: /^[^./#]/ }, ({ path }) => {
       const [name] = /^(@[^/]+\/)?[^/]+/.exec(path);
       return BUNDLED_PACKAGES.includes(name) ? undefined : { path, external: true };
     });
+    bundler.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};' }));
     // Messages of schemas in forty languages, half of the package; ours are English.
     bundler.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",

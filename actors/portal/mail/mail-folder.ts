@@ -8,7 +8,6 @@ import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, describeFailure } from '@sealwright/runtime';
-import { createTransport } from 'nodemailer';
 import type { Millis } from '../../../machines/ids.ts';
 import { mailMessage } from './mail-message.ts';
 import { type Mailer, MailFailure } from './mail-port.ts';
@@ -34,11 +33,16 @@ export function createMailFolder(
     for (const name of await readdir(folder))
       if (NAME.test(name) && name < before) await rm(join(folder, name), { force: true });
   };
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  };
+  let transport: ReturnType<typeof open> | undefined;
   return {
     async send(mail) {
       // Whole, as `buffer` asks for.
-      const { message } = await transport.sendMail(mailMessage(mail));
+      transport ??= open();
+      const { message } = await (await transport).sendMail(mailMessage(mail));
       const name = fileName(mail.messageId.split('@')[0] ?? '', mail.date);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -63,7 +67,12 @@ export function createMailFolder(
         () => true,
         () => false,
       ),
-    close: () => transport.close(),
+    close() {
+      transport?.then(
+        (opened) => opened.close(),
+        () => {},
+      );
+    },
   };
 }
 

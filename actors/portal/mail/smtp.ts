@@ -6,7 +6,6 @@
  */
 
 import { type Clock, describeFailure } from '@sealwright/runtime';
-import { createTransport } from 'nodemailer';
 import { mailMessage } from './mail-message.ts';
 import { type Mailer, MailFailure } from './mail-port.ts';
 
@@ -35,6 +34,7 @@ const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA', 'API']);
 
 /** Connects to the relay and logs in, without sending anything. Rejects with the failure of the relay or the system. */
 export async function verifyRelay(options: Omit<SmtpOptions, 'clock' | 'connections'>): Promise<void> {
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({ ...connectionOf(options) });
   try {
     await transport.verify();
@@ -61,18 +61,24 @@ function connectionOf(options: Omit<SmtpOptions, 'clock' | 'connections'>) {
 
 export function createSmtpMailer(options: SmtpOptions): Mailer {
   const { clock, sendTimeout = 60_000 } = options;
-  const transport = createTransport({
-    ...connectionOf(options),
-    pool: true,
-    maxConnections: options.connections ?? 8,
-    maxRequeues: 0,
-  });
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      ...connectionOf(options),
+      pool: true,
+      maxConnections: options.connections ?? 8,
+      maxRequeues: 0,
+    });
+  };
+  /** Opened by the first mail: loading the library takes 3 % of a start. */
+  let transport: ReturnType<typeof open> | undefined;
   return {
     async send(mail, signal) {
       const late = new AbortController();
       const cancel = clock.after(sendTimeout, () => late.abort());
       try {
-        const sent = await transport.sendMail({
+        transport ??= open();
+        const sent = await (await transport).sendMail({
           ...mailMessage(mail),
           signal: AbortSignal.any([signal, late.signal]),
         });
@@ -89,7 +95,12 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
         cancel();
       }
     },
-    close: () => transport.close(),
+    close() {
+      transport?.then(
+        (opened) => opened.close(),
+        () => {},
+      );
+    },
   };
 }
 
