@@ -17,6 +17,7 @@ import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
 import { StepWaits } from '../shared/step-waits.ts';
 import { uploadName } from '../shared/storage-layout.ts';
+import { SparseIndexes } from '../shared/tables/sparse-index.ts';
 import { AccessKeys } from './access/access-keys.ts';
 import { EndedSessions } from './access/ended-sessions.ts';
 import { UsedAnswers } from './access/used-answers.ts';
@@ -166,10 +167,11 @@ export async function planBatch(
   const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
   const remote = new RemoteSigning(runtime, portal, profiles, observer, remoteOptions.timeout);
   const storage = new StorageMonitor(runtime, storageFolders(layout), () => pipeline.wake());
-  const webhooks = new JobWebhooks(options.webhooks ?? [], runtime, observer);
+  const indexes = new SparseIndexes(store);
+  const webhooks = new JobWebhooks(options.webhooks ?? [], runtime, observer, indexes);
   const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
-  const events = new EventLog(runtime);
+  const events = new EventLog(runtime, indexes);
   const outages = originals && new BucketOutages(service, originals, () => pipeline.wake());
   const pipeline: Pipeline = new Pipeline(
     runtime,
@@ -196,7 +198,7 @@ export async function planBatch(
     new JobUploads(runtime, maker, profiles, uploads, keys, secrets),
   );
   const intake = new FolderIntake(runtime, maker, jobs.uploads);
-  const operations = new OperationService(runtime, jobs);
+  const operations = new OperationService(runtime, jobs, indexes);
   const statistics = new StatisticsService(runtime);
   const folders = new Folders(options.folders, runtime, intake);
   const access = {
@@ -205,6 +207,7 @@ export async function planBatch(
   };
   const observers = [
     (step: Step, _isOwn: boolean) => counts.move(step.counters),
+    (step: Step) => indexes.observe(step),
     (step: Step) => access.keys.observe(step),
     (step: Step) => access.ended.observe(step),
   ];

@@ -23,6 +23,7 @@ import type {
 import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
+import { rowsAt, type SparseIndexes } from '../shared/tables/sparse-index.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { clearTheseJobs } from './jobs/clearing.ts';
@@ -50,6 +51,7 @@ export class OperationService {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly jobs: JobService,
+    private readonly indexes?: SparseIndexes,
   ) {}
 
   /** Jobs the operation would act on now. */
@@ -97,7 +99,15 @@ export class OperationService {
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const offset = (page - 1) * pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
-    const rows = await store.rows({ view: 'operations', reverse: true, offset, limit: pageSize });
+    const part = {
+      view: 'operations',
+      kind: OPERATION,
+      newestFirst: true,
+      offset,
+      limit: pageSize,
+      total: totalCount,
+    };
+    const rows = await rowsAt(store, part, this.indexes);
     const found = await Promise.all(
       rows.map(({ key }) => system.read({ kind: OPERATION, id: String(key[1]) })),
     );

@@ -6,6 +6,7 @@ import type { EffectHandler } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SecretBox } from '../shared/secret-box.ts';
+import type { SparseIndexes } from '../shared/tables/sparse-index.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
 import { brandingOf } from './branding/branding.ts';
@@ -30,6 +31,8 @@ export interface OutgoingOptions {
   readonly sender: string;
   /** `Portal:MessageGateway`; undefined = none. */
   readonly gateway: MessageGateway | undefined;
+  /** For long lists of mails and deliveries. */
+  readonly indexes?: SparseIndexes;
 }
 
 export interface Outgoing {
@@ -45,7 +48,7 @@ export interface Outgoing {
 }
 
 export function createOutgoing(
-  { allowPrivate, concludedDelay, sender, gateway }: OutgoingOptions,
+  { allowPrivate, concludedDelay, sender, gateway, indexes }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
   secretBox: SecretBox,
   links: MailLinks,
@@ -81,8 +84,8 @@ export function createOutgoing(
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhook: callWebhookHandler(runtime, registry, caller),
     },
-    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender)),
-    webhooks: new Deliveries(runtime, registry, caller),
+    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender), indexes),
+    webhooks: new Deliveries(runtime, registry, caller, indexes),
     registry,
     close() {
       caller.close();

@@ -168,8 +168,10 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     onSigned: options.onSigned,
   };
   const secrets = new SecretBox(keys.sealing, ids);
+  const lists = new RowLists(store);
+  const { indexes } = lists;
   const outgoing = createOutgoing(
-    { ...options.webhooks, sender: options.sender, gateway: options.messageGateway },
+    { ...options.webhooks, sender: options.sender, gateway: options.messageGateway, indexes },
     runtime,
     secrets,
     links,
@@ -179,7 +181,6 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
   const tenants = new TenantDirectory(runtime);
-  const lists = new RowLists(store);
   const administration = new Administration(runtime, lists);
   const folders = new Folders(runtime, lists, waits);
   const reports = new Reports(runtime, blobs, tickets, waits);
@@ -319,7 +320,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
     folderGrants: new FolderGrants(runtime, users),
-    provisioning: new Provisioning(runtime),
+    provisioning: new Provisioning(runtime, indexes),
     userSessions: new UserSessions(runtime),
     secondFactors: new SecondFactors(runtime, secrets, passkeys, links, options.userSessionHours * 3_600_000),
     publicUrl,

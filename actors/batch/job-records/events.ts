@@ -10,6 +10,7 @@ import type {
   systemEventMachine,
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
+import { newestOf, rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
@@ -32,7 +33,11 @@ export function eventCounters({ context }: ActorView<SystemEventContext>): {
 }
 
 export class EventLog {
-  constructor(private readonly runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>) {}
+  /** @param indexes where the log may be long */
+  constructor(
+    private readonly runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>,
+    private readonly indexes?: SparseIndexes,
+  ) {}
 
   /** Resolves when visible. Idempotent per id. */
   async record(event: SystemEventContext, id = this.runtime.ids.uuid()): Promise<void> {
@@ -69,29 +74,30 @@ export class EventLog {
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
     const offset = (query.page - 1) * query.pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
-    const ids = await this.#page(query.kinds, offset, query.pageSize);
+    const ids = await this.#page(query.kinds, counters, { offset, limit: query.pageSize });
     const actors = await Promise.all(ids.map((id) => system.read({ kind: SYSTEM_EVENT, id })));
     return { items: actors.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 
-  async #page(kinds: readonly SystemEventKind[], offset: number, limit: number): Promise<readonly string[]> {
+  async #page(
+    kinds: readonly SystemEventKind[],
+    counters: { readonly [name: string]: number },
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly string[]> {
     const { store } = this.runtime;
-    if (kinds.length < 2) {
-      const range = kinds.length === 0 ? { view: 'events' } : { view: 'events-by', prefix: kinds };
-      const rows = await store.rows({ ...range, reverse: true, offset, limit });
-      return rows.map(({ value }) => value as string);
-    }
-    // Several kinds: reads each up to the end of the requested page.
-    const ranges = await Promise.all(
-      kinds.map((kind) =>
-        store.rows({ view: 'events-by', prefix: [kind], reverse: true, limit: offset + limit }),
-      ),
-    );
-    return ranges
-      .flat()
-      .sort((a, b) => (b.key[1] as number) - (a.key[1] as number))
-      .slice(offset, offset + limit)
-      .map(({ value }) => value as string);
+    const counted = (kind: string) => counters[`events/${kind}`] ?? 0;
+    const lists = kinds.map((kind) => ({
+      ...{ view: 'events-by', kind: SYSTEM_EVENT, prefix: [kind] },
+      total: counted(kind),
+    }));
+    const total = Object.values(counters).reduce((sum, count) => sum + count, 0);
+    const all = { view: 'events', kind: SYSTEM_EVENT, total };
+    const [only = all, ...others] = lists;
+    const rows =
+      others.length === 0
+        ? await rowsAt(store, { ...only, ...page, newestFirst: true }, this.indexes)
+        : await newestOf(store, lists, page, this.indexes);
+    return rows.map(({ value }) => value as string);
   }
 }
 

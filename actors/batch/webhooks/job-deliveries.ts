@@ -23,6 +23,7 @@ import {
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
@@ -85,6 +86,7 @@ export class JobDeliveries {
   constructor(
     private readonly runtime: Pick<BatchRuntime, 'system' | 'store'>,
     private readonly webhooks: readonly JobWebhook[],
+    private readonly indexes?: SparseIndexes,
   ) {}
 
   async counts(): Promise<{ readonly [status in DeliveryStatus]: number }> {
@@ -110,7 +112,16 @@ export class JobDeliveries {
     if (offset >= totalCount) return { items: [], totalCount };
     const prefix = [status ?? ANY];
     const { store } = this.runtime;
-    const found = await store.rows({ view: VIEW, prefix, reverse: true, offset, limit: pageSize });
+    const part = {
+      view: VIEW,
+      kind: JOB_DELIVERY,
+      prefix,
+      newestFirst: true,
+      offset,
+      limit: pageSize,
+      total: totalCount,
+    };
+    const found = await rowsAt(store, part, this.indexes);
     const items = await Promise.all(found.map((row) => this.#find(idOf(row))));
     return { items: items.filter((item) => item !== undefined), totalCount };
   }

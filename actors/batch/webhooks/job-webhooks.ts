@@ -11,6 +11,7 @@ import {
 import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
+import type { SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import {
   attemptWebhook,
@@ -53,6 +54,7 @@ export class JobWebhooks {
     options: readonly JobWebhookOptions[],
     runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock'>,
     observer: WebhookObserver,
+    indexes?: SparseIndexes,
   ) {
     const webhooks = jobWebhooks(options);
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
@@ -62,7 +64,7 @@ export class JobWebhooks {
       callJobWebhook: callJobWebhookHandler(runtime.clock, webhooks, caller, observer),
     };
     this.#caller = caller;
-    this.deliveries = new JobDeliveries(runtime, webhooks);
+    this.deliveries = new JobDeliveries(runtime, webhooks, indexes);
   }
 
   /** Closes connections; calls in progress fail and are repeated after the next start. */

@@ -359,8 +359,17 @@ async function* expiriesOf(
 
 /** Tests of columns for a query, which find what `allPredicatesOf` finds; undefined where columns cannot tell. */
 function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | undefined {
-  const { q, externalId, folders, pendingSignature, filterByDocumentType, documentType, tags, without } =
-    query;
+  const {
+    q,
+    externalId,
+    folders,
+    inFolders,
+    pendingSignature,
+    filterByDocumentType,
+    documentType,
+    tags,
+    without,
+  } = query;
   const groups: (readonly Condition[])[] = [];
   const require = (codes: number, passes: (text: string | null) => boolean) =>
     groups.push([{ codes, passes }]);
@@ -371,6 +380,8 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
   const folder = folderOf(query);
   if (folder !== undefined) among(FOLDER, [folder]);
   if (folders !== undefined) among(FOLDER, folders);
+  if (inFolders !== undefined)
+    require(FOLDER, (text) => text === null || text === NO_FOLDER || inFolders.has(text));
   if (query.exceptFolders !== undefined) {
     const hidden = new Set(query.exceptFolders);
     require(FOLDER, (text) => !hidden.has(text ?? NO_FOLDER));

@@ -43,6 +43,8 @@ export interface DocumentQuery extends DocumentFilter {
   readonly without?: ReadonlySet<number> | undefined;
   /** Only pending ones with a last day. */
   readonly expiring?: boolean;
+  /** Only those in one of these folders, or in none. */
+  readonly inFolders?: Pick<ReadonlySet<string>, 'has'>;
   /** `q` also finds participants. */
   readonly findsPeople?: boolean;
 }
@@ -148,7 +150,7 @@ export function participantPredicates({
 
 /** Tests of a query other than those of status, folder, participant and time. */
 export function predicatesOf(
-  query: DocumentFilter & Partial<Pick<DocumentQuery, 'findsPeople' | 'without'>>,
+  query: DocumentFilter & Partial<Pick<DocumentQuery, 'findsPeople' | 'without' | 'inFolders'>>,
 ): RowPredicate[] {
   const questions: RowPredicate[] = [];
   const {
@@ -161,6 +163,7 @@ export function predicatesOf(
     externalId,
     folders,
     exceptFolders,
+    inFolders,
     without,
   } = query;
   if (q !== undefined && q !== '') {
@@ -176,6 +179,7 @@ export function predicatesOf(
     const hidden = new Set(exceptFolders);
     questions.push(({ folder }) => folder === null || !hidden.has(folder));
   }
+  if (inFolders !== undefined) questions.push(({ folder }) => folder === null || inFolders.has(folder));
   if (without !== undefined) questions.push((_facts, order) => !without.has(order));
   if (externalId !== undefined) questions.push((facts) => facts.externalId === externalId);
   if (pendingSignature === true) questions.push(({ signs }) => signs);

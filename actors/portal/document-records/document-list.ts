@@ -36,7 +36,6 @@ import {
   EXPIRING_VIEW,
   externalIdKey,
   type ListStatus,
-  NO_FOLDER,
   participantKey,
 } from './document-index.ts';
 
@@ -97,37 +96,23 @@ export async function listDocuments(
   return { ids, totalCount, ...(found.length > limit && { next: { after, totalCount } }) };
 }
 
-/** Ids of one page of the documents that a caller may read. */
+/** Ids of one page of the documents that a caller may read. @param existing folders of his organization */
 export async function listReadable(
   store: Pick<ActorStore, 'rows' | 'counters'>,
   tenant: Tenant,
   query: DocumentQuery,
+  existing: () => Promise<NonNullable<DocumentQuery['inFolders']>>,
   columns?: Pick<DocumentColumns, 'page'>,
 ): Promise<DocumentIdPage> {
-  const { id } = tenant.organization;
-  const readable = filterFor(tenant);
   // A deleted document stays in its folder, whose grants end with it: then nobody knows who might have seen it.
-  const isLeft = query.deleted === true && tenant.rights !== undefined;
-  const folders = isLeft ? { folders: [NO_FOLDER, ...(await existingFolders(store, id))] } : {};
-  return listDocuments(store, id, { ...query, ...folders, ...readable }, columns);
-}
-
-/** Folders read at a time. */
-const FOLDERS_READ = 1000;
-
-/** Ids of all folders of the organization that are not being removed. */
-async function existingFolders(
-  store: Pick<ActorStore, 'rows'>,
-  organization: OrganizationId,
-): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let after: Row['key'] | undefined; ; ) {
-    const range = { view: 'folders', prefix: [organization], limit: FOLDERS_READ };
-    const rows: readonly Row[] = await store.rows({ ...range, ...(after && { after }) });
-    ids.push(...rows.map(({ key }) => String(key[2])));
-    after = rows.at(-1)?.key;
-    if (rows.length < FOLDERS_READ) return ids;
-  }
+  const isLeft = query.deleted === true && tenant.rights !== undefined && tenant.folders === undefined;
+  const folders = isLeft ? { inFolders: await existing() } : {};
+  return listDocuments(
+    store,
+    tenant.organization.id,
+    { ...query, ...folders, ...filterFor(tenant) },
+    columns,
+  );
 }
 
 interface Part {

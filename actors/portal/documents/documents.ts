@@ -105,7 +105,8 @@ export class DocumentService {
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
     const { store } = this.runtime;
     const { directory } = this;
-    const { ids, ...page } = await listReadable(store, tenant, query, this.columns);
+    const existing = () => this.folders.ids(tenant.organization.id);
+    const { ids, ...page } = await listReadable(store, tenant, query, existing, this.columns);
     const found = await Promise.all(ids.map((id) => directory.byId(id)));
     const folders = new Map<string, Promise<FolderView | null>>();
     const folderOf = (document: DocumentActor): Promise<FolderView | null> => {

@@ -28,7 +28,7 @@ import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../mach
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
-import type { RowLists } from '../../shared/tables/row-lists.ts';
+import type { ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   assertPlace,
@@ -145,10 +145,21 @@ export interface FolderView extends Pick<FolderContext, 'name' | 'parentId'> {
   readonly id: FolderId;
 }
 
+/** @param inside folder or `ROOT`. @default any */
+function listOf(organization: OrganizationId, inside?: string): ListOfRows {
+  return {
+    view: inside === undefined ? 'folders' : 'folders-in',
+    prefix: inside === undefined ? [organization] : [organization, inside],
+    counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
+    kind: FOLDER,
+    textOf: (row) => viewOfRow(row).name,
+  };
+}
+
 export class Folders {
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-    private readonly lists: Pick<RowLists, 'page'>,
+    private readonly lists: Pick<RowLists, 'page' | 'ids'>,
     private readonly waits: StepWaits,
   ) {}
 
@@ -248,20 +259,18 @@ export class Folders {
     const organization = tenant.organization.id;
     const { q, limit, offset } = query;
     if (tenant.folders !== undefined) return this.#reachable(organization, tenant.folders, query);
-    const inside = query.filterByParent === true ? (query.parentId ?? ROOT) : undefined;
     const except = new Set(filterFor(tenant).exceptFolders);
     const { ids, totalCount } = await this.lists.page(
-      {
-        view: inside === undefined ? 'folders' : 'folders-in',
-        prefix: inside === undefined ? [organization] : [organization, inside],
-        counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
-        kind: FOLDER,
-        textOf: (row) => viewOfRow(row).name,
-      },
+      listOf(organization, query.filterByParent === true ? (query.parentId ?? ROOT) : undefined),
       { q, except, limit, offset, newestFirst: query.order === 'Desc' },
     );
     const found = await Promise.all(ids.map((id) => this.find(organization, id)));
     return { items: found.filter((folder) => folder !== undefined), totalCount };
+  }
+
+  /** Those of all folders of the organization that are not being removed. */
+  ids(organization: OrganizationId): ReturnType<RowLists['ids']> {
+    return this.lists.ids(listOf(organization));
   }
 
   /** Of the folders that a key reaches, in its order. */

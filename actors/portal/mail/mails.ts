@@ -35,6 +35,7 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { Tenant } from '../api/callers.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
@@ -241,6 +242,7 @@ export class Mails {
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     private readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
     sendTest: TestMailSender,
+    private readonly indexes?: SparseIndexes,
   ) {
     this.sendTest = sendTest;
   }
@@ -270,7 +272,8 @@ export class Mails {
     const offset = query.offset * limit;
     if (offset >= totalCount) return { items: [], totalCount };
     const range = status === undefined ? { view: 'mails' } : { view: MAILS_BY_STATE, prefix: [status] };
-    const rows = await store.rows({ ...range, reverse: true, offset, limit });
+    const part = { ...range, kind: MAIL, newestFirst: true, offset, limit, total: totalCount };
+    const rows = await rowsAt(store, part, this.indexes);
     return { items: await this.#views(rows.map(({ value }) => String(value))), totalCount };
   }
 

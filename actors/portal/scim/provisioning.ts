@@ -18,6 +18,7 @@ import {
 import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { countOf, rowPieces } from '../../shared/row-pages.ts';
+import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { recordRemoval } from '../tenants/session-log.ts';
 import {
@@ -75,7 +76,10 @@ interface Query {
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
 export class Provisioning {
-  constructor(private readonly runtime: Runtime) {}
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly indexes?: SparseIndexes,
+  ) {}
 
   list(organization: OrganizationId, type: ResourceType, { filter, skip, count }: Query): Promise<ScimPage> {
     const parsed = filter === undefined ? undefined : parseFilter(filter, type);
@@ -310,9 +314,12 @@ export class Provisioning {
     const counterOf = type === USER ? memberCounter : groupCounter;
     const total = await countOf(store, counterOf(organization));
     if (count === 0 || skip >= total) return { resources: [], total };
-    const range = { view: viewOf(type), prefix: [organization], offset: skip, limit: count };
+    const kind = type === USER ? PORTAL_USER : USER_GROUP;
+    const list = { view: viewOf(type), kind, prefix: [organization], total };
+    const part = { ...list, newestFirst: false, offset: skip, limit: count };
+    const rows = await rowsAt(store, part, this.indexes);
     const found = await Promise.all(
-      (await store.rows(range)).map(({ key }) => this.#find(organization, type, String(key.at(-1)))),
+      rows.map(({ key }) => this.#find(organization, type, String(key.at(-1)))),
     );
     return { resources: found.filter((one) => one !== undefined), total };
   }

@@ -33,6 +33,7 @@ import {
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import {
   attemptWebhook,
   notAttempted,
@@ -162,6 +163,7 @@ export class Deliveries {
     private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     private readonly registry: WebhookRegistry,
     private readonly caller: WebhookCaller,
+    private readonly indexes?: SparseIndexes,
   ) {}
 
   list({ organization }: Tenant): Promise<readonly RegisteredWebhook[]> {
@@ -192,7 +194,9 @@ export class Deliveries {
     const offset = query.offset * query.limit;
     if (offset >= totalCount) return { items: [], totalCount };
     const prefix = [organization.id, query.webhookId ?? ANY, query.status ?? ANY];
-    const rows = await store.rows({ view: 'deliveries', prefix, reverse: true, offset, limit: query.limit });
+    const list = { view: 'deliveries', kind: WEBHOOK_DELIVERY_QUEUE, prefix, total: totalCount };
+    const part = { ...list, newestFirst: true, offset, limit: query.limit };
+    const rows = await rowsAt(store, part, this.indexes);
     const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key[4]))));
     return { items: found.flatMap((one) => (one === undefined ? [] : [view(one)])), totalCount };
   }

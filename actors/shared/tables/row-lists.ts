@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row, Step } from '@sealwright/runtime';
 import { containing, countOf, pageOfRows, rowPieces } from '../row-pages.ts';
+import { rowsAt, SparseIndexes } from './sparse-index.ts';
 import { foldText } from './texts.ts';
 
 /** Rows from which on a list is kept in memory; fewer are read within 2 ms. */
@@ -51,15 +52,19 @@ export class RowLists {
   readonly #lists = new Map<string, RowList>();
   /** Kinds of actors with rows in lists. */
   readonly #kinds = new Set<string>();
+  /** For pages far from both ends of lists of this store. */
+  readonly indexes: SparseIndexes;
 
   /** @param maxBytes memory of all lists; rows of others are read for each search */
   constructor(store: Pick<ActorStore, 'rows' | 'counters' | 'nodes'>, maxBytes = MAX_BYTES) {
     this.#store = store;
     this.#maxBytes = maxBytes;
+    this.indexes = new SparseIndexes(store);
   }
 
   /** Processes a committed step. */
   observe(step: Step): void {
+    this.indexes.observe(step);
     // The rows of a step of another node are parsed when they are read.
     if (this.#lists.size === 0 || !this.#kinds.has(step.actor.address.kind)) return;
     const { rows } = step;
@@ -76,6 +81,16 @@ export class RowLists {
     const count = await countOf(this.#store, counter);
     const kept = count < MANY ? undefined : await this.#kept(list, count);
     return kept === undefined ? this.#walk(list, search) : kept.page(search);
+  }
+
+  /** The ids of a list. */
+  async ids(list: ListOfRows): Promise<Pick<ReadonlySet<string>, 'has'>> {
+    const count = await countOf(this.#store, list.counter);
+    const kept = count < MANY ? undefined : await this.#kept(list, count);
+    if (kept !== undefined) return kept.known;
+    const ids = new Set<string>();
+    for await (const rows of rowPieces(this.#store, list)) for (const { key } of rows) ids.add(idOf(key));
+    return ids;
   }
 
   /** A list in memory, up to date; undefined: it would take too much. */
@@ -102,9 +117,14 @@ export class RowLists {
   async #walk({ textOf, ...range }: ListOfRows, { q, except, ...page }: ListSearch): Promise<IdPage> {
     const fits = containing(q, textOf);
     const isListed = (row: Row) => fits?.(row) !== false && except?.has(idOf(row.key)) !== true;
-    const matches = fits === undefined && (except?.size ?? 0) === 0 ? undefined : isListed;
-    const { rows, totalCount } = await pageOfRows(this.#store, { ...range, ...page, matches });
-    return { ids: rows.map(({ key }) => idOf(key)), totalCount };
+    if (fits !== undefined || (except?.size ?? 0) > 0) {
+      const { rows, totalCount } = await pageOfRows(this.#store, { ...range, ...page, matches: isListed });
+      return { ids: rows.map(({ key }) => idOf(key)), totalCount };
+    }
+    const total = await countOf(this.#store, range.counter);
+    const part = { ...range, ...page, offset: page.offset * page.limit, total };
+    const rows = await rowsAt(this.#store, part, this.indexes);
+    return { ids: rows.map(({ key }) => idOf(key)), totalCount: total };
   }
 
   /** Undefined: it takes more memory than all lists may. */
@@ -144,6 +164,8 @@ class RowList {
   #seen: (readonly [key: Row['key'], row: Row | undefined])[] | undefined = [];
   /** Searches in progress, which see no change. */
   #searches = 0;
+  /** The ids again, once they were asked for. */
+  #known: Set<string> | undefined;
   bytes = 0;
   building: Promise<RowList | undefined> | undefined;
 
@@ -179,6 +201,8 @@ class RowList {
       this.#texts = [...this.#texts];
       this.#searches = 0;
     }
+    if (row === undefined) this.#known?.delete(idOf(key));
+    else this.#known?.add(idOf(key));
     const at = this.#placeOf(timeOf(key), idOf(key));
     const isKnown = this.#ids[at] === idOf(key);
     if (isKnown) this.bytes -= BYTES_EACH + (this.#texts[at]?.length ?? 0);
@@ -192,6 +216,11 @@ class RowList {
     this.#ids.splice(at, known, idOf(key));
     this.#texts.splice(at, known, text);
     this.bytes += BYTES_EACH + text.length;
+  }
+
+  get known(): ReadonlySet<string> {
+    this.#known ??= new Set(this.#ids);
+    return this.#known;
   }
 
   async page({ q = '', except, newestFirst, limit, offset }: ListSearch): Promise<IdPage> {

@@ -1,10 +1,11 @@
 /** Lists of rows that are kept in memory, compared with the rows. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Row, RowQuery, Step } from '@sealwright/runtime';
+import type { ActorStore, Row, RowQuery, Step } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryDatabase, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { type ListOfRows, type ListSearch, RowLists } from '../../../actors/shared/tables/row-lists.ts';
+import { rowsAt, SparseIndexes } from '../../../actors/shared/tables/sparse-index.ts';
 import { stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../../runtime/folder.ts';
 import { SILENT } from '../portal/uploads/upload-harness.ts';
@@ -278,4 +279,126 @@ test('a list follows another node, also over a time in which the database did no
     totalCount: COUNT,
   });
   t.is(reads, 0);
+});
+
+const KINDS = ['a', 'b', 'c'] as const;
+
+type Entry = readonly [kind: (typeof KINDS)[number], time: number, id: string];
+
+/** Entries of three kinds, of which many have the same time, in the store and in plain lists. */
+function entriesIn(store: Pick<ActorStore, 'commit'>) {
+  const all = new Map<string, Entry>();
+  let revision = 0;
+  let made = 0;
+  const asRow = (entry: Entry): Row => ({ view: 'entries', key: entry, value: null });
+  return {
+    at: (kind: Entry[0], time: number): Entry => [kind, time, `${(made++ * 7919) % 10_000}-${made}`],
+    of: (kind: string) =>
+      [...all.values()]
+        .filter(([its]) => its === kind)
+        .sort(([, time, id], [, otherTime, otherId]) => time - otherTime || (id < otherId ? -1 : 1)),
+    async change(put: readonly Entry[], remove: readonly Entry[]): Promise<Step> {
+      for (const entry of put) all.set(entry[2], entry);
+      for (const entry of remove) all.delete(entry[2]);
+      const rows = { put: put.map(asRow), remove: remove.map(asRow) };
+      const step = stepOf({ kind: 'entries', id: 'all' }, revision, { rows });
+      revision += 1;
+      await store.commit(step);
+      return step;
+    },
+  };
+}
+
+test('pages by a sparse index are those of all rows, while rows come and go', async (t) => {
+  const store = openLmdbStore({ folder: folderFor(t) });
+  t.teardown(() => store.close());
+  let state = 11;
+  const below = (end: number) => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return Math.floor((state / 2 ** 32) * end);
+  };
+  const { at, of, change } = entriesIn(store);
+  await change(
+    Array.from({ length: 6_000 }, (_, n) => at(KINDS[((n * n) % 7) % 3] ?? 'a', 1_000 + (n >> 2))),
+    [],
+  );
+  /** Made between two reads of a page. */
+  let meanwhile: (() => Promise<void>) | undefined;
+  const indexes = new SparseIndexes({
+    async rows(query) {
+      const rows = await store.rows(query);
+      const act = meanwhile;
+      meanwhile = undefined;
+      await act?.();
+      return rows;
+    },
+  });
+  const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
+  const plain = (first: number, limit: number) => {
+    const [kind = 'a'] = [KINDS[first % 3]];
+    const rows = of(kind);
+    const newest = KINDS.flatMap((one) => of(one).reverse()).sort(([, time], [, other]) => other - time);
+    return JSON.stringify([rows.slice(first, first + limit), newest.slice(first, first + limit)]);
+  };
+  const paged = async (first: number, limit: number) => {
+    const [kind = 'a'] = [KINDS[first % 3]];
+    const rows = await indexes.rows({ view: 'entries', kind: 'entries', prefix: [kind] }, first, limit);
+    const lists = KINDS.map((one) => ({
+      ...{ view: 'entries', kind: 'entries', prefix: [one] },
+      total: of(one).length,
+    }));
+    return JSON.stringify([keys(rows), keys(await indexes.newest(lists, first, limit))]);
+  };
+  const mutate = async () => {
+    const kind = KINDS[below(3)] ?? 'a';
+    const rows = of(kind);
+    const place = below(rows.length);
+    // From time to time so many that blocks are divided, or have none left.
+    const count = below(6) === 0 ? 700 : 1 + below(4);
+    const [, time = 0] = rows[place] ?? [];
+    const isAdded = below(2) === 0 || rows.length < 1_500;
+    const added = Array.from({ length: count }, () => at(kind, below(4) === 0 ? 9_000 : time));
+    indexes.observe(await (isAdded ? change(added, []) : change([], rows.slice(place, place + count))));
+  };
+  for (let round = 0; round < 40; round += 1) {
+    const [first, limit] = [below(of('a').length + 300), 1 + below(60)];
+    t.is(await paged(first, limit), plain(first, limit), `${round}`);
+    await mutate();
+    // Changed while the place of a page is looked for: the next one knows of it.
+    meanwhile = mutate;
+    await paged(below(of('b').length), 5);
+    meanwhile = undefined;
+  }
+});
+
+test('a page near the end is read from there, in the same order', async (t) => {
+  const { store, read, commit, expected } = await fixture(t);
+  await commit(Array.from({ length: 300 }, (_, at) => personAt(at)));
+  for (const newestFirst of [false, true])
+    for (let offset = 0; offset < 320; offset += 7) {
+      read.rows = 0;
+      let skipped = 0;
+      const counting = {
+        rows(query: RowQuery) {
+          skipped += query.offset ?? 0;
+          return store.rows(query);
+        },
+      };
+      const part = {
+        view: 'people',
+        kind: 'test',
+        prefix: [FIRST],
+        newestFirst,
+        offset,
+        limit: 7,
+        total: 300,
+      };
+      const rows = await rowsAt(counting, part);
+      const page = expected(FIRST, { newestFirst, limit: 7, offset: offset / 7 });
+      t.deepEqual(
+        rows.map(({ key }) => key[2]),
+        page.ids,
+      );
+      t.true(skipped <= 150, `${skipped} rows were skipped`);
+    }
 });

@@ -107,6 +107,7 @@ function someQuery(): DocumentQuery {
     folderId: maybe(0.15, () => oneOf(['f0', 'f1', 'f9'])),
     withoutFolder: maybe(0.1, () => true as const),
     folders: maybe(0.2, () => oneOf([['f0'], ['f0', 'f2'], ['-', 'f1'], []])),
+    inFolders: maybe(0.1, () => new Set(oneOf([['f0'], ['f1', 'f2'], []]))),
     q: named,
     queryType: maybe(0.7, () => oneOf(['Name', 'Key', 'Id', 'CreatorName', 'Tag', 'Any'] as const)),
     participantQ: who,
