@@ -119,8 +119,11 @@ export function outputNames(
 
 /** Bytes of the longer one of the names that a signed file has: in its working folder, and as the preferred output. */
 export function bytesOfOutputName(fileName: string, format: JobFormat, form: OutputFormat): number {
-  const [wanted] = outputNames(fileName, '', format, form);
-  return Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
+  const { stem, before, extension, after } = nameComponents(fileName, format, form);
+  return Math.max(
+    Buffer.byteLength(outputName(fileName)),
+    Buffer.byteLength(`${stem}${before}${extension}${after}`),
+  );
 }
 
 const FORMS: readonly OutputFormat[] = [

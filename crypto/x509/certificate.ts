@@ -1,5 +1,5 @@
 /** Fields of an X.509 certificate for signing and path validation (RFC 5280 §4.1). */
-import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { createHash, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   Asn1Error,
@@ -85,7 +85,7 @@ export function readableCertificates(der: Buffer): Certificate[] {
 
 /** Returns the lower-case hex SHA-256 of a DER certificate. */
 export function fingerprintOf(der: Uint8Array): string {
-  return createHash('sha256').update(der).digest('hex');
+  return hash('sha256', der);
 }
 
 /**

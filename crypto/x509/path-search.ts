@@ -485,9 +485,16 @@ export function findPath(request: PathRequest): PathResult {
   return { ok: false, reason: reason ?? search.reason };
 }
 
+/** Texts of periods of validity. */
+const periods = new WeakMap<Certificate, string>();
+
 /** Check `certificate-validity`: the certificate's own period holds `at`. */
 export function checkValidity(certificate: Certificate, at: number): Check {
-  const period = `${new Date(certificate.notBefore).toISOString()} to ${new Date(certificate.notAfter).toISOString()}`;
+  let period = periods.get(certificate);
+  if (period === undefined) {
+    period = `${new Date(certificate.notBefore).toISOString()} to ${new Date(certificate.notAfter).toISOString()}`;
+    periods.set(certificate, period);
+  }
   return {
     name: 'certificate-validity',
     ok: timeDefect(certificate, at) === undefined,

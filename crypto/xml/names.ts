@@ -43,6 +43,50 @@ export interface Name {
 /** Namespace of unprefixed names without a default namespace declaration. */
 export const NO_NAMESPACE: Namespace = { uri: '', order: '', escaped: Buffer.alloc(0) };
 
+/** Texts of a name in any document. Kept for the next documents, which mostly use the same names. */
+interface Spelling extends Pick<Name, 'text' | 'local' | 'order' | 'bytes'> {
+  readonly prefix: string;
+}
+
+/** Spellings kept in a thread, by hash; a newer one takes the place of another one. A power of two. */
+const MAX_SPELLINGS = 1024;
+/** Longest name kept, bytes. */
+const MAX_SPELLING_LENGTH = 128;
+const spellings: (Spelling | undefined)[] = Array.from({ length: MAX_SPELLINGS });
+
+/** Namespaces kept in a thread, by name. */
+const MAX_NAMESPACES = 256;
+const MAX_NAMESPACE_LENGTH = 512;
+const namespaces = new Map<string, Namespace>();
+
+function spellingAt(bytes: Buffer, start: number, end: number, colon: number, hash: number): Spelling {
+  const slot = hash & (MAX_SPELLINGS - 1);
+  const kept = spellings[slot];
+  if (kept !== undefined && kept.bytes.length === end - start && sameBytes(kept.bytes, bytes, start))
+    return kept;
+  const localStart = colon < 0 ? start : colon + 1;
+  const made = {
+    text: bytes.toString('utf8', start, end),
+    prefix: colon < 0 ? '' : bytes.toString('utf8', start, colon),
+    local: bytes.toString('utf8', localStart, end),
+    order: bytes.toString('latin1', localStart, end),
+    bytes: Buffer.from(bytes.subarray(start, end)),
+  };
+  if (end - start <= MAX_SPELLING_LENGTH) spellings[slot] = made;
+  return made;
+}
+
+function namespaceOfName(uri: string): Namespace {
+  const kept = namespaces.get(uri);
+  if (kept !== undefined) return kept;
+  const made = { uri, order: Buffer.from(uri).toString('latin1'), escaped: escapeAttribute(uri) };
+  if (uri.length <= MAX_NAMESPACE_LENGTH) {
+    if (namespaces.size >= MAX_NAMESPACES) namespaces.clear();
+    namespaces.set(uri, made);
+  }
+  return made;
+}
+
 const TABLE_SIZE = 2 * MAX_REMEMBERED;
 /** Probes per hash lookup; names with more collisions are not cached. */
 const MAX_PROBES = 8;
@@ -78,7 +122,7 @@ export class Names {
   namespace(uri: string): Namespace {
     const cached = this.#namespaces.get(uri);
     if (cached !== undefined) return cached;
-    const made = { uri, order: Buffer.from(uri).toString('latin1'), escaped: escapeAttribute(uri) };
+    const made = namespaceOfName(uri);
     if (this.#namespaces.size < MAX_REMEMBERED) this.#namespaces.set(uri, made);
     return made;
   }
@@ -96,27 +140,15 @@ export class Names {
       if (cached.bytes.length === length && sameBytes(cached.bytes, bytes, start)) return cached;
       slot = (slot + 1) % TABLE_SIZE;
     }
-    const made = this.#newName(bytes, start, end, colon);
+    const made = this.#newName(spellingAt(bytes, start, end, colon, hash));
     if (made !== undefined && this.#names.size < MAX_REMEMBERED && !this.#names.has(slot))
       this.#names.set(slot, made);
     return made;
   }
 
-  #newName(bytes: Buffer, start: number, end: number, colon: number): Name | undefined {
-    const prefixText = colon < 0 ? '' : bytes.toString('utf8', start, colon);
-    let prefix = this.#prefixes.get(prefixText);
-    if (prefix === undefined) {
-      if (this.#prefixes.size >= MAX_PREFIXES) return undefined;
-      prefix = this.#newPrefix(prefixText);
-    }
-    const localStart = colon < 0 ? start : colon + 1;
-    return {
-      text: bytes.toString('utf8', start, end),
-      prefix,
-      local: bytes.toString('utf8', localStart, end),
-      order: bytes.toString('latin1', localStart, end),
-      bytes: Buffer.from(bytes.subarray(start, end)),
-    };
+  #newName({ text, prefix: prefixText, local, order, bytes }: Spelling): Name | undefined {
+    const prefix = this.declare(prefixText);
+    return prefix && { text, prefix, local, order, bytes };
   }
 
   /** Returns the prefix, creating it when new; undefined when it exceeds the limit. */

@@ -28,7 +28,7 @@ import {
   shortFileName,
 } from '../../shared/file-names.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
-import { emptyFolder, makeDirectories } from '../../shared/files/directories.ts';
+import { emptyFolder, inFolder, makeDirectories } from '../../shared/files/directories.ts';
 import { encryptOutput } from '../../shared/files/encrypt-output.ts';
 import { publish } from '../../shared/files/publish.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
@@ -57,13 +57,13 @@ export function release(
   const { profiles, folders, clock } = thread;
   const profile = profileOfUpload(profileNamed(thread, order.profile), order.parameters);
   const folder = folders.pathOf(order.jobId);
-  const signed = join(folder, outputName(order.fileName));
+  const signed = inFolder(folder, outputName(order.fileName));
   if (!profile.verify) return publishOutput(order, thread, profile, signed, undefined);
   const start = clock.elapsed();
   const check: OutputCheck = {
     format: order.format,
     path: signed,
-    stagedPath: join(folder, shortFileName(order.fileName)),
+    stagedPath: inFolder(folder, shortFileName(order.fileName)),
     content: order.content,
     fileName: order.fileName,
     profile,
@@ -94,7 +94,7 @@ function publishOutput(
   independent?: IndependentOutcome,
 ): PoolResults['release'] {
   const { setup, clock, faults } = thread;
-  const form = formOfOutput(profile, order, join(dirname(signed), shortFileName(order.fileName)));
+  const form = formOfOutput(profile, order, inFolder(dirname(signed), shortFileName(order.fileName)));
   const start = clock.elapsed();
   const envelope = form.encrypted ? encryptSigned(signed, thread) : undefined;
   const encryptMs = clock.elapsed() - start;
@@ -107,7 +107,7 @@ function publishOutput(
   if (!isElsewhere) faults.atSync('pool.release.linked', order.fileName);
   const outputMs = clock.elapsed() - start;
   return {
-    outputFileName: join(order.subfolder, name),
+    outputFileName: order.subfolder === '' ? name : join(order.subfolder, name),
     verified: verifyMs !== undefined,
     times: {
       output: outputMs,
@@ -126,8 +126,9 @@ function publishHere(
   { subfolder }: Pick<ReleaseTask, 'subfolder'>,
   output: string,
 ): string {
+  if (subfolder === '') return publish(path, output, names);
   const folder = join(output, subfolder);
-  if (subfolder !== '') makeDirectories(folder, 0o750);
+  makeDirectories(folder, 0o750);
   return publish(path, folder, names);
 }
 
@@ -235,7 +236,7 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
   faults.atSync('pool.sign.staged', task.fileName);
   const profile = profileOfUpload(profileNamed(thread, task.profile), task.parameters);
   refuseLongNames(task, profile, staged.path);
-  const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
+  const request = signingRequest(task, profile, staged.path, inFolder(folder, outputName(task.fileName)));
   const answer = (file: SignedFile): Signed => {
     faults.atSync('pool.sign.signed', task.fileName);
     const signMs = clock.elapsed() - start;

@@ -5,7 +5,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { copyWhole } from './copy.ts';
 import { fileDigest } from './digest.ts';
-import { errno, linksRefused, sameFile, statIfPresent } from './directories.ts';
+import { errno, inFolder, linksRefused, sameFile, statIfPresent } from './directories.ts';
 
 /** Both names are taken by other files. */
 class OutputTaken extends Error {
@@ -40,7 +40,7 @@ function isNameRefused(error: unknown, present: readonly string[]): boolean {
  */
 export function publish(signed: string, folder: string, names: readonly string[]): string {
   for (const name of names) {
-    const target = join(folder, name);
+    const target = inFolder(folder, name);
     try {
       linkSync(signed, target);
       return name;

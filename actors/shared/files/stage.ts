@@ -20,7 +20,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { shortFileName } from '../file-names.ts';
 import { uploadName } from '../storage-layout.ts';
-import { errno, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
+import { errno, inFolder, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
 
 /** The path no longer refers to a regular file. */
 class NotAFile extends Error {
@@ -121,7 +121,7 @@ function openOriginal(path: string): number {
  * gives it its final name.
  */
 export function stage(original: string, folder: string, fileName: string): Staged {
-  const path = join(folder, shortFileName(fileName));
+  const path = inFolder(folder, shortFileName(fileName));
   let stat: BigIntStats;
   try {
     stat = createSibling(original, path);

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { errno } from './directories.ts';
+import { errno, inFolder } from './directories.ts';
 
 /** Prefix of spare folders; no job id starts like this. */
 export const SPARE_PREFIX = '.spare-';
@@ -45,7 +45,7 @@ export class WorkingFolders {
    * @param removing called before the removal, with the folder
    */
   open(jobId: string, removing: (folder: string) => void = () => {}): string {
-    const folder = join(this.processing, jobId);
+    const folder = inFolder(this.processing, jobId);
     if (this.#spares.length === 0) this.#search();
     for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
       try {
@@ -76,9 +76,9 @@ export class WorkingFolders {
   close(jobId: string): void {
     const folder = this.pathOf(jobId);
     try {
-      for (const name of readdirSync(folder)) unlinkSync(join(folder, name));
+      for (const name of readdirSync(folder)) unlinkSync(inFolder(folder, name));
       this.#made += 1;
-      const spare = join(this.processing, `${SPARE_PREFIX}${this.thread}-${this.#made}`);
+      const spare = inFolder(this.processing, `${SPARE_PREFIX}${this.thread}-${this.#made}`);
       renameSync(folder, spare);
       if (this.#spares.length >= MAX_REMEMBERED) this.#spares = this.#spares.slice(MAX_REMEMBERED / 2);
       this.#spares.push(spare);
@@ -93,7 +93,7 @@ export class WorkingFolders {
     this.#untilSearch -= 1;
     if (this.#untilSearch > 0) return;
     const found = this.#list().filter((name) => SPARE.test(name));
-    this.#spares = found.slice(0, MAX_REMEMBERED / 2).map((name) => join(this.processing, name));
+    this.#spares = found.slice(0, MAX_REMEMBERED / 2).map((name) => inFolder(this.processing, name));
     this.#untilSearch = found.length === 0 ? SEARCH_EVERY : 0;
   }
 
@@ -112,7 +112,7 @@ export class WorkingFolders {
  * Synchronous.
  */
 export function workingFolder(processing: string, all: string | undefined, jobId: string): string {
-  const own = join(processing, jobId);
+  const own = inFolder(processing, jobId);
   if (all === undefined || existsSync(own)) return own;
   for (const node of readdirSync(all)) {
     const other = join(all, node, jobId);

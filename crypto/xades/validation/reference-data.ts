@@ -299,7 +299,7 @@ export function filteredData(
   found: FoundData,
   signature: SignatureNode,
 ): FilteredData | undefined {
-  return context.filtered.get(keyOf(context, found, signature));
+  return context.filtered.size === 0 ? undefined : context.filtered.get(keyOf(context, found, signature));
 }
 
 function leavesNothing(

@@ -220,6 +220,16 @@ const TAMPERINGS: readonly Tampering[] = [
     xmlsec: 'refuses',
   },
   {
+    what: 'signature value with a letter of which a lax decoder reads one byte, the right one',
+    make: (text) => {
+      const [first = ''] = /(?<=<ds:SignatureValue [^>]*>)./.exec(text) ?? [];
+      const other = String.fromCharCode(0x100 + first.charCodeAt(0));
+      return replaced(text, /(?<=<ds:SignatureValue [^>]*>)./, other);
+    },
+    check: 'structure',
+    xmlsec: 'refuses',
+  },
+  {
     what: 'digest of the document brought in line after a change',
     make: (text) => {
       const changed = replaced(text, '>100<', '>101<');

@@ -98,6 +98,18 @@ test('a prefix with another namespace is redeclared inside, and the outer one ap
   );
 });
 
+test('names are those of their own document, whatever documents were read before', (t) => {
+  for (const uri of ['urn:1', 'urn:2', 'urn:1'])
+    t.is(of(`<a:r xmlns:a="${uri}" a:b="1" />`), `<a:r xmlns:a="${uri}" a:b="1"></a:r>`);
+  t.throws(() => of('<a:r/>'), { message: /"a" is not declared/ });
+  // More than are kept for the next documents. By the blank before "/" the names are written, not copied.
+  const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
+  for (const list of [names, names.toReversed()]) {
+    const document = `<r>${list.map((name) => `<${name} />`).join('')}</r>`;
+    t.is(of(document), `<r>${list.map((name) => `<${name}></${name}>`).join('')}</r>`);
+  }
+});
+
 test('attributes are ordered by namespace name, then local name, regardless of prefixes', (t) => {
   t.is(
     of('<r xmlns:z="urn:a" xmlns:a="urn:z" a:b="1" z:c="2" b="3" a="4" z:b="5" xml:lang="en"/>'),
