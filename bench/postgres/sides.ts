@@ -91,7 +91,7 @@ function preparedSteps(first: number) {
   const created = Array.from({ length: ACTORS_PER_PROCESS }, (_, at) => newborn(first + at));
   const actors = created.map(({ actor }) => actor);
   return {
-    created: created.map(encodeStep),
+    created: created.map((step) => encodeStep(step)),
     next: (n: number): EncodedStep => {
       const at = n % ACTORS_PER_PROCESS;
       const actor = actors[at];

@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import {
+  type ActorStore,
   type BuiltRuntime,
   buildRuntime,
   type EffectHandler,
+  type Row,
+  type RowQuery,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
@@ -9,6 +13,8 @@ import { postgres } from '@sealwright/runtime/postgres';
 import { openPostgresCopy, openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
+import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, type Pooler, startCluster, startPooler } from '../postgres/cluster.ts';
 import {
@@ -24,6 +30,7 @@ import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime
 import { pendingWorkContract } from './pending-work.ts';
 import { publicContract } from './public.ts';
 import { runtimeContract } from './runtime.ts';
+import { stepOf } from './steps.ts';
 import { storeContract } from './store.ts';
 
 let cluster: Cluster | undefined;
@@ -220,4 +227,114 @@ test('packed actors read as before by nodes, readers and copies, and are whole a
   t.like(damaged, { status: 'rejected', reason: { code: 'store.damaged' } });
   t.is(whole.status, 'fulfilled');
   t.deepEqual(await one.commit(stepWith(4, 1, [])), { ok: false, reason: 'stale' });
+});
+
+test('leaves of the history are stored in blocks once all nodes read them, and answers stay the same', async (t) => {
+  if (cluster === undefined) return;
+  const { url } = cluster;
+  const hash = (at: number) => createHash('sha256').update(`${at}`).digest('hex');
+  const leaf = (at: number) =>
+    storedLeaf(
+      { type: 'head', kind: 'job', id: `job-${at >> 1} “ü\n`, line: at, hash: hash(at) },
+      at % 3 > 0,
+    );
+  const history = { kind: 'history', id: 'a' };
+  /** Leaves of three checkpoints, the second one of another node, and what stands beside them. */
+  const fill = async (store: ActorStore, sequence: number) => {
+    const node = sequence === 2 ? 'b' : 'a';
+    const put: Row[] = [{ view: 'history-checkpoints', key: [node, sequence], value: { leaves: 99 } }];
+    for (let at = 0; at < [60, 99, 25][sequence - 1]!; at += 1)
+      put.push({ view: LEAVES_VIEW, key: [node, sequence, at], value: leaf(at) });
+    put.push({ view: LEAVES_VIEW, key: [node, sequence, 200], value: 'x'.repeat(5000) });
+    put.push({ view: `${LEAVES_VIEW}-`, key: [node, sequence, 1], value: 1 });
+    t.true((await store.commit(stepOf(history, sequence - 1, { rows: { put, remove: [] } }))).ok);
+  };
+  const queries: Omit<RowQuery, 'view'>[] = [];
+  for (const prefix of [[], ['a'], ['b'], ['b', 2], ['a', 3], ['c'], ['a', 2], ['b', 2, 24], ['b', 2, 98]]) {
+    for (const limit of [1, 23, 1000])
+      for (const offset of [0, 22])
+        for (const reverse of [false, true]) queries.push({ prefix, limit, offset, reverse });
+    for (const after of [0, 21, 22, 98, 150])
+      for (const reverse of [false, true])
+        if (prefix.length === 2) queries.push({ prefix, after: [...prefix, after], limit: 30, reverse });
+  }
+  const answers = async (store: Pick<ActorStore, 'rows'>) => {
+    const found: unknown[] = [];
+    for (const query of queries) found.push(await store.rows({ view: LEAVES_VIEW, ...query }));
+    found.push(await store.rows({ view: `${LEAVES_VIEW}-`, limit: 9 }));
+    return JSON.stringify(found);
+  };
+  const stored = async (schema: string, text: string) => {
+    const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
+    await client.connect();
+    return client.query(text).finally(() => client.end());
+  };
+  const copied = async (schema: string) => {
+    const side = await openPostgresCopy({ url, schema }, 'source', systemClock);
+    const found: StoreRecord[] = [];
+    for (let batch = await side.read('rows', undefined); batch.length > 0; ) {
+      found.push(...batch);
+      const middle = batch[batch.length >> 1];
+      t.deepEqual((await side.read('rows', middle?.key))[0], batch[(batch.length >> 1) + 1]);
+      batch = await side.read('rows', batch.at(-1)?.key);
+    }
+    t.is(await side.count('rows'), found.length);
+    t.deepEqual(await side.lastKey('rows'), found.at(-1)?.key);
+    await side.close();
+    return found;
+  };
+  const COUNT = `SELECT count(*)::integer AS count FROM rows WHERE encode(key, 'escape') LIKE '%history-leaves\\\\000%'`;
+
+  const plain = await newSchema(cluster)();
+  const plainSchema = `contract_${schemas}`;
+  const open = newSchema(cluster);
+  const schema = `contract_${schemas}`;
+  const one = await open();
+  const two = await open('two');
+  t.teardown(() => Promise.all([one.close(), two.close(), plain.close()]));
+  for (const sequence of [1, 2, 3]) await fill(plain, sequence);
+  const expected = await answers(plain);
+  t.true(expected.length > 100_000);
+
+  // A node of an earlier version runs, and none can start.
+  await stored(schema, "UPDATE sessions SET reads_blocks = false WHERE node = 'two'");
+  await one.packing?.begin?.();
+  await fill(one, 1);
+  t.is((await stored(schema, COUNT)).rows[0].count, 61);
+  await t.throwsAsync(
+    stored(
+      schema,
+      "INSERT INTO sessions (node, lease, info, slot, reads_packed) VALUES ('old', '1 day', '{}', 5, true)",
+    ),
+    { code: '23502' },
+  );
+  await stored(schema, 'UPDATE sessions SET reads_blocks = true');
+  await one.packing?.begin?.();
+  await fill(one, 2);
+  // The other node has not asked.
+  await fill(two, 3);
+  t.is((await stored(schema, COUNT)).rows[0].count, 61 + 6 + 26);
+  t.is(await answers(one), expected);
+  t.is(await answers(two), expected);
+  const reader = await openPostgresReader({ url, schema });
+  t.is(await answers(reader), expected);
+  await reader.close();
+  await Promise.all([one.close(), two.close(), plain.close()]);
+  const records = await copied(plainSchema);
+  t.deepEqual(await copied(schema), records);
+
+  schemas += 1;
+  const target = `contract_${schemas}`;
+  await openPostgresCopy({ url, schema: target }, 'target', systemClock).then(async (side) => {
+    await side.write('rows', records);
+    await side.close();
+  });
+  t.is((await stored(target, COUNT)).rows[0].count, 4 + 6 + 3);
+  t.deepEqual(await copied(target), records);
+
+  await stored(schema, "UPDATE rows SET value = replace(value, '#22:', '#21:')");
+  const again = await open();
+  t.teardown(() => again.close());
+  await t.throwsAsync(again.rows({ view: LEAVES_VIEW, prefix: ['b'], limit: 30 }), { code: 'store.damaged' });
+  t.is((await again.rows({ view: LEAVES_VIEW, prefix: ['a'], limit: 30 })).length, 30);
 });

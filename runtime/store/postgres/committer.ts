@@ -35,6 +35,8 @@ export class Committer {
   readonly #feed: ChangeFeed;
   /** True when other sessions existed at the last commit: the steps are reported to them. */
   #hasOthers = false;
+  /** True once all nodes read blocks of rows. */
+  hasBlocks = false;
   /** Settles when the group that was sent last is answered. */
   #sent: Promise<unknown> = Promise.resolve();
   /** Commits whose steps are not reported yet. */
@@ -55,7 +57,7 @@ export class Committer {
   /** See `ActorStore.commit`. */
   async commit(step: Step): Promise<Committed> {
     checkStepKeys(step);
-    const encoded = encodeStep(step);
+    const encoded = encodeStep(step, this.hasBlocks);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ step: encoded, resolve, reject });
       this.#working ??= this.#work();

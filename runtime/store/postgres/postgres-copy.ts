@@ -17,6 +17,7 @@ import {
   type RecordKey,
   type StoreRecord,
 } from '../copy/copy-side.ts';
+import { COUNT_IN_BLOCK, inBlocks, rowsOfBlock } from '../packed/row-blocks.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 import { assertNotLocked, migrateSchema } from './migrate-schema.ts';
@@ -101,9 +102,12 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   rows: {
     ...keyed,
     ...{ from: 'rows', columns: 'key, value', text: 'value' },
-    records: ({ key, value }) => [{ key: decodeKey(key), value }],
+    records: ({ key, value }) => rowsOfBlock(decodeKey(key), value),
     insert: 'INSERT INTO rows (key, value) SELECT * FROM unnest($1::bytea[], $2::text[])',
-    values: (records) => [keysOf(records), valuesOf(records)],
+    values: (records) => {
+      const stored = inBlocks(records);
+      return [keysOf(stored), valuesOf(stored)];
+    },
   },
   names: {
     ...named,
@@ -184,6 +188,8 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
     ],
   },
 };
+
+const COUNT_ROWS = `SELECT COALESCE(sum(${COUNT_IN_BLOCK}), 0)::bigint AS count FROM rows`;
 
 const COUNT_LINES = `SELECT (SELECT count(*) FROM journal)
     + COALESCE((SELECT sum(split_part(body, ' ', 1)::bigint) FROM actors WHERE packed IS NOT NULL), 0) AS count`;
@@ -288,10 +294,9 @@ class PostgresCopy implements CopySide {
 
   async count(table: CopiedTable): Promise<number> {
     const { from } = COPY_TABLES[table];
-    const [row] = await this.#read<{ count: number }>(
-      table === 'journal' ? COUNT_LINES : `SELECT count(*) AS count FROM ${from}`,
-      [],
-    );
+    const counted: { readonly [table: string]: string } = { journal: COUNT_LINES, rows: COUNT_ROWS };
+    const text = counted[table] ?? `SELECT count(*) AS count FROM ${from}`;
+    const [row] = await this.#read<{ count: number }>(text, []);
     return row?.count ?? 0;
   }
 
@@ -311,8 +316,10 @@ class PostgresCopy implements CopySide {
       after === undefined ? [] : copied.position(after),
     );
     const records = rows.flatMap(copied.records);
-    if (table !== 'journal' || after === undefined) return records;
-    // A batch ended inside of a packed actor.
+    if (after === undefined) return records;
+    // A batch ended inside of a block, or of a packed actor.
+    if (table === 'rows') return records.filter(({ key }) => encodeKey(key).compare(encodeKey(after)) > 0);
+    if (table !== 'journal') return records;
     const [kind, id, line = 0] = after;
     return records.filter(({ key }) => key[0] !== kind || key[1] !== id || Number(key[2]) > Number(line));
   }

@@ -3,7 +3,7 @@
  * that a step of the actor counts as outdated until it is unpacked, and `body` tells how many lines it has.
  *
  * Nodes of earlier versions cannot read that: nothing is packed while one of them runs, and none can begin a session since
- * version 4 of the schema.
+ * version 4 of the schema. The same holds for blocks of rows (`row-blocks.ts`) and version 5.
  *
  * Source: docs/decisions/0295-ended-actors-are-packed.md.
  */
@@ -61,7 +61,8 @@ function parsed<Value>(text: string): Value {
 
 const LEASE = 'history-packing';
 
-const ALL_READ_PACKED = 'SELECT NOT EXISTS (SELECT FROM sessions WHERE NOT reads_packed) AS may';
+const WHAT_ALL_READ =
+  'SELECT bool_and(reads_packed) AS packed, bool_and(reads_blocks) AS blocks FROM sessions';
 
 const TO_PACK = `SELECT at::integer AS at, body, ARRAY(SELECT line FROM journal WHERE actor = own ORDER BY id) AS lines
   FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked (own, was, at) JOIN actors ON key = own AND revision = was`;
@@ -89,11 +90,13 @@ export class PostgresPacking implements NonNullable<ActorStore['packing']> {
       acquire(name: string): Promise<boolean>;
       release(name: string): Promise<void>;
     },
+    private readonly allReadBlocks: () => void,
   ) {}
 
   async begin(): Promise<boolean> {
-    const [row] = await this.#run<{ may: boolean }>(ALL_READ_PACKED, []);
-    return row?.may === true && (await this.leases.acquire(LEASE));
+    const [row] = await this.#run<{ packed: boolean | null; blocks: boolean | null }>(WHAT_ALL_READ, []);
+    if (row?.blocks === true) this.allReadBlocks();
+    return row?.packed === true && (await this.leases.acquire(LEASE));
   }
 
   end(): Promise<void> {

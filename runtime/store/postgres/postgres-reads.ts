@@ -16,6 +16,7 @@ import type {
   StoredEffect,
   StoredTimer,
 } from '../../model/ports.ts';
+import { BLOCK_ROWS, BLOCKED_VIEW, rowsOfBlock } from '../packed/row-blocks.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
 import { type ActorRow, actorOf, addressOf, packedLines } from './postgres-packed.ts';
@@ -226,6 +227,7 @@ export class PostgresReads {
     const to = after === undefined || !reverse ? endOfPrefix(start) : encodeKey([view, ...after]);
     // A key equal to the prefix belongs to the range unless the cursor is after it.
     const lower = after !== undefined && !reverse ? '>' : '>=';
+    if (view === BLOCKED_VIEW) return this.#blockedRows(query, { from, to, lower });
     const rows = await this.read<{ key: Buffer; value: string }>(
       `rows${lower}${reverse}`,
       `SELECT key, value FROM rows WHERE key ${lower} $1 AND key < $2
@@ -233,6 +235,42 @@ export class PostgresReads {
       [from, to, offset, limit],
     );
     return rows.map(({ key, value }) => ({ view, key: decodeKey(key).slice(1), value: JSON.parse(value) }));
+  }
+
+  /**
+   * A block has the key of its last row: the first one may begin before the range, and the one behind the range in it.
+   * Nobody asks for the reverse order, which reads the whole range.
+   */
+  async #blockedRows(
+    { view, reverse = false, offset = 0, limit }: RowQuery,
+    { from, to, lower }: { readonly from: Buffer; readonly to: Buffer; readonly lower: string },
+  ): Promise<readonly Row[]> {
+    const found: Row[] = [];
+    const wanted = reverse ? Number.MAX_SAFE_INTEGER : offset + limit;
+    let [position, isBehind] = [from, lower === '>'];
+    let most = Math.min(wanted, Math.ceil(wanted / BLOCK_ROWS) + 1);
+    for (;;) {
+      const rows: readonly { readonly key: Buffer; readonly value: string }[] = await this.read(
+        `blocks${isBehind}`,
+        `SELECT key, value FROM (
+            (SELECT key, value FROM rows WHERE key ${isBehind ? '>' : '>='} $1 AND key < $2 ORDER BY key LIMIT $4)
+            UNION ALL (SELECT key, value FROM rows WHERE key >= $2 AND key < $3 ORDER BY key LIMIT 1)
+          ) AS every ORDER BY key LIMIT $4`,
+        [position, to, endOfPrefix(encodeKey([view])), most],
+      );
+      for (const row of rows)
+        for (const { key, value } of rowsOfBlock(decodeKey(row.key), row.value)) {
+          const order = encodeKey(key).compare(from);
+          const isInside = (lower === '>' ? order > 0 : order >= 0) && encodeKey(key).compare(to) < 0;
+          if (isInside) found.push({ view, key: key.slice(1), value: JSON.parse(value) });
+        }
+      const last = rows.at(-1)?.key;
+      if (found.length >= wanted || rows.length < most || last === undefined || last.compare(to) >= 0) break;
+      position = last;
+      isBehind = true;
+      most = wanted - found.length;
+    }
+    return (reverse ? found.reverse() : found).slice(offset, offset + limit);
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {

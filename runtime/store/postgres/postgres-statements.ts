@@ -25,8 +25,8 @@ import {
   type EncodedStep,
 } from './steps-as-arrays.ts';
 
-const OPEN = `INSERT INTO sessions (node, lease, info, slot, reads_packed)
-  SELECT $1, make_interval(secs => $2), $3, min(slot), true FROM generate_series(0, $4 - 1) AS slot
+const OPEN = `INSERT INTO sessions (node, lease, info, slot, reads_packed, reads_blocks)
+  SELECT $1, make_interval(secs => $2), $3, min(slot), true, true FROM generate_series(0, $4 - 1) AS slot
     WHERE slot NOT IN (SELECT slot FROM sessions)
   ON CONFLICT (node) DO NOTHING
   RETURNING token, slot, (SELECT count(*) + 1 FROM sessions WHERE seen_at > '-infinity')::integer AS nodes,

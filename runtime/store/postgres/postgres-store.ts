@@ -134,7 +134,9 @@ class PostgresStore extends PostgresWork implements ActorStore {
       await made.committer.answered();
       await made.feed.sync();
     });
-    this.packing = new PostgresPacking(statements, made.nodes);
+    this.packing = new PostgresPacking(statements, made.nodes, () => {
+      made.committer.hasBlocks = true;
+    });
     this.#description = made.description;
     this.#probe = made.probe;
   }

@@ -229,7 +229,7 @@ ${table === 'effects' ? '      GET DIAGNOSTICS taken = ROW_COUNT;\n      effects
 }
 
 /** Version of the tables below. A node refuses a schema whose version is higher. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** The first version that has packed actors. */
 export const PACKED_SINCE = 4;
@@ -343,5 +343,11 @@ export const SCHEMA_UPGRADES: { readonly [version: number]: readonly string[] } 
       node text PRIMARY KEY,
       until text NOT NULL
     )`,
+  ],
+  // Leaves of the history are stored in blocks once no node of an earlier version runs.
+  5: [
+    "SET LOCAL lock_timeout = '2s'",
+    'ALTER TABLE sessions ADD COLUMN reads_blocks boolean NOT NULL DEFAULT false',
+    'ALTER TABLE sessions ALTER COLUMN reads_blocks DROP DEFAULT',
   ],
 };

@@ -5,6 +5,7 @@
 import { parseEffectKey } from '../../model/keys.ts';
 import type { ActorAddress, Bytes, Committed, Revision, Step } from '../../model/ports.ts';
 import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
+import { inBlocks } from '../packed/row-blocks.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 
 /** Key of an actor. */
@@ -69,12 +70,20 @@ export const COMMIT_STEPS = `SELECT outcomes, taken_names, holders, change FROM 
   .map((column, at) => (JSON_COLUMNS.has(column) ? `string_to_array($${at + 1}, E'\\n', '')` : `$${at + 1}`))
   .join(', ')})`;
 
-/** Encodes one step with checked keys (`checkStepKeys`). */
-export function encodeStep(step: Step): EncodedStep {
+/**
+ * Encodes one step with checked keys (`checkStepKeys`).
+ * @param hasBlocks all nodes read blocks of rows (`row-blocks.ts`). @default false
+ */
+export function encodeStep(step: Step, hasBlocks = false): EncodedStep {
   const { actor, rows, timers } = step;
   const { kind, id } = actor.address;
   const own = [kind, id] as const;
   const { remove, put, counters } = withStateIndex(step);
+  const rowsPut = [...rows.put, ...put].map(({ view, key, value }) => ({
+    key: [view, ...key],
+    value: JSON.stringify(value),
+  }));
+  const stored = hasBlocks ? inBlocks(rowsPut) : rowsPut;
   const arm = timers.arm.map(({ name, due, event }) => ({
     key: encodeKey([due, ...own, name]),
     due,
@@ -107,8 +116,8 @@ export function encodeStep(step: Step): EncodedStep {
       armDue: arm.map(({ due }) => due),
       armBody: arm.map(({ body }) => body),
       remove: [...rows.remove, ...remove].map(({ view, key }) => encodeKey([view, ...key])),
-      putKey: [...rows.put, ...put].map(({ view, key }) => encodeKey([view, ...key])),
-      putValue: [...rows.put, ...put].map(({ value }) => JSON.stringify(value)),
+      putKey: stored.map(({ key }) => encodeKey(key)),
+      putValue: stored.map(({ value }) => value),
       lineId: step.journal.map((line) => line.id),
       line: step.journal.map((line) => JSON.stringify(line)),
       counterName: counters.map(([name]) => Buffer.from(name)),
