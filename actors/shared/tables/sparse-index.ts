@@ -17,8 +17,8 @@ const BLOCKS_PER_TURN = 8;
 const MAX_INDEXES = 256;
 /** Attempts to find a place while others change the rows before it. */
 const MAX_ATTEMPTS = 8;
-/** Rows of several lists that are merged without an index. */
-const FEW = 2_048;
+/** Rows of several lists that are merged without an index: also the first pages of all kinds of events. */
+const FEW = 4_096;
 
 type Store = Pick<ActorStore, 'rows'>;
 type Prefix = readonly (string | number)[];
@@ -120,8 +120,9 @@ export class SparseIndexes {
     // Oldest first, so those of one time in the opposite order.
     const first = total - offset - count;
     for (let attempt = 1; ; attempt += 1) {
-      for (const [at, index] of indexes.entries()) await index.prepare(lists[at]?.total ?? 0);
+      // One may change while the next one is prepared.
       const before = indexes.map(({ changes }) => changes);
+      for (const [at, index] of indexes.entries()) await index.prepare(lists[at]?.total ?? 0);
       const time = cutBefore(indexes, lists, first);
       let passed = 0;
       for (const index of indexes) passed += await index.countBefore(time);
@@ -202,6 +203,12 @@ interface FoundPlace {
   readonly changes: number;
 }
 
+interface CountedBlock {
+  readonly count: number;
+  /** The place of each 512th row. */
+  readonly ends: readonly Place[];
+}
+
 /** Of one list, in ascending order. Behind the last block is the rest of the list. */
 class SparseIndex {
   readonly #store: Store;
@@ -269,7 +276,8 @@ class SparseIndex {
       return its !== undefined && timeOf(its) < time;
     };
     let [low, high] = [0, this.#counts[at] ?? BLOCK_SIZE];
-    while (at === this.#ends.length && (await isBefore(high))) high *= 2;
+    const isRest = at === this.#ends.length;
+    while (isRest && (await isBefore(high))) high *= 2;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (await isBefore(middle)) low = middle + 1;
@@ -296,15 +304,19 @@ class SparseIndex {
       const { changes } = this;
       let isSame = true;
       let [at, before] = [0, 0];
-      for (; at < this.#ends.length; at += 1) {
+      while (at < this.#ends.length) {
         if (this.#isChanged(at)) {
-          await this.#count(at);
           isSame = false;
-          if (at >= this.#ends.length) break;
+          const blocks = this.#ends.length;
+          await this.#count(at);
+          await nextTurn();
+          // It had no row left: the next one is in its place.
+          if (this.#ends.length < blocks) continue;
         }
         const count = this.#counts[at] ?? 0;
         if (before + count > row) break;
         before += count;
+        at += 1;
       }
       while (at === this.#ends.length && row - before >= BLOCK_SIZE && (await this.#add())) {
         isSame = false;
@@ -321,15 +333,17 @@ class SparseIndex {
     const at = this.#ends.length;
     const seen: Place[] = [];
     this.#seen = seen;
-    const [last] = await this.#read(at, BLOCK_SIZE - 1, 1).finally(() => {
+    try {
+      const [last] = await this.#read(at, BLOCK_SIZE - 1, 1);
+      if (last === undefined) return false;
+      const end = placeOf(last.key);
+      this.#changed.push(seen.some((place) => !isBehind(place, end)));
+      this.#ends.push(end);
+      this.#counts.push(BLOCK_SIZE);
+      return true;
+    } finally {
       this.#seen = undefined;
-    });
-    if (last === undefined) return false;
-    const end = placeOf(last.key);
-    this.#changed.push(seen.some((place) => !isBehind(place, end)));
-    this.#ends.push(end);
-    this.#counts.push(BLOCK_SIZE);
-    return true;
+    }
   }
 
   /** Counts the rows of a block. */
@@ -337,6 +351,23 @@ class SparseIndex {
     const end = this.#ends[at];
     if (end === undefined) return;
     this.#changed[at] = false;
+    const { count, ends } = await this.#inside(at, end).catch((error: unknown) => {
+      this.#changed[at] = true;
+      throw error;
+    });
+    // Changed meanwhile: it is counted once more.
+    if (this.#isChanged(at)) return;
+    this.#counts[at] = count;
+    if (count >= 2 * BLOCK_SIZE) {
+      const parts = ends.slice(0, -1);
+      this.#ends.splice(at, 0, ...parts);
+      this.#counts.splice(at, 1, ...parts.map(() => BLOCK_SIZE), count - parts.length * BLOCK_SIZE);
+      this.#changed.splice(at, 0, ...parts.map(() => false));
+    }
+    if (count === 0) for (const column of [this.#ends, this.#counts, this.#changed]) column.splice(at, 1);
+  }
+
+  async #inside(at: number, end: Place): Promise<CountedBlock> {
     const ends: Place[] = [];
     let count = 0;
     const after = this.#after(at);
@@ -349,16 +380,7 @@ class SparseIndex {
       }
       if (inside.length < rows.length) break;
     }
-    // Changed meanwhile: it is counted once more.
-    if (this.#isChanged(at)) return;
-    this.#counts[at] = count;
-    if (count >= 2 * BLOCK_SIZE) {
-      const parts = ends.slice(0, -1);
-      this.#ends.splice(at, 0, ...parts);
-      this.#counts.splice(at, 1, ...parts.map(() => BLOCK_SIZE), count - parts.length * BLOCK_SIZE);
-      this.#changed.splice(at, 0, ...parts.map(() => false));
-    }
-    if (count === 0) for (const column of [this.#ends, this.#counts, this.#changed]) column.splice(at, 1);
+    return { count, ends };
   }
 
   #isChanged(at: number): boolean {

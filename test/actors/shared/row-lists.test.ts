@@ -371,6 +371,38 @@ test('pages by a sparse index are those of all rows, while rows come and go', as
   }
 });
 
+test('a page is exact after a read that failed, and after most of the blocks have lost all rows', async (t) => {
+  const TOTAL = 300_000;
+  const rowAt = (at: number): Row => ({ view: 'entries', key: ['a', at, 'x'], value: null });
+  const rowsFrom = (from: number, most: number) =>
+    Array.from({ length: Math.max(0, Math.min(most, TOTAL - from)) }, (_, at) => rowAt(from + at));
+  let removed = 0;
+  let isAvailable = true;
+  const indexes = new SparseIndexes({
+    async rows({ after, offset = 0, limit }) {
+      if (!isAvailable) throw new Error('It is unavailable.');
+      return rowsFrom(Math.max(removed, Number(after?.[1] ?? -1) + 1) + offset, limit);
+    },
+  });
+  const page = async (first: number) => {
+    const list = { view: 'entries', kind: 'entries', prefix: ['a'] };
+    return (await indexes.rows(list, first, 2)).map(({ key }) => key[1]);
+  };
+  const removeOldest = (count: number) => {
+    const rows = { put: [], remove: rowsFrom(removed, count) };
+    removed += count;
+    indexes.observe(stepOf({ kind: 'entries', id: 'all' }, 0, { rows }));
+  };
+  t.deepEqual(await page(295_000), [295_000, 295_001]);
+  removeOldest(3);
+  isAvailable = false;
+  await t.throwsAsync(page(100_000));
+  isAvailable = true;
+  t.deepEqual(await page(100_000), [100_003, 100_004]);
+  removeOldest(280_000);
+  t.deepEqual(await page(10_000), [290_003, 290_004]);
+});
+
 test('a page near the end is read from there, in the same order', async (t) => {
   const { store, read, commit, expected } = await fixture(t);
   await commit(Array.from({ length: 300 }, (_, at) => personAt(at)));
