@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import {
   type ActorStore,
   type BuiltRuntime,
@@ -337,4 +338,20 @@ test('leaves of the history are stored in blocks once all nodes read them, and a
   t.teardown(() => again.close());
   await t.throwsAsync(again.rows({ view: LEAVES_VIEW, prefix: ['b'], limit: 30 }), { code: 'store.damaged' });
   t.is((await again.rows({ view: LEAVES_VIEW, prefix: ['a'], limit: 30 })).length, 30);
+
+  // No other value is taken for an empty block, and none ends a command with an error of another kind.
+  const noJson = deflateRawSync('{\n{').toString('base64');
+  for (const value of ['#', '#0:', '#2:', `#2:${noJson}`, '{', '#x:']) {
+    await stored(
+      schema,
+      `UPDATE rows SET value = '${value}' WHERE encode(key, 'escape') LIKE '%history-leaves\\\\000\\\\000_b%'`,
+    );
+    const damaged = again.rows({ view: LEAVES_VIEW, prefix: ['b'], limit: 30 });
+    await t.throwsAsync(damaged, { code: 'store.damaged' }, value);
+  }
+  await again.close();
+  const side = await openPostgresCopy({ url, schema }, 'source', systemClock);
+  t.teardown(() => side.close());
+  t.true((await side.count('rows')) > 0);
+  await t.throwsAsync(side.read('rows', undefined), { code: 'store.damaged' });
 });

@@ -18,8 +18,8 @@ export const BLOCK_ROWS = 22;
 /** Longer ones become rows of their own. */
 const MAX_LENGTH = 1000;
 
-/** In SQL, how many rows a value has. */
-export const COUNT_IN_BLOCK = `CASE WHEN value LIKE '#%' THEN split_part(substr(value, 2), ':', 1)::bigint ELSE 1 END`;
+/** In SQL, how many rows a value has; null for one that was changed from outside. */
+export const COUNT_IN_BLOCK = `CASE WHEN value LIKE '#%' THEN substring(value from '^#([0-9]{1,9}):')::bigint ELSE 1 END`;
 
 type Parts = readonly (string | number)[];
 
@@ -63,7 +63,8 @@ export function rowsOfBlock(key: Parts, value: string): readonly KeyedText[] {
     const bytes = Buffer.from(value.slice(end + 1), 'base64');
     lines = inflateRawSync(bytes, { maxOutputLength }).toString().split('\n');
   } catch {}
-  if (typeof last !== 'number' || lines.length !== Number(value.slice(1, end)))
+  // No block is empty: it would hide its rows.
+  if (typeof last !== 'number' || lines.length === 0 || lines.length !== Number(value.slice(1, end)))
     throw new Fatal(
       'store.damaged',
       'The store holds a block of rows that cannot be read: it was changed from outside. Restore the last backup (docs/operations.md).',

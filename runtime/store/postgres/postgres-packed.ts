@@ -48,7 +48,8 @@ export function addressOf(key: Buffer): ActorAddress {
   return { kind: String(kind), id: String(id) };
 }
 
-function parsed<Value>(text: string): Value {
+/** Throws `store.damaged`. */
+export function parsed<Value>(text: string): Value {
   try {
     return JSON.parse(text) as Value;
   } catch (error) {

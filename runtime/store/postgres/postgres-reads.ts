@@ -9,6 +9,7 @@ import type {
   EffectKey,
   HeldName,
   JournalLine,
+  Json,
   ListedEffect,
   Row,
   RowQuery,
@@ -19,7 +20,7 @@ import type {
 import { BLOCK_ROWS, BLOCKED_VIEW, rowsOfBlock } from '../packed/row-blocks.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
-import { type ActorRow, actorOf, addressOf, packedLines } from './postgres-packed.ts';
+import { type ActorRow, actorOf, addressOf, packedLines, parsed } from './postgres-packed.ts';
 import { PACKED_SINCE, SCHEMA_VERSION } from './schema.ts';
 import type { Statement, Statements, WatchedStatements } from './statement-watch.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
@@ -215,7 +216,7 @@ export class PostgresReads {
       [...[key, after, limit ?? null]],
     );
     const [{ packed } = { packed: null }] = rows;
-    if (packed === null) return rows.map(({ line }) => JSON.parse(line));
+    if (packed === null) return rows.map(({ line }) => parsed<JournalLine>(line));
     const lines = packedLines(key, packed).map(({ line }) => line);
     return lines.filter(({ id }) => id > after).slice(0, limit);
   }
@@ -234,7 +235,7 @@ export class PostgresReads {
         ORDER BY key ${reverse ? 'DESC' : 'ASC'} OFFSET $3 LIMIT $4`,
       [from, to, offset, limit],
     );
-    return rows.map(({ key, value }) => ({ view, key: decodeKey(key).slice(1), value: JSON.parse(value) }));
+    return rows.map(({ key, value }) => ({ view, key: decodeKey(key).slice(1), value: parsed<Json>(value) }));
   }
 
   /**
@@ -260,9 +261,10 @@ export class PostgresReads {
       );
       for (const row of rows)
         for (const { key, value } of rowsOfBlock(decodeKey(row.key), row.value)) {
-          const order = encodeKey(key).compare(from);
-          const isInside = (lower === '>' ? order > 0 : order >= 0) && encodeKey(key).compare(to) < 0;
-          if (isInside) found.push({ view, key: key.slice(1), value: JSON.parse(value) });
+          const at = encodeKey(key);
+          const order = at.compare(from);
+          const isInside = (lower === '>' ? order > 0 : order >= 0) && at.compare(to) < 0;
+          if (isInside) found.push({ view, key: key.slice(1), value: parsed<Json>(value) });
         }
       const last = rows.at(-1)?.key;
       if (found.length >= wanted || rows.length < most || last === undefined || last.compare(to) >= 0) break;
