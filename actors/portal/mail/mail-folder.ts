@@ -41,7 +41,11 @@ export function createMailFolder(
   return {
     async send(mail) {
       // Whole, as `buffer` asks for.
-      transport ??= open();
+      transport ??= open().catch((error: unknown) => {
+        // No fault of the mail, which waits: the library may be there again for the next try.
+        transport = undefined;
+        throw failureOf(error);
+      });
       const { message } = await (await transport).sendMail(mailMessage(mail));
       const name = fileName(mail.messageId.split('@')[0] ?? '', mail.date);
       try {
@@ -49,8 +53,7 @@ export function createMailFolder(
         await writeWhole(join(folder, name), withoutTransferEncoding(String(message)));
         await removeOld();
       } catch (error) {
-        const { code, message: reason } = describeFailure(error);
-        throw new MailFailure('mail.folder', `${code}: ${reason}`, false);
+        throw failureOf(error);
       }
       return `Written to ${name}.`;
     },
@@ -74,6 +77,11 @@ export function createMailFolder(
       );
     },
   };
+}
+
+function failureOf(error: unknown): MailFailure {
+  const { code, message } = describeFailure(error);
+  return new MailFailure('mail.folder', `${code}: ${message}`, false);
 }
 
 /** Sorts by time: `20260102T030405678Z-<message id up to the at sign>.eml`. */

@@ -61,14 +61,17 @@ function connectionOf(options: Omit<SmtpOptions, 'clock' | 'connections'>) {
 
 export function createSmtpMailer(options: SmtpOptions): Mailer {
   const { clock, sendTimeout = 60_000 } = options;
+  let isClosed = false;
   const open = async () => {
     const { createTransport } = await import('nodemailer');
-    return createTransport({
+    const opened = createTransport({
       ...connectionOf(options),
       pool: true,
       maxConnections: options.connections ?? 8,
       maxRequeues: 0,
     });
+    if (isClosed) opened.close();
+    return opened;
   };
   /** Opened by the first mail: loading the library takes 3 % of a start. */
   let transport: ReturnType<typeof open> | undefined;
@@ -77,7 +80,11 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
       const late = new AbortController();
       const cancel = clock.after(sendTimeout, () => late.abort());
       try {
-        transport ??= open();
+        transport ??= open().catch((error: unknown) => {
+          // The library may be there again for the next mail.
+          transport = undefined;
+          throw error;
+        });
         const sent = await (await transport).sendMail({
           ...mailMessage(mail),
           signal: AbortSignal.any([signal, late.signal]),
@@ -96,6 +103,7 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
       }
     },
     close() {
+      isClosed = true;
       transport?.then(
         (opened) => opened.close(),
         () => {},

@@ -143,7 +143,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   };
 }
 
-/** Through a relay on this machine, with time-outs a test can wait for. */
+/** Through a relay on this machine. Time-outs are long: who waits is not sent again before the clock is moved. */
 export function smtpTo(
   port: number,
   more: { readonly silenceTimeout?: number; readonly clock?: Clock } = {},
@@ -154,7 +154,7 @@ export function smtpTo(
     secure: false,
     name: 'portal.example.test',
     clock: more.clock ?? systemClock,
-    connectTimeout: 2000,
-    silenceTimeout: more.silenceTimeout ?? 5000,
+    connectTimeout: 60_000,
+    silenceTimeout: more.silenceTimeout ?? 60_000,
   });
 }

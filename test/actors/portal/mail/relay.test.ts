@@ -130,6 +130,17 @@ test('a mail deferred by the relay is sent after a pause', async (t) => {
   t.pass();
 });
 
+test('a mailer that is closed before its first mail sends none', async (t) => {
+  const relay = await startRelay(t);
+  const mailer = smtpTo(relay.port);
+  mailer.close();
+  const mailSystem = startMailSystem(t, { mailer });
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Waiting', 'ana@example.test');
+  t.like((await mailSystem.mail('ana@example.test'))?.context.failures[0], { code: 'mail.unreachable' });
+  t.deepEqual(relay.taken, []);
+});
+
 test('an unavailable store does not fail the mail that is written', async (t) => {
   const relay = await startRelay(t);
   let isAway = true;

@@ -31,6 +31,8 @@ export async function startRelay(
   const busy = new Set<string>();
   const server = new SMTPServer({
     authOptional: true,
+    // It greets after the answer of a name server, which may take 1.5 s.
+    disableReverseLookup: true,
     disabledCommands: ['STARTTLS'],
     onRcptTo({ address }, _session, done) {
       const refuse = (code: number, text: string) =>
