@@ -1,6 +1,9 @@
 /** `sealwright store copy` moves an installation to PostgreSQL and back. */
-import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '@sealwright/runtime';
 import { copyStore } from '@sealwright/runtime/copy';
 import { openLmdbCopy, openLmdbStore } from '@sealwright/runtime/lmdb';
@@ -11,7 +14,7 @@ import { effectText } from '#runtime/store/copy/copy-side.js';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
 import { type Job, Service, temporaryRoot } from '../service/service.ts';
-import { freshFolder, run, start } from './program.ts';
+import { freshFolder, run } from './program.ts';
 
 const test = anyTest as TestFn<{ cluster: Cluster | undefined }>;
 const SECRET = 'cd'.repeat(32);
@@ -217,37 +220,23 @@ async function writeStore(folder: string, rows: number): Promise<void> {
   await store.close();
 }
 
-/** Kills a copy once `begun` says that it has written something. */
+/** A copy that kills itself after so many records: one that is killed from outside may have ended before. */
 async function killed(
+  t: ExecutionContext<{ cluster: Cluster | undefined }>,
   from: string,
   to: string,
-  schema: string,
-  begun: () => Promise<boolean>,
+  records: number,
 ): Promise<void> {
-  const program = start(freshFolder(), ['store', 'copy', '--from', from, '--to', to, '--schema', schema]);
-  let isOver = false;
-  void program.ended.then(() => {
-    isOver = true;
-  });
-  while (!isOver && !(await begun())) await new Promise((resolve) => setTimeout(resolve, 2));
-  program.child.kill('SIGKILL');
-  const how = await program.ended;
-  if (how !== 'SIGKILL') throw new Error(`The copy ended with ${how} before it was killed: ${program.err()}`);
+  const worker = fileURLToPath(new URL('./copy-worker.js', import.meta.url));
+  const child = spawn(process.execPath, [worker, from, to, 'cut', String(records)], { stdio: 'inherit' });
+  t.is((await once(child, 'exit'))[1], 'SIGKILL');
 }
 
 onCluster('a killed copy is continued, and no service opens a partial copy', async (t, url) => {
   const ROWS = 30_000;
   const source = join(await temporaryRoot(t), 'db');
   await writeStore(source, ROWS);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
-  await killed(source, url, 'cut', async () => {
-    const { rows } = await client
-      .query('SELECT EXISTS (SELECT FROM cut.journal) AS begun')
-      .catch(() => ({ rows: [] }));
-    return rows[0]?.begun === true;
-  });
+  await killed(t, source, url, 2_000);
   const settings = { 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': url };
   const root = await temporaryRoot(t);
   const refused = await t.throwsAsync(
@@ -265,13 +254,7 @@ onCluster('a killed copy is continued, and no service opens a partial copy', asy
   t.true((rest.report?.written ?? 0) < 2 * ROWS);
 
   const target = join(await temporaryRoot(t), 'db');
-  // Twice as much is to be written.
-  await killed(
-    url,
-    target,
-    'cut',
-    async () => (statSync(join(target, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0) > 5_000_000,
-  );
+  await killed(t, url, target, ROWS + 1_000);
   const lmdb = { 'Runtime:Store': 'lmdb', 'Runtime:Shards': 1 };
   const unopened = await t.throwsAsync(Service.startOne(t, { root: join(target, '..'), settings: lmdb }));
   t.regex(unopened?.message ?? '', /ended with 3[\s\S]*target of a copy that is not finished/);

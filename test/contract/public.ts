@@ -68,7 +68,7 @@ export function publicContract(name: string, sources: SourceOfNodes, hasNodes = 
       );
       fails.now = false;
       t.true(await other.retry(worker, 'w'));
-      await other.waitFor(worker, 'w', ({ state }) => state === 'idle', { timeoutMs: 20_000 });
+      await other.waitFor(worker, 'w', ({ state }) => state === 'idle', { timeoutMs: 60_000 });
       t.deepEqual(await other.effects({ kind: 'worker' }), { items: [] });
       t.false(await other.retry(worker, 'w'));
     },

@@ -21,10 +21,11 @@ import { openPool } from '#runtime/store/postgres/connection.js';
 import { transactionsOf } from '#runtime/store/postgres/pooler.js';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+import { freePort } from '../commands/free-port.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { reached } from '../project/waiting.ts';
-import { type Cluster, freePort, startCluster, startPooler, startServer } from './cluster.ts';
+import { type Cluster, startCluster, startPooler, startServer } from './cluster.ts';
 import { startProxy } from './proxy.ts';
 
 let cluster: Cluster | undefined;
@@ -212,7 +213,7 @@ test.serial(
 test.serial(
   'a store finds the server that takes writes while another one accepts and never answers',
   async (t) => {
-    t.timeout(60_000);
+    t.timeout(240_000);
     const frozen = await startServer();
     if (frozen === undefined) {
       t.pass('the engine is not installed');

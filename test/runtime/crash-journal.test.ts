@@ -28,7 +28,7 @@ test('an effect that repeatedly ends the process is found alone, set aside, and 
         resolve({ signal: error?.signal ?? error?.code ?? null, said: stdout.trim().split('\n') }),
       );
     });
-  for (const mode of ['make', 'run']) {
+  for (const mode of ['make', 'together']) {
     const { signal, said } = await live(mode);
     t.is(signal, 'SIGKILL', mode);
     t.deepEqual([...said].sort(), ['run a', 'run b', 'run deadly', 'run z'], 'all run side by side');

@@ -2,8 +2,9 @@
  * A process that dies of one of its effects. Says on standard output `run <actor>` and `done <actor>` for each effect,
  * and `set aside <actors>` once nothing is left to do.
  *
- * node deadly-worker.js <folder> make|run|add|again   make: asks for the effects first · add: asks for two more, which
- * end when both and one of the first have begun; the process dies after them · again: runs again what is set aside, cured
+ * node deadly-worker.js <folder> make|together|run|add|again   make: asks for the effects first, and dies when all
+ * have begun · together: dies when all have begun · add: asks for two more, which end when both and one of the first
+ * have begun; the process dies when what they report is stored · again: runs again what is set aside, cured
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ const MORE = ['more1', 'more2'];
 const [, , folder = '', mode = 'run'] = process.argv;
 const say = (text: string) => writeSync(1, `${text}\n`);
 const quiet = () => {};
+const isTogether = mode === 'make' || mode === 'together';
 const begun = new Set<string>();
-const ended = new Set<string>();
 const store = openLmdbStore({ folder: join(folder, 'store') });
 const runtime = buildRuntime({
   store,
@@ -34,15 +35,17 @@ const runtime = buildRuntime({
         say(`run ${actor.id}`);
         begun.add(actor.id);
         if (actor.id === 'deadly' && mode !== 'again') {
-          // The others have begun by then, if they may.
-          await systemClock.sleep(50);
-          if (mode === 'add') await reached(() => MORE.every((id) => ended.has(id)));
+          if (isTogether) await reached(() => ACTORS.every((id) => begun.has(id)));
+          // The others would have begun by then, if they might.
+          else await systemClock.sleep(50);
+          if (mode === 'add') await reached(areMoreStored);
           process.kill(process.pid, 'SIGKILL');
         }
-        if (MORE.includes(actor.id))
+        // Ends with the process.
+        if (isTogether) await reached(() => false);
+        else if (MORE.includes(actor.id))
           await reached(() => MORE.every((id) => begun.has(id)) && ACTORS.some((id) => begun.has(id)));
         else await systemClock.sleep(mode === 'again' ? 0 : 300);
-        ended.add(actor.id);
         say(`done ${actor.id}`);
         return { type: 'WORKED' };
       },
@@ -50,6 +53,10 @@ const runtime = buildRuntime({
   },
 });
 const address = (id: string) => ({ kind: 'counting', id });
+const areMoreStored = async () => {
+  const pending = await Promise.all(MORE.map((id) => store.pendingEffects(address(id))));
+  return pending.every((effects) => effects.length === 0);
+};
 if (mode === 'make' || mode === 'add')
   for (const id of mode === 'make' ? ACTORS : MORE) {
     await runtime.system.create(address(id), {});

@@ -79,6 +79,12 @@ test.serial(
       (await service.count('Queued')) === 1 ? true : undefined,
     );
     t.true(await paused());
+    // The end of this effect is a step, too: together with the request it would end a third thread, and the request
+    // is given up then.
+    await service.until('the event of the pause to be stored', async () => {
+      const { effects } = await service.json<{ effects: readonly unknown[] }>('/api/actors/pipeline/main');
+      return effects.length === 0 ? true : undefined;
+    });
     t.is(await ask('resume'), 200, 'nobody sees that a thread was lost with the request');
     t.false(await paused());
     await service.until('the file to be signed', async () =>

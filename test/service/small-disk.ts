@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 
 export interface SmallDisk {
@@ -9,7 +10,8 @@ export interface SmallDisk {
   fill(left?: number): void;
   /** Gives back what `fill` took. */
   empty(): void;
-  readOnly(): void;
+  /** Once no file of it is open for writing. */
+  readOnly(): Promise<void>;
   writable(): void;
 }
 
@@ -42,7 +44,16 @@ export function smallDisk(t: ExecutionContext, folder: string, megabytes: number
       }
     },
     empty: () => rmSync(ballast, { force: true }),
-    readOnly: () => mount(['-o', 'remount,ro', folder]),
+    async readOnly() {
+      for (const end = Date.now() + 60_000; ; await sleep(20)) {
+        try {
+          mount(['-o', 'remount,ro', folder]);
+          return;
+        } catch (error) {
+          if (!/is busy/.test(String(error)) || Date.now() > end) throw error;
+        }
+      }
+    },
     writable: () => mount(['-o', 'remount,rw', folder]),
   };
 }

@@ -95,6 +95,8 @@ test('an upload is signed from the store into the store, and nothing stays on th
   const { outputSha256, outputFileName } = await second.batch.jobs.get(id);
   t.is(sha256(await outputOf(second, id)), outputSha256 ?? '');
   t.is((await objects.head(`batch/output/${outputFileName}`))?.owner, id);
+  // The upload is removed after the end of the job.
+  await reached(async () => (await objects.keys('batch/input/')).length === 0);
   await second.close();
   t.deepEqual(await objects.keys(), [`batch/output/${outputFileName}`]);
   t.deepEqual(readdirSync(layout.output), []);
@@ -158,6 +160,9 @@ test('a job of a broken file leaves it in the store, and is retried from there',
   const retried = await fixture.batch.jobs.retry(id);
   t.is(retried.originalPath, originalPath);
   await fixture.reach('Failed', 2);
+  // Files are put aside after the end of a job.
+  await reached(async () => (await objects.keys(`batch/error/${id}/`)).length > 0);
+  await reached(() => readdirSync(fixture.layout.error).length === 0);
   await fixture.close();
   const keys = await objects.keys();
   t.true(keys.includes(`batch/error/${id}/a.pdf`), `${keys}`);
@@ -224,6 +229,8 @@ test('an output that a lost step published is withdrawn with its job', async (t)
   fixture.faults.arm('job.output.stored', 'throw');
   const id = await fixture.upload('a.xml', '<a/>');
   await fixture.reach('Failed', 1);
+  // The output is withdrawn, and the files are put aside, after the end of the job.
+  await reached(async () => (await objects.keys()).includes(`batch/error/${id}/a.signed.xml`));
   await fixture.close();
   const keys = await objects.keys();
   t.deepEqual(

@@ -6,9 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startProgram, until } from '../../actors/portal/service.ts';
+import { freePort } from '../../commands/free-port.ts';
 import { temporaryRoot } from '../../service/service.ts';
 import { requireTool } from '../../verifiers/tool.ts';
-import { freePort, SiteBrowser } from './oidc-server.ts';
+import { SiteBrowser } from './oidc-server.ts';
 
 // Without characters that Basic encodes (RFC 6749 §2.3.1): this provider does not decode them.
 const SECRET = 'SecretOfTheClient1234567890';

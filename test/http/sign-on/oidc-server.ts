@@ -273,15 +273,6 @@ export class SiteBrowser {
   }
 }
 
-/** A port that was free. */
-export async function freePort(): Promise<number> {
-  const server = http.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Address to which a page leads on by itself. */
 export function onwardOf(page: string, address: string): string {
   const to = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1];

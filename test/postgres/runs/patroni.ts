@@ -17,7 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asServerUser, freePort, programs } from '../cluster.ts';
+import { freePort } from '../../commands/free-port.ts';
+import { asServerUser, programs } from '../cluster.ts';
 import { type FaultyLine, startProxy } from '../proxy.ts';
 
 /** Seconds: time to live of the leader's lease, pause between looks, and patience with the store of the lease. */

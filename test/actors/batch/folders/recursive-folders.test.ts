@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { reached } from '../../../project/waiting.ts';
 import { batchFixture } from '../batch-harness.ts';
 
 test('the relative path of a file from a recursive folder is repeated below output, so equal names stay separate', async (t) => {
@@ -54,6 +55,10 @@ test('an output below an uncommitted linked directory is removed when the job fa
   await mkdir(join(input, 'sub'));
   await writeFile(join(input, 'sub', 'x.txt'), 'content');
   await it.reach('Failed', 1);
+  // Files are put aside after the end of the job.
+  await reached(async () =>
+    (await readdir(error, { recursive: true })).some((path) => path.endsWith('/x.signed.txt')),
+  );
   await it.close();
   t.deepEqual(await readdir(output, { recursive: true }), ['sub']);
   const [id] = await readdir(error);

@@ -11,7 +11,7 @@ test.serial(
   async (t) => {
     const authority = await startAuthority();
     t.teardown(() => authority.close());
-    const choices = { timestamp: { url: authority.timestampUrl, timeoutMs: 5_000 } };
+    const choices = { timestamp: { url: authority.timestampUrl, timeoutMs: 60_000 } };
     const fixture = await portalFixture(t, { choices });
     authority.break('timestamp', 'busy');
     const id = await fixture.create([signer('Ana')], { timestampEnabled: true });
@@ -42,7 +42,7 @@ test.serial(
   async (t) => {
     const authority = await startAuthority();
     t.teardown(() => authority.close());
-    const timestamp = { url: authority.timestampUrl, timeoutMs: 5_000 };
+    const timestamp = { url: authority.timestampUrl, timeoutMs: 60_000 };
     const fixture = await portalFixture(t, { choices: { level: 'T', timestamp } });
     const id = await fixture.create([signer('Ana'), { user: person('Cy'), step: 1 }]);
     await fixture.sign(id, 'ana@example.org');
@@ -68,7 +68,7 @@ test.serial(
 test.serial('a signature with a certificate of the participant has the level of the profile', async (t) => {
   const authority = await startAuthority();
   t.teardown(() => authority.close());
-  const timestamp = { url: authority.timestampUrl, timeoutMs: 5_000 };
+  const timestamp = { url: authority.timestampUrl, timeoutMs: 60_000 };
   const { root, issuing, signer: signerOf } = authority.pki;
   const trust = {
     ...NO_TRUST,

@@ -5,13 +5,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ExecutionContext } from 'ava';
 import type { S3Options } from '../../../../actors/shared/objects/s3-objects.ts';
+import { freePort } from '../../../commands/free-port.ts';
 import { reached } from '../../../project/waiting.ts';
 
 const run = promisify(execFile);
@@ -54,17 +54,11 @@ function isInstalled(program: string): boolean {
   });
 }
 
-/** Ports that were free at the same time. */
+/** Different ports that were free. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers: Server[] = [];
-  for (let at = 0; at < count; at++) {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    servers.push(server);
-  }
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 async function start(t: ExecutionContext): Promise<Radosgw> {
