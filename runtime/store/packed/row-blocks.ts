@@ -19,7 +19,7 @@ export const BLOCK_ROWS = 22;
 const MAX_LENGTH = 1000;
 
 /** In SQL, how many rows a value has; null for one that was changed from outside. */
-export const COUNT_IN_BLOCK = `CASE WHEN value LIKE '#%' THEN substring(value from '^#([0-9]{1,9}):')::bigint ELSE 1 END`;
+export const COUNT_IN_BLOCK = `CASE WHEN value LIKE '#%' THEN substring(value, '^#([0-9]{1,9}):')::bigint ELSE 1 END`;
 
 type Parts = readonly (string | number)[];
 
