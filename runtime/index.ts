@@ -52,7 +52,7 @@ export {
   type TellParams,
   tell,
 } from './model/effects.ts';
-export { describeFailure, Fatal, isRetryable, Retryable } from './model/failures.ts';
+export { describeFailure, Fatal, isFatal, isRetryable, Retryable } from './model/failures.ts';
 export {
   declaredFaultPoints,
   declareFaultPoints,

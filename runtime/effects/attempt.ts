@@ -6,13 +6,6 @@ import type { ActorAddress, Clock, EffectKey, Log, Millis, StoredEffect } from '
 /** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
 const ABANDON_AFTER_MS = 1000;
 
-const TOTAL_LIMIT = 'effect.total-limit';
-
-/** True for the error of an effect whose time over all attempts has passed: there is no other attempt. */
-export function isOverTotalLimit(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === TOTAL_LIMIT;
-}
-
 /** An abortion whose `AbortSignal` is only made for who asks for it: one with its listeners takes 5 µs, for two in each effect. */
 export class Abortion {
   #reason: { readonly value: unknown } | undefined;
@@ -96,7 +89,7 @@ export async function runHandler(
         `The handler of "${effect.do}" did not end within ${timeLimitMs} milliseconds.`,
       );
     const last = lastError === null ? '' : ` Last error: ${lastError}`;
-    return new Fatal(TOTAL_LIMIT, `The time of "${effect.do}" over all attempts has passed.${last}`);
+    return new Fatal('effect.total-limit', `The time of "${effect.do}" over all attempts has passed.${last}`);
   };
   if (leftMs <= 0) throw over();
   // Not that of the caller, who stores the failure after the time limit, and may have to try that for long.

@@ -7,9 +7,9 @@ import type { MessageDelivery } from '../host/actor-host.ts';
 import { effectPause, hasOneMoreAttempt, MAX_BACKOFF_MS, SET_ASIDE } from '../model/backoff.ts';
 import { steadyTime } from '../model/clock.ts';
 import type { EffectContext, EffectHandler, StepOutcome } from '../model/definition.ts';
-import { describeFailure, isRetryable, Retryable } from '../model/failures.ts';
+import { describeFailure, isFatal, isRetryable, Retryable, retryAfterOf } from '../model/failures.ts';
 import type { Faults } from '../model/faults.ts';
-import { checkedOutcome, isMalformedOutcome } from '../model/message-checks.ts';
+import { checkedOutcome } from '../model/message-checks.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -26,7 +26,7 @@ import { type Tracing, traceOf, withTrace } from '../model/tracing.ts';
 import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
 import { checkedMessage } from '../step/step.ts';
-import { Abortion, isOverTotalLimit, runHandler } from './attempt.ts';
+import { Abortion, runHandler } from './attempt.ts';
 import { type CrashJournal, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
 
 /**
@@ -113,6 +113,9 @@ const SETTLE_BATCH_SIZE = 256;
 
 /** Pause before the next poll when the store did not answer, milliseconds. */
 const STORE_PAUSE = 1000;
+
+/** Shortest pause before another attempt that an error can ask for, milliseconds. */
+const MIN_PAUSE_MS = 100;
 
 /** Code of a run of a schedule whose receiver is busy, and the pause before it is delivered again, milliseconds. */
 const BUSY = 'actor.busy';
@@ -409,11 +412,10 @@ export class Outbox {
       const outcome = await runHandler(this.#dependencies, handler, stored, stop, left);
       event = checkedOutcome(stored.effect.do, outcome);
     } catch (error) {
-      if (isRetryable(error) && this.#isStopped) throw error;
-      const isLast =
-        stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY) || isOverTotalLimit(error);
-      if (handler.failed === undefined || (!isLast && isRetryable(error)))
-        throw isLast || isMalformedOutcome(error) ? new SetAside(error) : error;
+      const isFinal = isFatal(error);
+      if (!isFinal && (this.#isStopped || stored.failures + 1 < (handler.tries ?? Number.POSITIVE_INFINITY)))
+        throw error;
+      if (handler.failed === undefined) throw new SetAside(error);
       try {
         event = checkedOutcome(stored.effect.do, handler.failed(stored.effect, describeFailure(error)));
       } catch (thrown) {
@@ -528,8 +530,11 @@ export class Outbox {
       await this.#retryUntilStored(() => store.deferEffect(stored.key, until, why), stop);
       return;
     }
-    const asked = isRetryable(error) ? error.retryAfter : undefined;
-    const pause = asked === undefined ? effectPause(failures, ids) : Math.min(asked, MAX_BACKOFF_MS);
+    const asked = isRetryable(error) ? retryAfterOf(error) : undefined;
+    const pause =
+      asked === undefined
+        ? effectPause(failures, ids)
+        : Math.max(MIN_PAUSE_MS, Math.min(asked, MAX_BACKOFF_MS));
     const text = 'An effect failed and is tried again later.';
     // A receiver that is busy is no fault.
     if (code === BUSY) log.debug(text, { ...what, pause });

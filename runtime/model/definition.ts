@@ -204,9 +204,8 @@ export interface EffectContext {
 /**
  * Handler of one kind of effect, run at least once per key. `run` resolves with the message for the actor, or with null
  * when the actor does not need the result: the effect is then removed a moment later without a step, and is repeated
- * if the process ends before that. It rejects
- * with a `Retryable` to be retried later, and with any other error to give up, in which case `failed` makes the
- * message. An effect without `failed` is retried after each failure.
+ * if the process ends before that. It rejects with a `Fatal` to give up at once; any other error is retried later, up to
+ * `tries`. Then `failed` makes the message; an effect without `failed` is set aside.
  * @typeParam Effect the effect's members as the machine asks for them
  * @typeParam Message messages of the actor that asks for the effect
  */
@@ -218,7 +217,7 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
    */
   readonly after: 'visible' | 'durable';
   /**
-   * Maximum number of attempts of which each may be repeated. After the last one `failed` makes the message; without
+   * Maximum number of attempts. After the last one `failed` makes the message; without
    * `failed` the effect is set aside: it stays stored, and runs again after the next start, or when an operator asks.
    * @default Infinity
    */

@@ -26,8 +26,8 @@ export interface EffectRun extends EffectAttempt {
 export interface EffectOptions<Input, Outcome, Failure = Outcome> {
   /**
    * Carries out the effect, at least once per `key`, which is the same for each attempt: whatever must not happen twice
-   * takes the key. Resolves with the message for the actor, or with null. Throws a `Retryable` to be tried again later;
-   * any other error gives up if there is `failed`, and is tried again if there is none.
+   * takes the key. Resolves with the message for the actor, or with null. Any error is tried again later, up to `tries`
+   * and `totalMs`, except a `Fatal`, which gives up at once.
    */
   run(input: Input, attempt: EffectRun): Promise<Outcome>;
   /** Time limit of one attempt, milliseconds; then its signal is aborted. @default that of the runtime, one hour */

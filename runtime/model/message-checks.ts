@@ -55,21 +55,15 @@ function idProblem(id: unknown): string | undefined {
     : undefined;
 }
 
-const MALFORMED_OUTCOME = 'effect.malformed-outcome';
-
 /** Returns what a handler resolved with. Throws `effect.malformed-outcome`, which names the handler. */
 export function checkedOutcome(name: string, outcome: unknown): ActorEvent | null {
   if (outcome === null) return null;
   const problem = eventProblem(outcome);
   if (problem === undefined) return outcome as ActorEvent;
   throw new Fatal(
-    MALFORMED_OUTCOME,
+    'effect.malformed-outcome',
     `The handler of "${name}" returned neither null nor an event. ${problem}`,
   );
-}
-
-export function isMalformedOutcome(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === MALFORMED_OUTCOME;
 }
 
 function describe(value: unknown): string {

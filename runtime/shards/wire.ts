@@ -5,7 +5,14 @@
 import type { HostReport, MessageDelivery } from '../host/actor-host.ts';
 import type { RestartLimit } from '../host/supervisor.ts';
 import type { ActorDefinition, ActorView, StepOutcome } from '../model/definition.ts';
-import { describeFailure, Fatal, isRetryable, Retryable } from '../model/failures.ts';
+import {
+  describeFailure,
+  Fatal,
+  isRetryable,
+  Retryable,
+  retryAfterOf,
+  retryableOf,
+} from '../model/failures.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -49,12 +56,17 @@ export class ComputingMark {
 
 /** Encodes failures between threads. */
 export function plainFailure(error: unknown): PlainFailure {
-  const retryable = isRetryable(error);
-  return { ...describeFailure(error), retryable, retryAfter: retryable ? error.retryAfter : undefined };
+  return {
+    ...describeFailure(error),
+    retryable: retryableOf(error),
+    retryAfter: isRetryable(error) ? retryAfterOf(error) : undefined,
+  };
 }
 
-export function failureOf({ code, message, retryable, retryAfter }: PlainFailure): Retryable | Fatal {
-  return retryable ? new Retryable(code, message, retryAfter) : new Fatal(code, message);
+export function failureOf({ code, message, retryable, retryAfter }: PlainFailure): Error {
+  if (retryable === true) return new Retryable(code, message, retryAfter);
+  if (retryable === false) return new Fatal(code, message);
+  return Object.assign(new Error(message), { code });
 }
 
 /** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
@@ -105,7 +117,8 @@ export type PlainOutcome =
 export interface PlainFailure {
   readonly code: string;
   readonly message: string;
-  readonly retryable: boolean;
+  /** Undefined: a plain error. */
+  readonly retryable: boolean | undefined;
   readonly retryAfter: number | undefined;
 }
 

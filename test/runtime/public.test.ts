@@ -1,5 +1,8 @@
 /** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
   type Clock,
@@ -7,6 +10,7 @@ import {
   createRuntime,
   defineActor,
   defineEffect,
+  Fatal,
   Faults,
   note,
   Retryable,
@@ -488,9 +492,66 @@ test('an effect that runs again after a start does not begin twice when it is as
   await kit.runtime.stop();
 });
 
+test('a charge whose answer is lost is made once and known as made, and one that the bank refuses is refused', async (t) => {
+  const charges = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const key = String(request.headers['idempotency-key']);
+    const calls = (charges.get(key) ?? 0) + 1;
+    charges.set(key, calls);
+    if (request.url === '/refused') response.writeHead(402).end();
+    else if (calls === 1) request.socket.destroy();
+    else response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const charge = defineEffect('charge', {
+    tries: 5,
+    run: async ({ path }: { path: string }, { key }) => {
+      const headers = { 'idempotency-key': key, connection: 'close' };
+      const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { headers });
+      if (answer.status === 402) throw new Fatal('bank.refused', 'No money.');
+      return { type: 'CHARGED' } as const;
+    },
+    failed: () => ({ type: 'REFUSED' }) as const,
+  });
+  const sale = defineActor('sale', {
+    version,
+    effects: [charge],
+    machine: setup({
+      types: {} as {
+        context: { path: string };
+        input: { path: string };
+        events: { type: 'CHARGED' } | { type: 'REFUSED' };
+      },
+      actions: { charge: charge.action },
+    }).createMachine({
+      context: ({ input }) => input,
+      initial: 'paying',
+      states: {
+        paying: {
+          entry: { type: 'charge', params: ({ context }) => context },
+          on: { CHARGED: 'paid', REFUSED: 'refused' },
+        },
+        paid: {},
+        refused: {},
+      },
+    }),
+  });
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const runtime = await createRuntime({ store: memory(), actors: [sale], log });
+  await runtime.create(sale, 'lost', { path: 'lost' });
+  await runtime.create(sale, 'refused', { path: 'refused' });
+  await runtime.waitFor(sale, 'lost', ({ state }) => state === 'paid', { timeoutMs: 60_000 });
+  await runtime.waitFor(sale, 'refused', ({ state }) => state === 'refused', { timeoutMs: 60_000 });
+  t.deepEqual([...charges.values()].sort(), [1, 2]);
+  await runtime.stop();
+});
+
 test('an effect is set aside, and does not run again, when its message for a failure throws', async (t) => {
   let runs = 0;
   const work = defineEffect('work', {
+    tries: 1,
     run: async () => {
       runs += 1;
       throw new Error('refused');

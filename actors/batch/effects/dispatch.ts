@@ -3,9 +3,10 @@
  * that is retried. Source: docs/batch-values.md §8.
  */
 
-import { Retryable } from '@sealwright/runtime';
-import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
+import { Fatal, Retryable } from '@sealwright/runtime';
+import type { JobEffect, RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
 import { inputContentType } from '../../shared/file-names.ts';
+import { finalErrors } from '../../shared/final-errors.ts';
 import { stampedInput, withOriginal } from '../objects/originals.ts';
 import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
 import { unreachable } from '../remote/upload-retries.ts';
@@ -20,6 +21,8 @@ import {
   whileWritable,
 } from './effect-handler.ts';
 
+type DispatchEffect = Extract<JobEffect, { readonly do: 'dispatch' }>;
+
 /** Statuses of documents that can still be signed or are signed. Source: docs/decisions/0049-remote-portal-outages.md. */
 const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Concluded']);
 
@@ -32,7 +35,8 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
-    async run(effect, attempt) {
+    // A second attempt could create the document a second time.
+    run: finalErrors(async (effect: DispatchEffect, attempt) => {
       const { portal, profile } = remote.profileOf(effect.profileName);
       const read = await whileWritable(storage, attempt, async () =>
         withOriginal(effect.originalPath, dependencies, async (originalPath) =>
@@ -65,7 +69,7 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
       const dispatched = await remote.uploads.run(attempt.actor.id, dispatch, attempt.signal);
       if (dispatched.attachedTo === undefined) remote.dispatched(effect.profileName);
       return { type: 'DISPATCHED', input, ...dispatched };
-    },
+    }),
     failed: jobFailed,
     interrupted,
   };
@@ -115,13 +119,14 @@ export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): Jo
     timeLimitMs: TIME_LIMIT_MS,
     async run(effect) {
       const { portal } = remote;
-      if (portal === undefined) throw new Error('no remote portal is configured any more');
+      if (portal === undefined)
+        throw new Fatal('remote.not-configured', 'no remote portal is configured any more');
       try {
         await portal.cancel(effect.documentId, effect.reason);
       } catch (error) {
-        if (error instanceof RemoteFailure && error.transient)
-          throw new Retryable(error.code, error.message, error.retryAfter);
-        throw error;
+        if (!(error instanceof RemoteFailure)) throw error;
+        if (error.transient) throw new Retryable(error.code, error.message, error.retryAfter);
+        throw new Fatal(error.code, error.message);
       }
       return NO_MESSAGE;
     },

@@ -13,6 +13,7 @@ import { INPUT_BUSY, isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { outputName, possibleOutputNames } from '../../shared/file-names.ts';
+import { finalErrors } from '../../shared/final-errors.ts';
 import { type EventLog, eventIdOf, withJob } from '../job-records/events.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { type BucketOriginals, isInBucket } from '../objects/bucket-originals.ts';
@@ -311,15 +312,16 @@ function lengthOf(effect: JobEffect): number | undefined {
   return effect.do === 'release' ? effect.input?.length : undefined;
 }
 
-/** Wraps a handler so that its work waits while the pipeline is held. */
+/** Wraps a handler so that its work waits while the pipeline is held, and ends after an error that nobody foresaw. */
 function waitsForRoom<Name extends JobEffect['do']>(
   handler: JobHandler<Name>,
   { storage }: Pick<JobHandlerDependencies, 'storage'>,
 ): JobHandler<Name> {
   return {
     ...handler,
-    run: (effect, attempt, context) =>
+    run: finalErrors((effect: Parameters<typeof handler.run>[0], attempt, context) =>
       whileWritable(storage, attempt, () => handler.run(effect, attempt, context), lengthOf(effect)),
+    ),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
+import { finalErrors } from '../../shared/final-errors.ts';
 import type { SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import {
@@ -91,24 +92,27 @@ function callJobWebhookHandler(
       perPartition: CONCURRENCY_PER_WEBHOOK,
       partitionOf: ({ webhookId }) => webhookId,
     },
-    async run({ webhookId, deliveryId }, { actor, signal }, { system }): Promise<AttemptedMessage> {
-      const queue = (await system.read({ kind: JOB_DELIVERY, id: actor.id }))?.context;
-      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
-      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
-      const webhook = webhooks.find(({ id }) => id === webhookId);
-      if (webhook === undefined)
-        return notAttempted(
-          deliveryId,
-          'gone',
-          'The configuration does not name the webhook any more.',
-          clock.now(),
-        );
-      const { url, secret } = webhook;
-      const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
-      const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
-      observer.webhookCalled(result.outcome === 'delivered');
-      return { type: 'ATTEMPTED', id: deliveryId, ...result };
-    },
+    // The queue has the schedule of the attempts.
+    run: finalErrors(
+      async ({ webhookId, deliveryId }: CallJobWebhookEffect, { actor, signal }, { system }) => {
+        const queue = (await system.read({ kind: JOB_DELIVERY, id: actor.id }))?.context;
+        const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+        if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+        const webhook = webhooks.find(({ id }) => id === webhookId);
+        if (webhook === undefined)
+          return notAttempted(
+            deliveryId,
+            'gone',
+            'The configuration does not name the webhook any more.',
+            clock.now(),
+          );
+        const { url, secret } = webhook;
+        const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
+        const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
+        observer.webhookCalled(result.outcome === 'delivered');
+        return { type: 'ATTEMPTED', id: deliveryId, ...result } satisfies AttemptedMessage;
+      },
+    ),
     failed: ({ deliveryId }, { code, message }) =>
       notAttempted(deliveryId, 'failed', `${code}: ${message}`, clock.now()),
   };

@@ -17,6 +17,7 @@ import {
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
+import { finalErrors } from '../../shared/final-errors.ts';
 import { type DataRow, type DataTable, rowsOf } from '../../shared/generation-data.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
@@ -29,6 +30,9 @@ import { requestOfRow } from './template-rows.ts';
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 type RowsRefused = Extract<WithoutTime<GenerationMessage>, { readonly type: 'ROWS_REFUSED' }>;
+
+/** Attempts after errors that nobody foresaw: about 15 seconds. */
+const ATTEMPTS = 5;
 
 /** Documents made side by side. */
 const BATCH_SIZE = 4;
@@ -43,46 +47,50 @@ export function generateDocumentsHandler(
   return {
     after: 'durable',
     partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
-    async run(_, { actor, signal }, { system, clock }): Promise<WithoutTime<GenerationMessage>> {
-      const found = await system.read({ kind: GENERATION, id: actor.id });
-      if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
-      const context = found.context;
-      const refusals = new Refusals((message) =>
-        durableIfAccepted(system.send({ kind: GENERATION, id: actor.id }, message)),
-      );
-      try {
-        const { organization, data, source } = context;
-        const table = await readGenerationFiles(actor.id, organization.id, data, { pool, blobs });
-        const rows = rowsOf(table);
-        const isStopped = async () =>
-          (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
-        for (let from = 0; from < rows.length; from += BATCH_SIZE) {
-          if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
-          if (await isStopped()) {
-            await refusals.tell();
-            return { type: 'STOPPED' };
+    // A repetition finds what is made, so what may pass is waited for.
+    run: finalErrors(
+      async (_, { actor, signal }, { system, clock }): Promise<WithoutTime<GenerationMessage>> => {
+        const found = await system.read({ kind: GENERATION, id: actor.id });
+        if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
+        const context = found.context;
+        const refusals = new Refusals((message) =>
+          durableIfAccepted(system.send({ kind: GENERATION, id: actor.id }, message)),
+        );
+        try {
+          const { organization, data, source } = context;
+          const table = await readGenerationFiles(actor.id, organization.id, data, { pool, blobs });
+          const rows = rowsOf(table);
+          const isStopped = async () =>
+            (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
+          for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+            if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
+            if (await isStopped()) {
+              await refusals.tell();
+              return { type: 'STOPPED' };
+            }
+            // Deleting a document may end an upload that it was made of.
+            await uploads.restoreAll(source?.uploads ?? []);
+            const batch = rows.slice(from, from + BATCH_SIZE);
+            await Promise.all(
+              batch.map(async (row, at) => {
+                const given = { generationId: actor.id, context, table, row, index: from + at };
+                const refused = await rowDocuments.create(given, clock.now());
+                if (refused !== undefined) refusals.add(refused);
+              }),
+            );
+            if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
           }
-          // Deleting a document may end an upload that it was made of.
-          await uploads.restoreAll(source?.uploads ?? []);
-          const batch = rows.slice(from, from + BATCH_SIZE);
-          await Promise.all(
-            batch.map(async (row, at) => {
-              const given = { generationId: actor.id, context, table, row, index: from + at };
-              const refused = await rowDocuments.create(given, clock.now());
-              if (refused !== undefined) refusals.add(refused);
-            }),
-          );
-          if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
+          await refusals.tell();
+          return { type: 'MADE' };
+        } catch (error) {
+          if (!(error instanceof PortalRefusal)) throw error;
+          if (error.code === 'ServiceBusy') throw new Retryable('busy', error.message);
+          await refusals.tell();
+          return { type: 'FAILED', code: error.code, message: error.message };
         }
-        await refusals.tell();
-        return { type: 'MADE' };
-      } catch (error) {
-        if (!(error instanceof PortalRefusal)) throw error;
-        if (error.code === 'ServiceBusy') throw new Retryable('busy', error.message);
-        await refusals.tell();
-        return { type: 'FAILED', code: error.code, message: error.message };
-      }
-    },
+      },
+      ATTEMPTS,
+    ),
     failed: (_, { code, message }) => ({ type: 'FAILED', code, message }),
   };
 }

@@ -45,6 +45,7 @@ export function makeReportHandler(
 ): EffectHandler<MakeReportEffect> {
   return {
     after: 'visible',
+    tries: 5,
     partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },
     async run({ from, to }, { signal }): Promise<WithoutTime<ReportMessage>> {
       const { totalDocuments, totalEnvelopes } = await countCreated(store, { from, to });

@@ -33,6 +33,7 @@ import {
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { finalErrors } from '../../shared/final-errors.ts';
 import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import {
   attemptWebhook,
@@ -63,22 +64,31 @@ export function callWebhookHandler(
       perPartition: CONCURRENCY_PER_ORGANIZATION,
       partitionOf: ({ webhookId }) => webhookId,
     },
-    async run({ organizationId, webhookId, deliveryId }, { actor, signal }): Promise<AttemptedMessage> {
-      const queue = (await system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
-      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
-      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
-      const webhook = await registry.open(organizationId, webhookId);
-      if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');
-      if (webhook.disabled) return nothingTried(deliveryId, 'gone', 'The webhook is disabled.');
-      const { attempt, outcome, retryAfter } = await attemptWebhook(webhook, delivery, {
-        caller,
-        clock,
-        signal,
-      });
-      if (outcome === 'gone')
-        await registry.disable(organizationId, webhookId, 'The receiver answered with HTTP status 410.');
-      return { type: 'ATTEMPTED', id: deliveryId, outcome, attempt, retryAfter };
-    },
+    // The queue has the schedule of the attempts.
+    run: finalErrors(
+      async ({ organizationId, webhookId, deliveryId }: CallWebhookEffect, { actor, signal }) => {
+        const queue = (await system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
+        const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+        if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+        const webhook = await registry.open(organizationId, webhookId);
+        if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');
+        if (webhook.disabled) return nothingTried(deliveryId, 'gone', 'The webhook is disabled.');
+        const { attempt, outcome, retryAfter } = await attemptWebhook(webhook, delivery, {
+          caller,
+          clock,
+          signal,
+        });
+        if (outcome === 'gone')
+          await registry.disable(organizationId, webhookId, 'The receiver answered with HTTP status 410.');
+        return {
+          type: 'ATTEMPTED',
+          id: deliveryId,
+          outcome,
+          attempt,
+          retryAfter,
+        } satisfies AttemptedMessage;
+      },
+    ),
     // Such as a secret that was sealed under another key: it may be replaced, so the delivery is tried again.
     failed: ({ deliveryId }, { code, message }) => nothingTried(deliveryId, 'failed', `${code}: ${message}`),
   };

@@ -4,7 +4,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EffectContext, type EffectKey, isRetryable, Retryable, systemClock } from '@sealwright/runtime';
+import {
+  type EffectContext,
+  type EffectKey,
+  isFatal,
+  isRetryable,
+  Retryable,
+  systemClock,
+} from '@sealwright/runtime';
 import { CryptoError } from '@sealwright/signatures';
 import test from 'ava';
 import { jobHandlers, tidyHandler } from '../../../actors/batch/effects/index.ts';
@@ -121,6 +128,25 @@ test('an input that cannot be opened is tried again for some seconds before its 
   t.true(isRetryable(await t.throwsAsync(attempt(3))));
   t.false(isRetryable(await t.throwsAsync(attempt(4), { code: 'input.unreadable' })));
 });
+
+for (const name of ['sign', 'release', 'dispatch'] as const)
+  test(`an error of ${name} that nobody foresaw fails its job at once: a second attempt could do it twice`, async (t) => {
+    const handler = jobHandlers({
+      pool: {
+        run: async () => {
+          throw new Error('nobody foresaw this');
+        },
+      },
+      clock: systemClock,
+      storage: { writable: async () => {}, held: null },
+      remote: { profileOf: () => ({ portal: {}, profile: {} }) },
+    } as never)[name];
+    const effect = { do: name, fileName: 'a.txt', originalPath: '/in/a.txt' } as never;
+    const attempt = { failures: 0, actor: { id: 'job' } } as never;
+    const error = await t.throwsAsync(handler.run(effect, attempt, undefined as unknown as EffectContext));
+    t.true(isFatal(error));
+    t.is(error.message, 'nobody foresaw this');
+  });
 
 test('the removal of an input is durable before the result is sent to its job, and a missing folder is not a failure', async (t) => {
   const { layout } = await batchFixture(t, { start: false, watch: false });

@@ -3,6 +3,7 @@ import {
   buildRuntime,
   type Committed,
   type EffectHandler,
+  Fatal,
   Retryable,
   type Step,
   systemClock,
@@ -284,29 +285,40 @@ test('an effect that used up its tries without a message for that is set aside, 
   }
 });
 
-test('an effect whose handler returns nothing is set aside at once where the handler has no message for a failure', async (t) => {
-  let runs = 0;
-  const work: EffectHandler = {
-    after: 'visible',
-    run: async () => {
-      runs += 1;
-      return undefined as unknown as null;
-    },
-  };
-  const { runtime, system, store, clock } = createTestRuntime({ work });
-  runtime.start();
-  await system.create(T1, null);
-  await system.send(T1, { type: 'WORK', what: 'x' });
-  await settle();
-  clock.advance(600_000);
-  await settle();
-  t.is(runs, 1);
-  t.regex(
-    (await store.pendingEffects(T1))[0]?.lastError ?? '',
+for (const [what, end, kept] of [
+  [
+    'returns nothing',
+    () => undefined as unknown as null,
     /^effect\.set-aside: The handler of "work" returned neither null nor an event\. .* not undefined/,
-  );
-  await runtime.stop();
-});
+  ],
+  [
+    'throws a fatal error',
+    () => {
+      throw new Fatal('broken', 'for good');
+    },
+    /^effect\.set-aside: for good$/,
+  ],
+] as const)
+  test(`an effect whose handler ${what} is set aside at once where the handler has no message for a failure`, async (t) => {
+    let runs = 0;
+    const work: EffectHandler = {
+      after: 'visible',
+      run: async () => {
+        runs += 1;
+        return end();
+      },
+    };
+    const { runtime, system, store, clock } = createTestRuntime({ work });
+    runtime.start();
+    await system.create(T1, null);
+    await system.send(T1, { type: 'WORK', what: 'x' });
+    await settle();
+    clock.advance(600_000);
+    await settle();
+    t.is(runs, 1);
+    t.regex((await store.pendingEffects(T1))[0]?.lastError ?? '', kept);
+    await runtime.stop();
+  });
 
 test('a message that makes its receiver throw is set aside, stops nobody, and later ones of the pair wait for it', async (t) => {
   const { runtime, system, store, clock, logged } = createTestRuntime();

@@ -297,38 +297,100 @@ test('a failure may set the pause before its retry', async (t) => {
   await runtime.stop();
 });
 
-test('a failure that is not retryable, and the last try, become the failed outcome', async (t) => {
-  const run = (what: string, failures: number) => {
-    if (what === 'fatal') throw new Fatal('broken', 'for good');
-    throw new Retryable('busy', `try ${failures}`);
-  };
-  const work: EffectHandler = {
-    ...echo,
-    tries: 3,
-    run: async (effect, { failures }) => run(effect.what, failures),
-  };
-  const { runtime, system, store, clock, committed } = createTestRuntime({ work });
-  runtime.start();
-  await system.create(T1, null);
-  await system.send(T1, { type: 'WORK', what: 'fatal' });
-  await committed((step) => heard(step).includes('broken'));
-  await system.send(T1, { type: 'WORK', what: 'busy' });
-  for (let second = 0; second < 5; second++) {
-    await settle();
-    clock.advance(1000);
-  }
-  await committed((step) => heard(step).includes('busy'));
-  t.deepEqual(await store.pendingEffects(T1), []);
-  await runtime.stop();
-});
+for (const thrown of [new Retryable('busy', 'later'), Object.assign(new Error('reset'), { code: 'busy' })])
+  test(`a fatal failure at once, and a ${thrown.name} at the last try, become the failed outcome`, async (t) => {
+    const attempts = new Map<string, number>();
+    const run = (what: string, failures: number) => {
+      attempts.set(what, failures + 1);
+      if (what === 'fatal') throw new Fatal('broken', 'for good');
+      throw thrown;
+    };
+    const work: EffectHandler = {
+      ...echo,
+      tries: 3,
+      run: async (effect, { failures }) => run(effect.what, failures),
+    };
+    const { runtime, system, store, clock, committed } = createTestRuntime({ work });
+    runtime.start();
+    await system.create(T1, null);
+    await system.send(T1, { type: 'WORK', what: 'fatal' });
+    await committed((step) => heard(step).includes('broken'));
+    await system.send(T1, { type: 'WORK', what: 'busy' });
+    for (let second = 0; second < 5; second++) {
+      await settle();
+      clock.advance(1000);
+    }
+    await committed((step) => heard(step).includes('busy'));
+    t.deepEqual(Object.fromEntries(attempts), { fatal: 1, busy: 3 });
+    t.deepEqual(await store.pendingEffects(T1), []);
+    await runtime.stop();
+  });
 
-test('an effect without a message for permanent failure is retried after every error until it succeeds', async (t) => {
+/** Values that handlers have thrown elsewhere, and that a hostile library could throw. */
+const THROWN: readonly (readonly [name: string, value: unknown, kept: string])[] = [
+  ['nothing', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['a text', 'no route', 'no route'],
+  ['a symbol', Symbol('away'), 'Symbol(away)'],
+  ['an object without a prototype', Object.create(null), 'The error cannot be read.'],
+  [
+    'an error whose members throw',
+    Object.defineProperties(new Error(), {
+      message: {
+        get(): string {
+          throw new Error('a getter');
+        },
+      },
+      retryable: {
+        get(): boolean {
+          throw new Error('a getter');
+        },
+      },
+    }),
+    'The error cannot be read.',
+  ],
+  ['a text no database keeps', new Error('a\0b\ud800'), 'a\ufffdb\ufffd'],
+  ['a long text', new Error('x'.repeat(5_000_000)), `${'x'.repeat(8000)}…`],
+  [
+    'a pause that is a text',
+    Object.assign(new Error('later'), { retryable: true, retryAfter: 'soon' }),
+    'later',
+  ],
+  ['a pause below nothing', new Retryable('busy', 'later', -5e15), 'later'],
+  ['a pause of nothing', new Retryable('busy', 'later', 0), 'later'],
+  ['a pause that is no number', new Retryable('busy', 'later', Number.NaN), 'later'],
+];
+
+for (const [name, value, kept] of THROWN)
+  test(`an effect that throws ${name} is tried again in a second, and its error is kept`, async (t) => {
+    const work: EffectHandler = {
+      ...echo,
+      run: async (effect, { failures }) => {
+        if (failures === 0) throw value;
+        return { type: 'WORKED', what: effect.what };
+      },
+    };
+    const { runtime, system, store, clock, committed } = createTestRuntime({ work });
+    runtime.start();
+    await system.create(T1, null);
+    await system.send(T1, { type: 'WORK', what: 'x' });
+    await settle();
+    const [pending] = await store.pendingEffects(T1);
+    t.like(pending, { failures: 1, lastError: kept });
+    t.true((pending?.dueAt ?? 0) >= clock.now() + 100 && (pending?.dueAt ?? 0) <= clock.now() + 1000);
+    const done = committed((step) => heard(step).includes('x'));
+    clock.advance(1000);
+    await done;
+    await runtime.stop();
+  });
+
+test('an effect without a message for permanent failure is retried after every other error until it succeeds', async (t) => {
   let left = 3;
   const work: EffectHandler = {
     after: 'visible',
     async run() {
       left -= 1;
-      if (left > 0) throw new Fatal('broken', 'for good');
+      if (left > 0) throw new Error('for now');
       return { type: 'WORKED', what: 'at last' };
     },
   };
@@ -338,7 +400,7 @@ test('an effect without a message for permanent failure is retried after every e
   const done = committed((step) => heard(step).includes('at last'));
   await system.send(T1, { type: 'WORK', what: 'x' });
   await settle();
-  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'for good' });
+  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'for now' });
   for (let second = 0; second < 5; second++) {
     await settle();
     clock.advance(1000);
