@@ -20,7 +20,18 @@ const INPUTS = [
   'objects.inputs[0].bucket=inbox',
   'objects.inputs[0].prefix=new/',
 ];
+const NETWORK = [
+  'ingress.enabled=true',
+  'ingress.className=nginx',
+  'ingress.portal.tlsSecret=portal-tls',
+  'ingress.batch.host=batch.example.org',
+  'networkPolicy.enabled=true',
+  'networkPolicy.from[0].namespaceSelector.matchLabels.name=ingress',
+  'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus',
+  'networkPolicy.egress[0].ports[0].port=5432',
+];
 const EVERYTHING = [
+  ...NETWORK,
   'autoscaling.enabled=true',
   'serviceMonitor.enabled=true',
   'objects.bucket=files',
@@ -156,6 +167,8 @@ chartTest('Helm finds no fault in the chart, and refuses values that break its r
     ['objects.bucket=Files', /bucket/],
     ['objects.inputs[0].name=inbox', /bucket/],
     ['database.existingSecret=', /existingSecret/],
+    ['ingress.batch.host=https://batch.example.org', /host/],
+    ['networkPolicy.from[0]=everybody', /from/],
   ] as const) {
     const { status, text } = lint(value);
     t.not(status, 0, value);
@@ -169,6 +182,8 @@ chartTest('every manifest is one of Kubernetes, without unknown members', async 
   t.deepEqual([...kinds].toSorted(), [
     'ConfigMap',
     'HorizontalPodAutoscaler',
+    'Ingress',
+    'NetworkPolicy',
     'PersistentVolumeClaim',
     'PodDisruptionBudget',
     'Service',
@@ -185,6 +200,69 @@ chartTest('every manifest is one of Kubernetes, without unknown members', async 
     t.deepEqual(unknownMembers(misspelt, Kind), ['/metadata/lables'], 'a misspelt member would be found');
   }
 });
+
+chartTest('an ingress leads each name to its API, and the portal has the host of its public address', (t) => {
+  const spec = (...values: readonly string[]) => {
+    const found = rendered('publicUrl=https://sign.example.org', ...values).find(
+      ({ kind }) => kind === 'Ingress',
+    );
+    return found?.spec as
+      | { readonly rules: readonly { readonly host: string; readonly http: object }[]; readonly tls?: object }
+      | undefined;
+  };
+  const backend = (port: string) => ({
+    paths: [
+      {
+        path: '/',
+        pathType: 'Prefix',
+        backend: { service: { name: 'rel-sealwright', port: { name: port } } },
+      },
+    ],
+  });
+  const both = spec(...NETWORK);
+  t.deepEqual(both?.rules, [
+    { host: 'sign.example.org', http: backend('portal') },
+    { host: 'batch.example.org', http: backend('batch') },
+  ]);
+  t.deepEqual(both?.tls, [{ hosts: ['sign.example.org'], secretName: 'portal-tls' }]);
+  t.deepEqual(
+    spec('ingress.enabled=true')?.rules.map(({ host }) => host),
+    ['sign.example.org'],
+    'the batch service has an ingress only where it is asked for',
+  );
+  t.is(spec(), undefined);
+  const templated = (...values: readonly string[]) =>
+    helmSays('template', 'rel', CHART, ...values.flatMap((one) => ['--set', one])).text;
+  t.regex(templated('ingress.enabled=true'), /needs publicUrl or ingress\.portal\.host/);
+  const same = ['ingress.portal.host=a.example.org', 'ingress.batch.host=a.example.org'];
+  t.regex(templated('ingress.enabled=true', ...same), /a name of its own/);
+});
+
+chartTest(
+  'a network policy lets in whom it names, and restricts outgoing connections only when asked',
+  (t) => {
+    const policy = (...values: readonly string[]) =>
+      rendered('networkPolicy.enabled=true', ...values).find(({ kind }) => kind === 'NetworkPolicy')?.spec;
+    const apis = [{ port: 'batch' }, { port: 'portal' }];
+    t.deepEqual(policy()?.['ingress'], [{ ports: apis }]);
+    t.deepEqual(policy()?.['policyTypes'], ['Ingress']);
+    const named = policy('publicUrl=https://sign.example.org', ...NETWORK);
+    t.deepEqual(named?.['ingress'], [
+      { ports: apis, from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }] },
+      { ports: [{ port: 'batch' }], from: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] },
+    ]);
+    t.deepEqual(named?.['policyTypes'], ['Ingress', 'Egress']);
+    t.deepEqual(named?.['egress'], [
+      {
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+        ],
+      },
+      { ports: [{ port: 5432 }] },
+    ]);
+  },
+);
 
 chartTest('inputs use the server and keys of objects, also where files are in a shared volume', (t) => {
   const server = ['objects.endpoint=https://s3.example.org', 'objects.existingSecret=bucket'];
