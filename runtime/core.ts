@@ -9,3 +9,4 @@ export { declareFaultPoints, Faults } from './model/faults.ts';
 export { ownMark, type ProcessMark, runs, systemIds } from './model/ids.ts';
 export { LeaseDeadline } from './model/lease-deadline.ts';
 export type { Clock, Ids, Json, Log, LogProperties, Millis, StoreNodes } from './model/ports.ts';
+export { SCHEMA_VERSION, STORE_FORMAT } from './model/store-formats.ts';

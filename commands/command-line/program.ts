@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@sealwright/runtime';
-import { systemClock, systemIds } from '@sealwright/runtime/core';
+import { SCHEMA_VERSION, STORE_FORMAT, systemClock, systemIds } from '@sealwright/runtime/core';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import {
   createDescriptorSink,
@@ -175,7 +175,7 @@ function createProgram(): Command {
     .description(
       'Signs documents: files in bulk, from watched folders and over HTTP; and documents that people sign on a portal.',
     )
-    .version(version)
+    .version(`${version} (store format ${STORE_FORMAT}, PostgreSQL schema ${SCHEMA_VERSION})`)
     .configureHelp({ optionDescription: describeOption })
     .addHelpText('after', SETTINGS_HELP)
     .exitOverride();

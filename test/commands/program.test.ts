@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { SCHEMA_VERSION, STORE_FORMAT } from '@sealwright/runtime/core';
 import test, { type ExecutionContext } from 'ava';
 import { freshFolder, run, start, startStubborn } from './program.ts';
 
@@ -32,7 +33,10 @@ test('help and version are given with exit code 0', async (t) => {
     t.notRegex(out, /default: (false|\[\])/);
     t.is(err, '');
   }
-  t.is((await run(cwd, ['--version'])).out.trim(), version);
+  t.is(
+    (await run(cwd, ['--version'])).out,
+    `${version} (store format ${STORE_FORMAT}, PostgreSQL schema ${SCHEMA_VERSION})\n`,
+  );
   t.deepEqual(readdirSync(cwd), []);
 });
 

@@ -152,6 +152,17 @@ function versionOf(name: string): string {
   return JSON.parse(readFileSync(join('node_modules', name, 'package.json'), 'utf8')).version;
 }
 
+test('a package that npm packs by itself is that of the release, and the repository is not packed', async (t) => {
+  const folder = folderFor(t);
+  for (const name of ['runtime', 'crypto']) {
+    const words = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder];
+    const tarball = (await runIn(name, 'npm', ...words)).trim().split('\n').at(-1) ?? '';
+    t.is(sha256(join(folder, tarball)), sha256(join(await packed(), tarball)), tarball);
+  }
+  const refused = await t.throwsAsync(runIn('.', 'npm', 'pack', '--dry-run'));
+  t.regex(refused?.message ?? '', /npm run release/);
+});
+
 test('the packed program has all that it needs, with the licences of what is in it', async (t) => {
   t.timeout(300_000);
   const work = folderFor(t);

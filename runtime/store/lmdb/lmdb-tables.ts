@@ -24,6 +24,7 @@
  * | meta     | `packed`, node                 | key of the last leaf whose actor was packed  |
  * | marks    | `all`                          | names and transactions (`lmdb-marks.ts`); alone, so that its page is as old as the newest |
  */
+
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
@@ -39,6 +40,7 @@ import type {
   Step,
   StoredEffect,
 } from '../../model/ports.ts';
+import { STORE_FORMAT } from '../../model/store-formats.ts';
 
 /** Operations of a step; null = none of that kind. Lists of keys correspond to values in the lines below. */
 export interface StepPlan {
@@ -259,9 +261,6 @@ export function readCounters({ counters }: ReadTables, prefix: string): { readon
     found.push([String(partsOf(key)[0]), Number(value)]);
   return Object.fromEntries(found);
 }
-
-/** Incremented whenever the table above changes in a way older builds would misread. */
-export const STORE_FORMAT = 5;
 
 /** Initial address space, bytes. LMDB maps more when the data outgrows it. */
 const FIRST_MAP = 256 * 1024 * 1024;

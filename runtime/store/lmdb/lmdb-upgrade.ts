@@ -1,4 +1,5 @@
 /** Adds data that stores of earlier versions lack, once when they are opened, and keeps a copy of the store as it was before. */
+
 import {
   closeSync,
   constants,
@@ -14,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { describeFailure, Fatal } from '../../model/failures.ts';
 import type { StoredActor } from '../../model/ports.ts';
+import { STORE_FORMAT } from '../../model/store-formats.ts';
 import {
   STATE_INDEX_PREFIX,
   STATE_INDEX_VIEW,
@@ -24,14 +26,7 @@ import {
   stateIndexKey,
 } from '../../step/derive.ts';
 import { UPGRADING_NOTE, writeNote } from './lmdb-check.ts';
-import {
-  type EffectValue,
-  parseStored,
-  STORE_FORMAT,
-  type Tables,
-  transact,
-  upgradeCopyOf,
-} from './lmdb-tables.ts';
+import { type EffectValue, parseStored, type Tables, transact, upgradeCopyOf } from './lmdb-tables.ts';
 
 /**
  * Copies the store to a folder beside it, in place of an earlier copy. An upgrade that was interrupted has its copy

@@ -1,8 +1,10 @@
 /** Creates the tables and upgrades them to the version of this program, one node at a time. */
+
 import type pg from 'pg';
 import { Fatal } from '../../model/failures.ts';
+import { SCHEMA_VERSION } from '../../model/store-formats.ts';
 import { assertNotFinished } from './finish-upgrade.ts';
-import { SCHEMA_UPGRADES, SCHEMA_VERSION } from './schema.ts';
+import { SCHEMA_UPGRADES } from './schema.ts';
 
 /** Errors of one of two nodes that create the schema at once; it tries again. */
 const MADE_BY_ANOTHER = new Set(['23505', '42710', '42P06', '42P07']);

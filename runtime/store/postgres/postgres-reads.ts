@@ -1,4 +1,5 @@
 /** Reads of a store on PostgreSQL that need no session. */
+
 import type pg from 'pg';
 import { systemClock } from '../../model/clock.ts';
 import { parseEffectKey } from '../../model/keys.ts';
@@ -17,11 +18,12 @@ import type {
   StoredEffect,
   StoredTimer,
 } from '../../model/ports.ts';
+import { SCHEMA_VERSION } from '../../model/store-formats.ts';
 import { BLOCK_ROWS, BLOCKED_VIEW, rowsOfBlock } from '../packed/row-blocks.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
 import { type ActorRow, actorOf, addressOf, packedLines, parsed } from './postgres-packed.ts';
-import { PACKED_SINCE, SCHEMA_VERSION } from './schema.ts';
+import { PACKED_SINCE } from './schema.ts';
 import type { Statement, Statements, WatchedStatements } from './statement-watch.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
 

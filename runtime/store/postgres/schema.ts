@@ -228,9 +228,6 @@ ${table === 'effects' ? '      GET DIAGNOSTICS taken = ROW_COUNT;\n      effects
 `;
 }
 
-/** Version of the tables below. A node refuses a schema whose version is higher. */
-export const SCHEMA_VERSION = 5;
-
 /** The first version that has packed actors. */
 export const PACKED_SINCE = 4;
 

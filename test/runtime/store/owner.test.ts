@@ -4,7 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { openTables, STORE_FORMAT } from '#runtime/store/lmdb/lmdb-tables.js';
+import { STORE_FORMAT } from '#runtime/model/store-formats.js';
+import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { folderFor } from '../folder.ts';
 
 const HOLDER = new URL('./lock-holder.js', import.meta.url).pathname;
