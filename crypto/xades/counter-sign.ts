@@ -116,7 +116,7 @@ async function counterSignature(
   const id = freeId(context.map, seed, at);
   const text = signatureText({ ...request, algorithm, id, references: [reference] });
   const value = signValue(signer, text, algorithm);
-  const plan = { id, references: [reference], signed, frame: { ...ALONE, cut: 0, resume: 0 } };
+  const plan = { id, references: [reference], prefixes: [], signed, frame: { ...ALONE, cut: 0, resume: 0 } };
   const unsigned =
     level === 'B'
       ? []

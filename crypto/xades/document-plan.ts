@@ -4,7 +4,16 @@
  */
 import { createHash } from 'node:crypto';
 import { CryptoError, type XadesFormat } from '../core/types.ts';
-import { type DecodedXml, decodeXml, ExclusiveCanonicalizer, Names, readXml } from '../xml/index.ts';
+import {
+  canonicalize,
+  type DecodedXml,
+  decodeXml,
+  EXCLUSIVE,
+  ExclusiveCanonicalizer,
+  Names,
+  readXml,
+  ValuePrefixes,
+} from '../xml/index.ts';
 import { findElements, type NamedElement, positionsOf } from './elements/element-finder.ts';
 import { type ElementPath, positionalPath, readElementPath } from './elements/element-path.ts';
 import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './elements/identifiers.ts';
@@ -12,14 +21,12 @@ import { type FoundElement, SignatureSurvey } from './elements/signature-survey.
 import { mimeTypeText, transformText } from './elements/signature-text.ts';
 import { endOrKeep, type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
 
-const EXCLUSIVE = transformText(EXCLUSIVE_C14N);
-
 /** Excludes the signature itself and keeps all others. */
-const WITHOUT_ITSELF = transformText(ENVELOPED) + EXCLUSIVE;
+const WITHOUT_ITSELF = transformText(ENVELOPED);
 
 /** Excludes every signature, so that no signature covers another one. */
 const EVERY_SIGNATURE = filter('subtract', '/descendant::ds:Signature');
-const WITHOUT_SIGNATURES = filterText(EVERY_SIGNATURE) + EXCLUSIVE;
+const WITHOUT_SIGNATURES = filterText(EVERY_SIGNATURE);
 
 /**
  * Plans a signature inside the document. `enveloped`: the signature becomes a child of the root. `element`: it is
@@ -34,13 +41,14 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   const { coSignable = false, insertion, mimeType } = form;
   const decoded = decodeXml(document);
   const { utf8 } = decoded;
-  const hash = createHash(request.algorithm.digest);
+  let hash = createHash(request.algorithm.digest);
   const names = new Names();
   const wanted = form.packaging === 'element' ? requestedElement(form, utf8, names) : undefined;
   const receiver =
     form.place === undefined || wanted !== undefined ? undefined : elementAt(form.place, form, utf8, names);
   const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
-  const survey = new SignatureSurvey(utf8, names, canonicalizer, {
+  const values = new ValuePrefixes(utf8, names, canonicalizer);
+  const survey = new SignatureSurvey(utf8, names, values, {
     withoutSignatures: coSignable,
     ...(insertion !== undefined && { insertion }),
     ...(wanted?.id !== undefined && { elementId: wanted.id }),
@@ -49,7 +57,8 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   });
   const root = readXml(utf8, survey, names);
   canonicalizer.finish();
-  const element = wanted === undefined ? (survey.receiver ?? { isRoot: true, ...root }) : survey.element;
+  const element =
+    wanted === undefined ? (survey.receiver ?? { isRoot: true, scope: undefined, ...root }) : survey.element;
   if (element === undefined) {
     throw new CryptoError('request.invalid', `No element has the Id "${form.elementId}".`);
   }
@@ -57,12 +66,14 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
     const what = wanted === undefined ? 'XML cannot be signed as a whole' : 'element cannot be signed';
     throw new CryptoError('xml.existing-signature', `The ${what}: ${survey.broken}.`);
   }
+  const prefixes = [...values.found].sort();
+  const exclusive = transformText(EXCLUSIVE_C14N, prefixes);
   /** References the element by its unique Id, else by an XPath filter for its position. */
   const referenceTo = ({ id, place: at }: RequestedElement, isUnique: boolean) => {
     if (id !== undefined && (at === undefined || isUnique)) return { uri: `#${id}`, transforms };
     if (coSignable && at !== undefined) {
       const path = positionalPath(positionsOf(utf8, names, at));
-      return { uri: '', transforms: filterText(filter('intersect', path) + EVERY_SIGNATURE) + EXCLUSIVE };
+      return { uri: '', transforms: filterText(filter('intersect', path) + EVERY_SIGNATURE) + exclusive };
     }
     throw new CryptoError(
       'request.invalid',
@@ -70,18 +81,25 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
     );
   };
   const place = placeOf(insertion ?? (receiver && 'last-child'), element);
-  const plain = place === 'before' || place === 'after' ? EXCLUSIVE : WITHOUT_ITSELF;
-  const transforms = coSignable ? WITHOUT_SIGNATURES : plain;
+  const plain = place === 'before' || place === 'after' ? '' : WITHOUT_ITSELF;
+  const transforms = (coSignable ? WITHOUT_SIGNATURES : plain) + exclusive;
+  if (prefixes.length > 0) {
+    hash = createHash(request.algorithm.digest);
+    const range = wanted === undefined ? undefined : { ...element, end: element.contentEnd };
+    canonicalize({ utf8, names }, range, { ...EXCLUSIVE, prefixes }, hash, survey.leftOut);
+  }
   const { digest, signed } = endOrKeep(hash, request);
   return {
     id: idFor(digest, request, (id) => survey.isFree(id)),
     references: [
       {
         ...(wanted === undefined ? { uri: '', transforms } : referenceTo(wanted, survey.idIsUnique)),
+        ...(coSignable && { expressionPrefixes: ['ds'] }),
         digest,
         mimeType: mimeType === undefined ? 'application/xml' : mimeTypeText(mimeType),
       },
     ],
+    prefixes,
     signed,
     frame: frameAt(decoded, place, element),
   };
@@ -158,7 +176,7 @@ function placeOf(asked: Place | undefined, { isRoot }: Pick<FoundElement, 'isRoo
   throw new CryptoError('request.invalid', 'A signature cannot stand beside the root element.');
 }
 
-function frameAt(decoded: DecodedXml, place: Place, element: Omit<FoundElement, 'isRoot'>): Frame {
+function frameAt(decoded: DecodedXml, place: Place, element: Omit<FoundElement, 'isRoot' | 'scope'>): Frame {
   const encode = (text: string): Buffer => decoded.encode(text);
   const inside = place === 'first-child' || place === 'last-child';
   if (inside && element.empty) {
@@ -178,7 +196,7 @@ function frameAt(decoded: DecodedXml, place: Place, element: Omit<FoundElement, 
 
 function offsetOf(
   place: Place,
-  { start, contentStart, contentEnd, end }: Omit<FoundElement, 'isRoot'>,
+  { start, contentStart, contentEnd, end }: Omit<FoundElement, 'isRoot' | 'scope'>,
 ): number {
   switch (place) {
     case 'first-child':

@@ -8,6 +8,7 @@ import { CryptoError } from '../core/types.ts';
 import {
   type ByteSink,
   decodeXml,
+  EXCLUSIVE,
   ExclusiveCanonicalizer,
   MAX_DEPTH,
   MAX_DOCUMENT_LENGTH,
@@ -15,6 +16,7 @@ import {
   Names,
   readXml,
   type StartTag,
+  ValuePrefixes,
   type XmlListener,
 } from '../xml/index.ts';
 import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './elements/identifiers.ts';
@@ -39,18 +41,12 @@ class ObjectContent implements XmlListener {
    * @param start offset in `utf8` of the object's content
    * @param names name table of the document
    */
-  constructor(
-    utf8: Buffer,
-    names: Names,
-    start: number,
-    object: { readonly id: string; readonly mimeType: string },
-    sink: ByteSink,
-  ) {
+  constructor(utf8: Buffer, names: Names, start: number, object: ObjectFormat, sink: ByteSink) {
     this.#utf8 = utf8;
     this.#sink = sink;
     this.#start = start;
     this.#objectTag = objectTag(names, object);
-    this.#canonicalizer = new ExclusiveCanonicalizer(utf8, sink);
+    this.#canonicalizer = new ExclusiveCanonicalizer(utf8, sink, { ...EXCLUSIVE, prefixes: object.prefixes });
   }
 
   /** Nesting depth of elements, signature and object included. */
@@ -98,8 +94,15 @@ class ObjectContent implements XmlListener {
   section(): void {}
 }
 
+interface ObjectFormat {
+  readonly id: string;
+  readonly mimeType: string;
+  /** PrefixList of the canonicalization. */
+  readonly prefixes: readonly string[];
+}
+
 /** Builds the start tag of the object as the reader would report it. */
-function objectTag(names: Names, { id, mimeType }: { id: string; mimeType: string }): StartTag {
+function objectTag(names: Names, { id, mimeType }: ObjectFormat): StartTag {
   const attribute = (local: string, value: string): StartTag['attributes'][number] => ({
     name: nameOf(names.none, local, local),
     namespace: names.namespace(''),
@@ -188,28 +191,37 @@ function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | und
   const id = idFor(createHash('sha256').update(document).digest(), request);
   const { mimeType: given } = request.form;
   const mimeType = given === undefined ? 'application/xml' : mimeTypeText(given);
-  const object = { id: `${id}-object`, mimeType };
+  const objectId = `${id}-object`;
   const start = declarationEnd(utf8);
-  const canonicalize = (sink: ByteSink): { readonly isPlain: boolean } => {
+  const canonicalize = (sink: ByteSink, prefixes: readonly string[]) => {
     const names = new Names();
-    const content = new ObjectContent(utf8, names, start, object, sink);
-    const survey = new SignatureSurvey(utf8, names, content);
+    const content = new ObjectContent(utf8, names, start, { id: objectId, mimeType, prefixes }, sink);
+    const values = new ValuePrefixes(utf8, names, content);
+    const survey = new SignatureSurvey(utf8, names, values);
     content.finish(readXml(utf8, survey, names).end);
-    return { isPlain: survey.signatures === 0 && content.depth <= MAX_DEPTH && survey.isFree(id) };
+    const isPlain = survey.signatures === 0 && content.depth <= MAX_DEPTH && survey.isFree(id);
+    return { isPlain, prefixes: [...values.found].sort() };
   };
-  const signed = createHash(request.algorithm.digest);
-  if (!canonicalize(signed).isPlain) return undefined;
+  let signed = createHash(request.algorithm.digest);
+  const { isPlain, prefixes } = canonicalize(signed, []);
+  if (!isPlain) return undefined;
+  if (prefixes.length > 0) {
+    signed = createHash(request.algorithm.digest);
+    canonicalize(signed, prefixes);
+  }
   return {
-    ...referring(id, signed, mimeType, EXCLUSIVE_C14N),
+    ...referring(id, signed, mimeType, transformText(EXCLUSIVE_C14N, prefixes)),
+    prefixes,
     frame: {
       cut: decoded.toOriginal(start),
       resume: document.length,
       lead: '',
       trail: '',
-      object: { open: `<ds:Object Id="${object.id}" MimeType="${mimeType}">`, content: 'verbatim' },
+      object: { open: `<ds:Object Id="${objectId}" MimeType="${mimeType}">`, content: 'verbatim' },
       encode: (text) => decoded.encode(text),
     },
-    writeObjects: (sink) => void canonicalize(sink),
+    // An archive time-stamp has a canonicalization of its own, without a list.
+    writeObjects: (sink) => void canonicalize(sink, []),
   };
 }
 
@@ -226,7 +238,8 @@ function planBase64(source: Source, request: PlanRequest): SigningPlan {
   const mimeType = given === undefined ? mimeTypeOf(source.path) : mimeTypeText(given);
   const attributes = `Encoding="${BASE64}" Id="${id}-object" MimeType="${mimeType}"`;
   return {
-    ...referring(id, signed, mimeType, BASE64),
+    ...referring(id, signed, mimeType, transformText(BASE64)),
+    prefixes: [],
     frame: {
       ...ALONE,
       cut: 0,
@@ -245,9 +258,8 @@ function referring(
   id: string,
   signed: Hash,
   mimeType: string,
-  transform: string,
+  transforms: string,
 ): Pick<SigningPlan, 'id' | 'signed' | 'references'> {
-  const transforms = transformText(transform);
   const digest = signed.copy().digest();
   return {
     id,

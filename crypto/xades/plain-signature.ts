@@ -18,7 +18,7 @@ import {
   INCLUSIVE_C14N,
   signatureUriOf,
 } from './elements/identifiers.ts';
-import type { SignatureText } from './elements/signature-text.ts';
+import { prefixListText, type SignatureText } from './elements/signature-text.ts';
 import type { SigningPlan } from './plan.ts';
 import { assemble } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
@@ -61,12 +61,13 @@ export function plainText(
 ): SignatureText {
   const uri = plan.references[0]?.uri ?? '';
   const method = form.canonicalization === 'inclusive' ? INCLUSIVE_C14N : EXCLUSIVE_C14N;
+  const list = method === EXCLUSIVE_C14N ? prefixListText(plan.prefixes) : '';
   const certificates = [signer.certificate, ...(includeChain ? signer.chain : [])];
   const signedInfo = (digest: Buffer): string =>
     '<SignedInfo>' +
     `<CanonicalizationMethod Algorithm="${method}"></CanonicalizationMethod>` +
     `<SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></SignatureMethod>` +
-    `<Reference URI="${uri}"><Transforms>${[ENVELOPED, method].map((one) => `<Transform Algorithm="${one}"></Transform>`).join('')}</Transforms>` +
+    `<Reference URI="${uri}"><Transforms><Transform Algorithm="${ENVELOPED}"></Transform><Transform Algorithm="${method}">${list}</Transform></Transforms>` +
     `<DigestMethod Algorithm="${DIGEST_URI[algorithm.digest]}"></DigestMethod>` +
     `<DigestValue>${digest.toString('base64')}</DigestValue></Reference></SignedInfo>`;
   const keyInfo = `<KeyInfo><X509Data>${certificates.map((der) => `<X509Certificate>${der.toString('base64')}</X509Certificate>`).join('')}</X509Data></KeyInfo>`;

@@ -27,6 +27,8 @@ export interface PlanRequest extends Pick<SignatureParameters, 'at'> {
 export interface SigningPlan {
   readonly id: string;
   readonly references: readonly DataReference[];
+  /** Prefixes in values of what is signed, as a PrefixList names them. */
+  readonly prefixes: readonly string[];
   /**
    * Hash over the bytes of all references in order, with the digest of the algorithm: the start of an archive
    * time-stamp's imprint. Callers copy it and do not finish it. Undefined unless `archived` was requested.
@@ -148,6 +150,7 @@ export function planDetached(
   return {
     id: idFor(Buffer.concat(references.map(({ digest }) => digest)), request),
     references,
+    prefixes: [],
     signed,
     frame: { ...ALONE, cut: 0, resume: Number.MAX_SAFE_INTEGER },
   };

@@ -21,7 +21,7 @@ import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { keyBits } from '../x509/signature-algorithms.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { isMac, type ValueMethod, valueFault, valueMethodOf } from './validation/algorithms.ts';
-import { coverageOf } from './validation/coverage.ts';
+import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
 import { DataFault, printable, type ReferenceContext, writeNode } from './validation/reference-data.ts';
@@ -170,7 +170,7 @@ const MAX_COUNTER_DEPTH = 4;
  * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
  * `reference.position`, `reference.transforms`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
- * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
+ * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
  * `certificate.issuer-name`, `attributes.target`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
@@ -211,7 +211,8 @@ function formReport(
   const others = embedded.certificates.flatMap(readableCertificates);
   const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others];
   const method = valueMethodOf(form.method);
-  const signedInfo = canonicalSignedInfo(context, form);
+  const canonical = canonicalSignedInfo(context, form);
+  const signedInfo = typeof canonical === 'string' ? canonical : canonical.bytes;
   const fits = ({ publicKey }: Certificate): boolean =>
     method !== undefined &&
     Buffer.isBuffer(signedInfo) &&
@@ -246,6 +247,7 @@ function formReport(
       ...examined.findings,
       ...protectionFindings(form, examined),
       ...covered.findings,
+      ...(typeof canonical === 'string' ? [] : expressionFindings(canonical.loose)),
       ...bound.findings,
       ...valueFindings(form, method, signedInfo, bound.certificate),
       ...timeFindings(form, claimed),
@@ -278,15 +280,24 @@ function evidenceRecords(unsigned: readonly SignatureNode[]): Finding[] {
   return [warned('evidence-record', 'The signature has evidence records, which are not evaluated.')];
 }
 
+/** Reports prefixes in XPath expressions of SignedInfo that anyone can bind to another namespace. */
+function expressionFindings(loose: ReadonlySet<string>): Finding[] {
+  if (loose.size === 0) return [];
+  const message =
+    'An expression that selects what is signed has prefixes whose namespaces the key did not sign; anyone can make it select something else.';
+  return [warned('scope.prefix', message, prefixesText(loose))];
+}
+
 /** Canonicalizes SignedInfo, or returns the reason why that is impossible. */
 function canonicalSignedInfo(
   context: ReferenceContext,
   { signedInfo, canonicalization }: SignatureFormat,
-): Buffer | string {
+): { readonly bytes: Buffer; readonly loose: ReadonlySet<string> } | string {
   const parts: Buffer[] = [];
   try {
-    writeNode(context, signedInfo, canonicalization, { update: (bytes) => parts.push(Buffer.from(bytes)) });
-    return Buffer.concat(parts);
+    const sink = { update: (bytes: Buffer) => void parts.push(Buffer.from(bytes)) };
+    const loose = writeNode(context, signedInfo, canonicalization, sink);
+    return { bytes: Buffer.concat(parts), loose };
   } catch (error) {
     if (error instanceof DataFault) return error.message;
     throw error;

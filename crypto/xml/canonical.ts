@@ -11,6 +11,7 @@ import { type Attribute, attributeValue, type StartTag, type XmlListener } from 
 import { type Name, type Names, type Namespace, NO_NAMESPACE, type Prefix } from './names.ts';
 import { readElement, readXml, type SkippedElements } from './reader.ts';
 import { bindingsOf, type InheritedAttribute, inheritedAttributes, type Scope } from './scope.ts';
+import { ValuePrefixes } from './value-prefixes.ts';
 
 export interface CanonicalMethod {
   readonly kind: 'exclusive' | 'inclusive-1.0' | 'inclusive-1.1';
@@ -43,6 +44,7 @@ class Canonicalizer implements XmlListener {
   readonly #source: Buffer;
   readonly #out: CanonicalOutput;
   readonly #method: CanonicalMethod;
+  readonly #listed: ReadonlySet<string>;
   readonly #exclusive: boolean;
   readonly #inherits: boolean;
   readonly #scope: Scope | undefined;
@@ -63,6 +65,7 @@ class Canonicalizer implements XmlListener {
       place === undefined ? source.length : place.end - place.start,
     );
     this.#method = method;
+    this.#listed = new Set(method.prefixes);
     this.#exclusive = method.kind === 'exclusive';
     this.#inherits = !this.#exclusive || method.prefixes.length > 0;
     this.#scope = place?.scope;
@@ -173,7 +176,7 @@ class Canonicalizer implements XmlListener {
 
   #declare(prefix: Prefix): void {
     if (prefix.namespace === undefined) return;
-    if (!this.#exclusive || this.#method.prefixes.includes(prefix.text)) this.#use(prefix, prefix.namespace);
+    if (!this.#exclusive || this.#listed.has(prefix.text)) this.#use(prefix, prefix.namespace);
   }
 
   /** Records a use of the prefix: a declaration is needed unless an output ancestor has the same one. */
@@ -346,10 +349,13 @@ interface ReadDocument {
   readonly names: Names;
 }
 
+const NO_PREFIXES: ReadonlySet<string> = new Set();
+
 /**
  * Writes the canonical bytes of a range.
  * @param place undefined for the whole document, including content outside its root
  * @param without elements excluded with their content; elements outside the range are ignored
+ * @returns prefixes in values whose namespaces the bytes do not bind, '' for the default namespace
  * @throws CryptoError `input.too-large` when the output exceeds the growth limit; those of `readXml`
  */
 export function canonicalize(
@@ -358,9 +364,13 @@ export function canonicalize(
   method: CanonicalMethod,
   sink: ByteSink,
   without: SkippedElements = [],
-): void {
+): ReadonlySet<string> {
   const canonicalizer = new Canonicalizer(utf8, sink, method, place);
-  if (place === undefined) readXml(utf8, canonicalizer, names, without);
-  else readElement(utf8, place, canonicalizer, names, without);
+  const values = method.kind === 'exclusive' ? new ValuePrefixes(utf8, names, canonicalizer) : undefined;
+  const listener = values ?? canonicalizer;
+  if (place === undefined) readXml(utf8, listener, names, without);
+  else readElement(utf8, place, listener, names, without);
   canonicalizer.finish();
+  if (values === undefined || values.loose.size === 0) return NO_PREFIXES;
+  return new Set([...values.loose].filter((prefix) => !method.prefixes.includes(prefix)));
 }

@@ -19,9 +19,11 @@ export {
   MAX_ATTRIBUTES,
   MAX_DEPTH,
   MAX_DOCUMENT_LENGTH,
+  MAX_LISTED_PREFIXES,
   MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
 } from './limits.ts';
 export { type Name, Names } from './names.ts';
 export { type RootPlace, readElement, readXml } from './reader.ts';
 export { namespaceOf, type Scope, ScopeTracker } from './scope.ts';
+export { ValuePrefixes } from './value-prefixes.ts';

@@ -24,6 +24,9 @@ export const MAX_VALUE_LENGTH = 10_000_000;
 /** Distinct prefixes in one document; each takes a slot in every canonicalizer. */
 export const MAX_PREFIXES = 65_536;
 
+/** Prefixes that an InclusiveNamespaces PrefixList names. */
+export const MAX_LISTED_PREFIXES = 1000;
+
 /** Distinct names and namespaces in the cache; others are created at each occurrence. */
 export const MAX_REMEMBERED = 4096;
 

@@ -6,10 +6,11 @@ import { CryptoError, type XadesFormat } from '../../core/types.ts';
 import {
   attributeNamed,
   attributeValue,
-  type ExclusiveCanonicalizer,
   type Name,
   type Names,
   namesElement,
+  type Scope,
+  ScopeTracker,
   type StartTag,
   type XmlListener,
 } from '../../xml/index.ts';
@@ -48,6 +49,8 @@ export interface FoundElement {
   /** Name as written. */
   readonly name: string;
   readonly isRoot: boolean;
+  /** Scope inherited from its ancestors; undefined for the root, and for an element that is not to be signed. */
+  readonly scope: Scope | undefined;
 }
 
 /** An identifier of an open element. */
@@ -58,7 +61,7 @@ interface OpenId {
 
 export class SignatureSurvey implements XmlListener {
   readonly #bytes: Buffer;
-  readonly #canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>;
+  readonly #canonicalizer: XmlListener;
   readonly #target: SurveyTarget;
   readonly #taken = new Set<string>();
   readonly #openIds: OpenId[] = [];
@@ -71,6 +74,10 @@ export class SignatureSurvey implements XmlListener {
   /** Depth of the outermost open ds:Signature; 0 outside. */
   #signatureDepth = 0;
   #signatures = 0;
+  /** Outermost signatures that the canonical form leaves out. */
+  readonly #leftOut: { readonly start: number; end: number }[] = [];
+  /** Undefined when the whole document is signed. */
+  readonly #scopes: ScopeTracker | undefined;
   /** Number of elements with the Id `target.elementId`. */
   #sameIds = 0;
   #element: FoundElement | undefined;
@@ -83,17 +90,13 @@ export class SignatureSurvey implements XmlListener {
   #canonical: boolean;
   #breaks: string | undefined;
 
-  constructor(
-    bytes: Buffer,
-    names: Names,
-    canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>,
-    target: SurveyTarget = {},
-  ) {
+  constructor(bytes: Buffer, names: Names, canonicalizer: XmlListener, target: SurveyTarget = {}) {
     this.#bytes = bytes;
     this.#canonicalizer = canonicalizer;
     this.#target = target;
     this.#excluded = new ExcludedSignatures(bytes, names);
     this.#canonical = this.#isWhole;
+    if (!this.#isWhole) this.#scopes = new ScopeTracker(bytes);
   }
 
   get #isWhole(): boolean {
@@ -120,6 +123,11 @@ export class SignatureSurvey implements XmlListener {
     return this.#signatures;
   }
 
+  /** Signatures that the canonical form leaves out, in document order and not nested. */
+  get leftOut(): readonly { readonly start: number; readonly end: number }[] {
+    return this.#leftOut;
+  }
+
   /** The element of `target`; undefined until it occurs. */
   get element(): FoundElement | undefined {
     return this.#element;
@@ -143,6 +151,8 @@ export class SignatureSurvey implements XmlListener {
 
   startElement(tag: StartTag): void {
     this.#depth++;
+    const scope = this.#scopes?.current;
+    this.#scopes?.enter(tag);
     const { elementId, elementStart } = this.#target;
     let isTarget = tag.start === elementStart;
     let hasId = false;
@@ -159,9 +169,9 @@ export class SignatureSurvey implements XmlListener {
     if (hasId) this.#sameIds++;
     if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
     if (this.#depth === this.#afterDepth && !isSignature(tag.name)) this.#afterDepth = 0;
-    if (isTarget) this.#startTarget(tag);
+    if (isTarget) this.#startTarget(tag, scope);
     if (tag.start === this.#target.receiverStart) {
-      this.#receiver = this.#found(tag);
+      this.#receiver = this.#found(tag, scope);
       this.#receiverDepth = this.#depth;
       this.#coveringIds = this.#openIds.map(idValue);
     }
@@ -173,7 +183,7 @@ export class SignatureSurvey implements XmlListener {
 
   endElement(name: Name, start: number, end: number, plain: boolean): void {
     if (this.#canonical) this.#canonicalizer.endElement(name, start, end, plain);
-    if (this.#signatureDepth > 0) this.#endSignaturePart(name);
+    if (this.#signatureDepth > 0) this.#endSignaturePart(name, end);
     if (this.#depth === this.#elementDepth) {
       if (this.#element !== undefined) this.#element.contentEnd = start;
       this.#elementDepth = 0;
@@ -188,6 +198,7 @@ export class SignatureSurvey implements XmlListener {
     if (this.#depth === this.#afterDepth && this.#element !== undefined) this.#element.end = end;
     else if (this.#depth < this.#afterDepth) this.#afterDepth = 0;
     while (this.#openIds.length > 0 && this.#openIds.at(-1)?.depth === this.#depth) this.#openIds.pop();
+    this.#scopes?.leave();
     this.#depth--;
   }
 
@@ -207,12 +218,12 @@ export class SignatureSurvey implements XmlListener {
 
   comment(): void {}
 
-  #startTarget(tag: StartTag): void {
+  #startTarget(tag: StartTag, scope: Scope | undefined): void {
     const { elementId, insertion } = this.#target;
     if (this.#element !== undefined) {
       throw new CryptoError('request.invalid', `Several elements have the Id "${elementId}".`);
     }
-    this.#element = this.#found(tag);
+    this.#element = this.#found(tag, scope);
     const { isRoot } = this.#element;
     this.#elementDepth = this.#depth;
     this.#canonical = true;
@@ -222,7 +233,7 @@ export class SignatureSurvey implements XmlListener {
     if (this.#signatureDepth > 0) this.#breaks = 'it is a part of a signature';
   }
 
-  #found({ start, end, empty, name }: StartTag): FoundElement {
+  #found({ start, end, empty, name }: StartTag, scope: Scope | undefined): FoundElement {
     return {
       start,
       contentStart: end,
@@ -231,6 +242,7 @@ export class SignatureSurvey implements XmlListener {
       empty,
       name: name.text,
       isRoot: this.#depth === 1,
+      scope,
     };
   }
 
@@ -242,14 +254,17 @@ export class SignatureSurvey implements XmlListener {
         this.#breaks = 'the root element is itself a signature, which cannot hold another one';
       if (this.#signatureDepth > 0) return;
       this.#signatureDepth = this.#depth;
-      if (this.#target.withoutSignatures === true && this.#canonical) this.#canonical = false;
+      if (this.#target.withoutSignatures === true && this.#canonical) {
+        this.#canonical = false;
+        this.#leftOut.push({ start: tag.start, end: 0 });
+      }
     } else if (this.#signatureDepth > 0) {
       if (local === 'Reference') this.#excluded.startReference(attributeNamed(this.#bytes, tag, 'URI'));
       else if (local === 'XPath') this.#excluded.startXPath();
     }
   }
 
-  #endSignaturePart(name: Name): void {
+  #endSignaturePart(name: Name, end: number): void {
     if (name.local === 'XPath') this.#excluded.endExpression();
     else if (name.local === 'Reference' && name.prefix.namespace?.uri === DS) {
       const uri = this.#excluded.endReference();
@@ -258,6 +273,8 @@ export class SignatureSurvey implements XmlListener {
     if (this.#depth !== this.#signatureDepth) return;
     this.#signatureDepth = 0;
     if (this.#target.withoutSignatures !== true) return;
+    const last = this.#leftOut.at(-1);
+    if (last?.end === 0) last.end = end;
     this.#canonical = this.#isWhole || this.#elementDepth > 0;
   }
 }

@@ -24,6 +24,7 @@ import {
   type SignerIdentity,
 } from '../../core/types.ts';
 import { readCertificate } from '../../x509/certificate.ts';
+import { MAX_LISTED_PREFIXES } from '../../xml/index.ts';
 import {
   DIGEST_URI,
   DS,
@@ -40,6 +41,8 @@ export interface DataReference {
   readonly type?: string;
   /** ds:Transform elements in canonical spelling; '' for none. */
   readonly transforms: string;
+  /** Prefixes in XPath expressions of the transforms. @default none */
+  readonly expressionPrefixes?: readonly string[];
   readonly digest: Buffer;
   /** Media type; left out when the properties do not describe the data (as in a counter-signature). */
   readonly mimeType?: string;
@@ -214,9 +217,24 @@ function referenceId(id: string, index: number): string {
   return index === 0 ? `${id}-document` : `${id}-document-${index + 1}`;
 }
 
-/** Builds a ds:Transform without parameters, in canonical spelling. */
-export function transformText(algorithm: string): string {
-  return `<ds:Transform Algorithm="${algorithm}"></ds:Transform>`;
+/** Builds a ds:Transform in canonical spelling, with a PrefixList of exclusive canonicalization when there is one. */
+export function transformText(algorithm: string, prefixes: readonly string[] = []): string {
+  return `<ds:Transform Algorithm="${algorithm}">${prefixListText(prefixes)}</ds:Transform>`;
+}
+
+/**
+ * Names prefixes in values, so that exclusive canonicalization keeps their declarations
+ * (Exclusive XML Canonicalization 1.0 §3 item 2). '' is the default namespace.
+ * @throws {CryptoError} `input.too-large`
+ */
+export function prefixListText(prefixes: readonly string[]): string {
+  if (prefixes.length === 0) return '';
+  if (prefixes.length > MAX_LISTED_PREFIXES) {
+    const message = `Values of the document use more than ${MAX_LISTED_PREFIXES} prefixes, more than a signature can name.`;
+    throw new CryptoError('input.too-large', message);
+  }
+  const list = prefixes.map((prefix) => (prefix === '' ? '#default' : prefix)).join(' ');
+  return `<ec:InclusiveNamespaces xmlns:ec="${EXCLUSIVE_C14N}" PrefixList="${list}"></ec:InclusiveNamespaces>`;
 }
 
 function signedInfoText(
@@ -227,6 +245,7 @@ function signedInfoText(
   const method = `<ds:DigestMethod Algorithm="${DIGEST_URI[algorithm.digest]}"></ds:DigestMethod>`;
   const value = (digest: Buffer): string =>
     `${method}<ds:DigestValue>${digest.toString('base64')}</ds:DigestValue></ds:Reference>`;
+  const prefixes = [...new Set(references.flatMap(({ expressionPrefixes = [] }) => expressionPrefixes))];
   let data = '';
   references.forEach(({ uri, type, transforms, digest }, index) => {
     data +=
@@ -235,7 +254,7 @@ function signedInfoText(
   });
   return (
     `<ds:SignedInfo${ds}>` +
-    `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
+    `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}">${prefixListText(prefixes)}</ds:CanonicalizationMethod>` +
     `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></ds:SignatureMethod>${data}` +
     `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties">` +
     `<ds:Transforms>${transformText(EXCLUSIVE_C14N)}</ds:Transforms>${value(propertiesDigest)}</ds:SignedInfo>`

@@ -2,7 +2,7 @@
 import { type Finding, failed, type SignatureScope, warned } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
 import type { ExaminedReference } from './examine-references.ts';
-import { filteredData, printable, type ReferenceContext } from './reference-data.ts';
+import { filteredData, loosePrefixes, printable, type ReferenceContext } from './reference-data.ts';
 import { holds, type SignatureNode } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
 import { isBlank, type Offsets } from './text-splits.ts';
@@ -46,6 +46,7 @@ export function coverageOf(
     ...outside(context, form, parts),
     ...leftOut(context, form, examined),
     ...droppedMarkup(context, form, examined),
+    ...loosePrefixFindings(context, form, examined),
     ...unsignedObjects(context, form, examined, description),
   );
   return { scope: { kind: only[0]?.kind ?? first.kind, description }, findings };
@@ -228,6 +229,27 @@ function droppedMarkup(
     );
   }
   return findings;
+}
+
+/** Reports prefixes in signed values that anyone can bind to another namespace. */
+function loosePrefixFindings(
+  context: ReferenceContext,
+  { node }: SignatureFormat,
+  references: readonly ExaminedReference[],
+): Finding[] {
+  const loose = references.flatMap(({ data, role }) =>
+    data === undefined || role !== 'data' ? [] : [...loosePrefixes(context, data, node)],
+  );
+  if (loose.length === 0) return [];
+  const message =
+    'Values have prefixes of namespaces that the canonicalization leaves out; anyone can make them stand for other namespaces.';
+  return [warned('scope.prefix', message, prefixesText(loose))];
+}
+
+/** Lists prefixes for messages. */
+export function prefixesText(prefixes: Iterable<string>): string {
+  const names = [...new Set(prefixes)].sort().map((prefix) => (prefix === '' ? '#default' : prefix));
+  return listed(names);
 }
 
 /** Reports objects of the signature with content that no reference covers. */

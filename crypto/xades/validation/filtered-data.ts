@@ -365,17 +365,31 @@ interface FilteredRequest {
 /** Keeps every node. */
 const EVERYTHING = { kind: 'and', of: [] } as const;
 
-/**
- * @returns undefined when no filter was evaluated
- * @throws {TransformFault} @throws {DataFault} @throws {CryptoError} errors of reading
- */
-export function writeFiltered(request: FilteredRequest, sink: ByteSink): FilteredData | undefined {
+/** Result of writing. */
+export interface WrittenData {
+  /** Undefined when no filter was evaluated. */
+  readonly filtered: FilteredData | undefined;
+  /** Prefixes in values whose namespaces are not in what was written; '' is the default namespace. */
+  readonly loosePrefixes: ReadonlySet<string>;
+}
+
+/** @throws {TransformFault} @throws {DataFault} @throws {CryptoError} errors of reading */
+export function writeFiltered(request: FilteredRequest, sink: ByteSink): WrittenData {
   const { map, processing, budget } = request;
   let document: Pick<DocumentMap, 'utf8' | 'names'> = map;
   let { place } = request;
   let own: Range | undefined = request.own;
   let ownNumber = -1;
   let filtered: FilteredData | undefined;
+  const loosePrefixes = new Set<string>();
+  const write = (
+    around: Place | undefined,
+    method: CanonicalMethod,
+    to: ByteSink,
+    skipped: readonly Range[],
+  ) => {
+    for (const prefix of canonicalize(document, around, method, to, skipped)) loosePrefixes.add(prefix);
+  };
   for (let stage: Stage | undefined = processing; stage !== undefined; stage = stage.next) {
     const isFirst = document === map;
     let nodes: FilteredNodes | undefined;
@@ -404,11 +418,11 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Filtere
     const asked: CanonicalMethod = typeof stage.output === 'object' ? stage.output : request.method;
     const used = isFirst && asked.comments && !request.comments ? { ...asked, comments: false } : asked;
     if (stage.next === undefined) {
-      canonicalize(document, around, used, sink, skipped);
+      write(around, used, sink, skipped);
       break;
     }
     const parts: Buffer[] = [];
-    canonicalize(document, around, used, { update: (bytes) => parts.push(Buffer.from(bytes)) }, skipped);
+    write(around, used, { update: (bytes) => parts.push(Buffer.from(bytes)) }, skipped);
     const kept = signatures.filter(
       (one) => (around === undefined || holds(around, one)) && !skipped.some((range) => holds(range, one)),
     );
@@ -417,7 +431,7 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Filtere
     budget.spend(document.utf8.length);
     place = undefined;
   }
-  return filtered;
+  return { filtered, loosePrefixes };
 }
 
 function joined(

@@ -19,7 +19,7 @@ import {
 import type { ElementPath } from '../elements/element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
-import { type FilteredData, writeFiltered } from './filtered-data.ts';
+import { type FilteredData, type WrittenData, writeFiltered } from './filtered-data.ts';
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
 import { type ReferenceFormat, type Target, targetOf } from './signed-info.ts';
 import { TextSplitFinder, type TextSplits } from './text-splits.ts';
@@ -82,8 +82,8 @@ export interface ReferenceContext {
   readonly contents: Map<SignedContent, number>;
   /** Markup inside of the text of contents that are XML. */
   readonly splits: Map<SignedContent, TextSplits>;
-  /** Results of filters for digested data, by `keyOf`. */
-  readonly filtered: Map<string, FilteredData>;
+  /** Data that was written with the canonicalization of its reference, by `keyOf`. */
+  readonly written: Map<string, WrittenData>;
 }
 
 /**
@@ -118,7 +118,7 @@ export function referenceContext(
     digests: new Map(),
     contents: new Map(),
     splits: new Map(),
-    filtered: new Map(),
+    written: new Map(),
   };
 }
 
@@ -241,15 +241,20 @@ export function writeData(
   method = DEFAULT_CANONICAL,
 ): void {
   guarded(() => {
-    if (found.kind === 'outside') writeOutside(context, found.content, found.processing, sink);
-    else writeInside(context, found, signature, sink, method);
+    const written =
+      found.kind === 'outside'
+        ? { filtered: undefined, loosePrefixes: writeOutside(context, found.content, found.processing, sink) }
+        : writeInside(context, found, signature, sink, method);
+    const key = keyOf(context, found, signature);
+    // A time-stamp over the same data has a canonicalization of its own.
+    if (!context.written.has(key)) context.written.set(key, written);
   });
 }
 
 /** Converts every error about the bytes into a DataFault. */
-function guarded(write: () => void): void {
+function guarded<T>(write: () => T): T {
   try {
-    write();
+    return write();
   } catch (error) {
     if (error instanceof Base64Fault || error instanceof FormFault) {
       throw new DataFault('FORMAT_FAILURE', error.message);
@@ -268,7 +273,7 @@ function writeInside(
   signature: SignatureNode,
   sink: ByteSink,
   method: CanonicalMethod,
-): void {
+): WrittenData {
   const { map } = context;
   const { processing } = found;
   const place = found.kind === 'element' ? found.place : undefined;
@@ -282,15 +287,11 @@ function writeInside(
     const start = place?.start ?? map.root.start;
     readElement(map.utf8, { start, scope }, new Base64Element(map.utf8, decoder), map.names);
     decoder.finish();
-    return;
+    return { filtered: undefined, loosePrefixes: new Set() };
   }
   const { comments } = found.target as { readonly comments: boolean };
   const written = { map, place, processing, own: signature, comments, method };
-  const filtered = writeFiltered(
-    { ...written, budget: context.budget, comparisons: context.comparisons },
-    sink,
-  );
-  if (filtered !== undefined) context.filtered.set(keyOf(context, found, signature), filtered);
+  return writeFiltered({ ...written, budget: context.budget, comparisons: context.comparisons }, sink);
 }
 
 /** Returns what filters kept of digested data; undefined when there are none. */
@@ -299,7 +300,16 @@ export function filteredData(
   found: FoundData,
   signature: SignatureNode,
 ): FilteredData | undefined {
-  return context.filtered.size === 0 ? undefined : context.filtered.get(keyOf(context, found, signature));
+  return context.written.get(keyOf(context, found, signature))?.filtered;
+}
+
+/** Returns prefixes in values of digested data whose namespaces are not digested with it. */
+export function loosePrefixes(
+  context: ReferenceContext,
+  found: FoundData,
+  signature: SignatureNode,
+): ReadonlySet<string> {
+  return context.written.get(keyOf(context, found, signature))?.loosePrefixes ?? new Set();
 }
 
 function leavesNothing(
@@ -317,7 +327,7 @@ function writeOutside(
   content: SignedContent,
   { output }: Processing,
   sink: ByteSink,
-): void {
+): ReadonlySet<string> {
   if (output === undefined) {
     for (const chunk of content.chunks()) sink.update(chunk);
   } else if (output === 'base64') {
@@ -326,12 +336,14 @@ function writeOutside(
     decoder.finish();
   } else {
     const utf8 = readOutside(context, content);
-    canonicalize({ utf8, names: new Names() }, undefined, output, sink);
-    if (context.splits.has(content)) return;
+    const loose = canonicalize({ utf8, names: new Names() }, undefined, output, sink);
+    if (context.splits.has(content)) return loose;
     const splits = new TextSplitFinder(utf8);
     readXml(utf8, splits);
     context.splits.set(content, splits);
+    return loose;
   }
+  return new Set();
 }
 
 /** Reads a content as XML, in UTF-8. @throws {DataFault} @throws {CryptoError} */
@@ -346,6 +358,7 @@ function readOutside(context: ReferenceContext, content: SignedContent): Buffer 
 
 /**
  * Writes the canonical bytes of an element of the signature itself.
+ * @returns as `canonicalize`
  * @throws {DataFault}
  */
 export function writeNode(
@@ -353,10 +366,10 @@ export function writeNode(
   node: SignatureNode,
   method: CanonicalMethod,
   sink: ByteSink,
-): void {
-  guarded(() => {
+): ReadonlySet<string> {
+  return guarded(() => {
     context.budget.spend(node.end - node.start);
-    canonicalize(context.map, node, method, sink);
+    return canonicalize(context.map, node, method, sink);
   });
 }
 

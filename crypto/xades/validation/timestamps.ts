@@ -154,7 +154,7 @@ function writeCovered(
   sink: ByteSink,
 ): void {
   const { context, signature } = stamped;
-  const write = (part: SignatureNode): void => writeNode(context, part, method, sink);
+  const write = (part: SignatureNode): void => void writeNode(context, part, method, sink);
   if (is(node, XADES, 'SignatureTimeStamp')) {
     if (childrenNamed(node, XADES, 'Include').length > 0)
       throw new FormFault('it names what it covers, which a signature time-stamp does not');

@@ -4,7 +4,7 @@
  * expressions) are not followed, because nobody could be told what is signed.
  */
 import { CryptoError } from '../../core/types.ts';
-import type { CanonicalMethod } from '../../xml/index.ts';
+import { type CanonicalMethod, MAX_LISTED_PREFIXES } from '../../xml/index.ts';
 import { type ElementPath, readElementPath, readElementTest } from '../elements/element-path.ts';
 import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../elements/identifiers.ts';
 import {
@@ -150,6 +150,8 @@ export function canonicalMethod(node: SignatureNode): CanonicalMethod {
     throw new FormFault(`${node.local} has parameters that do not belong to its method`);
   }
   const list = (attributeOf(parameters, 'PrefixList') ?? '').split(/\s+/).filter((prefix) => prefix !== '');
+  if (list.length > MAX_LISTED_PREFIXES)
+    throw new TransformFault(`a PrefixList names more than ${MAX_LISTED_PREFIXES} prefixes`);
   return { ...method, prefixes: list.map((prefix) => (prefix === '#default' ? '' : prefix)) };
 }
 
