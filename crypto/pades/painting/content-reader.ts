@@ -14,7 +14,8 @@ import {
   type PdfDocument,
   PdfSyntaxError,
 } from '../../pdf/index.ts';
-import { componentsOf, lightnessOf } from './colours.ts';
+import { componentsOf, lightnessOf, replacesDevice } from './colours.ts';
+import { groupOf, keepsColour } from './compositing.ts';
 import { operatorFault } from './content-operators.ts';
 import { type Ink, together } from './font-program.ts';
 import { codesWithoutFont, type FontReader, fontReader } from './font-text.ts';
@@ -37,7 +38,6 @@ import {
 import { anyInk } from './glyph-ink.ts';
 import { differencesIn } from './glyph-names.ts';
 import {
-  blendMode,
   blendOf,
   drawsPicture,
   type GraphicsState,
@@ -45,6 +45,7 @@ import {
   isDash,
   lineWidthOf,
   outlined,
+  readParameters,
 } from './graphics-state.ts';
 import {
   type Glyph,
@@ -141,17 +142,28 @@ export class ContentReader {
     const isOptional = dict.get('OC') !== undefined;
     const hides = state.hides && isUpright(ctm) && !isOptional;
     const isConditional = state.isConditional || isOptional;
-    // What is set outside of a transparency group applies to the group as a whole (11.6.6).
-    const group =
-      dict.get('Group') === undefined
-        ? {}
-        : {
-            group: { alpha: state.group.alpha * state.alpha, blend: blendOf(state) },
-            alpha: 1,
-            lineAlpha: 1,
-            blend: 'Normal',
-          };
+    const group = this.#grouped(state, dict);
     this.#interpret(bytes, resources, { ...state, ...group, ctm, clip, hides, isConditional }, depth);
+  }
+
+  /** Returns what a transparency group changes: what is set outside of it applies to the group as a whole (11.6.6). */
+  #grouped(state: GraphicsState, form: PdfDict): Partial<GraphicsState> {
+    const group = groupOf(this.#pdf, form);
+    if (group === undefined) return {};
+    this.#assertOnce(this.#pdf.dict(form.get('Group')));
+    if (group.fault !== undefined) this.#noteUnsupported(group.fault);
+    const { alpha, isIsolated } = state.group;
+    return {
+      group: {
+        alpha: alpha * state.alpha,
+        blend: blendOf(state),
+        isIsolated: isIsolated || group.isIsolated,
+      },
+      isOdd: state.isOdd || group.fault !== undefined,
+      alpha: 1,
+      lineAlpha: 1,
+      blend: 'Normal',
+    };
   }
 
   #interpret(bytes: Buffer, resources: Resources, start: GraphicsState, depth: number): void {
@@ -263,19 +275,11 @@ export class ContentReader {
           this.#setColour(state, resources, operator, operands);
           break;
         case 'cs':
-          state.fillComponents = componentsOf(
-            this.#pdf,
-            this.#with(resources, 'ColorSpace', operands[0]),
-            operands[0],
-          );
+          state.fillComponents = componentsOf(this.#pdf, resources, operands[0]);
           state.fill = state.fillComponents === undefined ? undefined : 0;
           break;
         case 'CS':
-          state.lineComponents = componentsOf(
-            this.#pdf,
-            this.#with(resources, 'ColorSpace', operands[0]),
-            operands[0],
-          );
+          state.lineComponents = componentsOf(this.#pdf, resources, operands[0]);
           state.line = state.lineComponents === undefined ? undefined : 0;
           break;
         case 'w':
@@ -397,17 +401,18 @@ export class ContentReader {
     const covers = (mark.covers ?? []).map((box) => (clip === undefined ? box : intersectClip(clip, box)));
     const { isConditional, group } = state;
     const draws = mark.kind === 'stroke' ? state.lineDraws : state.fillDraws;
-    const isShaped = state.isShaped || draws || blendOf(state) === 'mask';
+    const isShaped = state.isShaped || draws || state.isMasked;
     const alpha = mark.alpha ?? state.alpha;
+    const colour = 'lightness' in mark ? mark.lightness : state.fill;
     this.#marks.push({
       isRectilinear: false,
       hides: false,
       isCurved: false,
-      lightness: state.fill,
       blend: blendOf(state),
       isConditional,
       isShaped,
       ...mark,
+      lightness: keepsColour(group, state.blend) ? colour : undefined,
       alpha: alpha * group.alpha,
       clip,
       covers,
@@ -428,7 +433,10 @@ export class ContentReader {
     const isSpecial = /sc/i.test(operator);
     if (!isSpecial) state[isLine ? 'lineComponents' : 'fillComponents'] = operands.length;
     const components = isLine ? state.lineComponents : state.fillComponents;
-    const isKnown = !isPattern && components === operands.length;
+    const isKnown =
+      !isPattern &&
+      components === operands.length &&
+      (isSpecial || !replacesDevice(this.#pdf, resources, components));
     const colour = operands.map((operand) => numberOf(operand) ?? Number.NaN);
     state[isLine ? 'line' : 'fill'] = isKnown ? lightnessOf(colour) : undefined;
   }
@@ -569,30 +577,17 @@ export class ContentReader {
       this.#addMark(state, { kind: 'image', box: transformed(state.ctm, UNIT_SQUARE) });
   }
 
-  /** Checks a graphics state parameter dictionary: soft masks and fonts are not supported (8.4.5). */
+  /** Reads a graphics state parameter dictionary (8.4.5). */
   #readGraphicsParameters(state: GraphicsState, resources: Resources, name: ByteSlice | undefined): void {
     const dict = this.#pdf.dict(this.#resource(resources, 'ExtGState', name));
+    if (dict === undefined) return;
     this.#assertOnce(dict);
-    for (const entry of dict?.entries ?? []) {
-      const key = dict?.keyOf(entry) ?? '';
-      const value = this.#pdf.resolve(dict?.valueAt(entry));
-      const isOff = asName(value) === 'None';
-      if (key === 'LW') state.lineWidth = numberOf(value) ?? Number.NaN;
-      if (key === 'D') state.isDashed = isDash([...items(value)][0]);
-      if (key === 'ca' && numberOf(value) !== 1) state.hides = false;
-      if (key === 'BM' && asName(value) !== 'Normal') state.hides = false;
-      if (key === 'ca') state.alpha = numberOf(value) ?? 1;
-      if (key === 'CA') state.lineAlpha = numberOf(value) ?? 1;
-      if (key === 'BM') state.blend = blendMode(this.#pdf, value);
-      if (key === 'SMask' && !isOff) state.blend = 'mask';
-      if ((key === 'SMask' && !isOff) || key === 'Font')
-        this.#noteUnsupported('a graphics state that masks or sets a font');
-      if (key === 'Font') {
-        const [name, size] = items(value);
-        state.font = this.#fontIn(name);
-        state.size = numberOf(size) ?? Number.NaN;
-      }
-    }
+    for (const key of readParameters(this.#pdf, state, dict))
+      this.#noteUnsupported(`a graphics state with /${key}`);
+    const [font, size] = items(this.#pdf.resolve(dict.get('Font')));
+    if (font === undefined) return;
+    state.font = this.#fontIn(font);
+    state.size = numberOf(size) ?? Number.NaN;
   }
 }
 

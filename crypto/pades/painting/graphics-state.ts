@@ -1,15 +1,8 @@
 /** Graphics state while content is interpreted (ISO 32000-2, 8.4). */
-import {
-  asInteger,
-  asName,
-  type ByteSlice,
-  isArray,
-  items,
-  type PdfDict,
-  type PdfDocument,
-} from '../../pdf/index.ts';
+import { asInteger, asName, type ByteSlice, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
+import { blendMode, blendThrough, type Grouping, isPlainParameter, NO_GROUP } from './compositing.ts';
 import type { FontReader } from './font-text.ts';
-import type { Box, Matrix } from './geometry.ts';
+import { type Box, type Matrix, numberOf } from './geometry.ts';
 
 /** Returns the width of lines in the space of the requested content, in the direction where they are widest. */
 export function lineWidthOf({ lineWidth, ctm: [a, b, c, d] }: GraphicsState): number {
@@ -42,7 +35,11 @@ export interface GraphicsState {
   alpha: number;
   lineAlpha: number;
   blend: string;
-  group: { readonly alpha: number; readonly blend: string };
+  group: Grouping;
+  /** True once a parameter or a group was met that is not interpreted: what is painted may look like anything. */
+  isOdd: boolean;
+  /** True below a soft mask. */
+  isMasked: boolean;
   isConditional: boolean;
   /** True inside of a clipping path that is no rectangle. */
   isShaped: boolean;
@@ -58,8 +55,9 @@ export function outlined({ fill, line }: GraphicsState): number | undefined {
   return fill !== undefined && line !== undefined && Math.abs(fill - line) < 0.3 ? fill : undefined;
 }
 
-export function blendOf({ blend, group }: GraphicsState): string {
-  return group.blend === 'Normal' ? blend : group.blend;
+/** Returns how a mark blends with the page, through all groups around it. */
+export function blendOf({ blend, group, isOdd }: GraphicsState): string {
+  return isOdd ? 'unknown' : blendThrough(group, blend);
 }
 
 export function initialState(ctm: Matrix): GraphicsState {
@@ -83,7 +81,9 @@ export function initialState(ctm: Matrix): GraphicsState {
     alpha: 1,
     lineAlpha: 1,
     blend: 'Normal',
-    group: { alpha: 1, blend: 'Normal' },
+    group: NO_GROUP,
+    isOdd: false,
+    isMasked: false,
     isConditional: false,
     isShaped: false,
     fillDraws: false,
@@ -92,14 +92,30 @@ export function initialState(ctm: Matrix): GraphicsState {
   };
 }
 
+/** Takes over the parameters of a dictionary (8.4.5), besides its font. Returns those that are not interpreted. */
+export function readParameters(pdf: PdfDocument, state: GraphicsState, dict: PdfDict): readonly string[] {
+  const odd: string[] = [];
+  for (const entry of dict.entries) {
+    const key = dict.keyOf(entry);
+    const value = pdf.resolve(dict.valueAt(entry));
+    if (!isPlainParameter(pdf, key, value)) {
+      odd.push(key);
+      if (key !== 'Font') state.isOdd = true;
+      if (key === 'SMask') state.isMasked = true;
+    }
+    if (key === 'LW') state.lineWidth = numberOf(value) ?? Number.NaN;
+    if (key === 'D') state.isDashed = isDash([...items(value)][0]);
+    if (key === 'ca' && numberOf(value) !== 1) state.hides = false;
+    if (key === 'BM' && asName(value) !== 'Normal') state.hides = false;
+    if (key === 'ca') state.alpha = numberOf(value) ?? 1;
+    if (key === 'CA') state.lineAlpha = numberOf(value) ?? 1;
+    if (key === 'BM') state.blend = blendMode(pdf, value);
+  }
+  return odd;
+}
+
 export const isDash = (pattern: ByteSlice | undefined): boolean =>
   !(pattern === undefined || items(pattern).next().done);
-
-/** Returns a blend mode; the first of a list, which readers that know it use. */
-export function blendMode(pdf: PdfDocument, value: ByteSlice): string {
-  const [first = value] = isArray(value) ? items(value) : [];
-  return asName(pdf.resolve(first)) ?? 'unknown';
-}
 
 /** Axial and radial shadings, whose colours run along a line (8.7.4.5); the others can show any picture. */
 const GRADIENTS: readonly (number | undefined)[] = [2, 3];

@@ -20,7 +20,7 @@ export interface Mark {
   readonly lightness: number | undefined;
   /** From 0, transparent, to 1, opaque. */
   readonly alpha: number;
-  /** Blend mode (11.3.5); `mask` below a soft mask. */
+  /** Blend mode with the page, through all groups (11.3.5); `unknown` for paint that is not interpreted. */
   readonly blend: string;
   /**
    * True in optional content, below a clipping path that is no rectangle, and for a dashed line: it may not be shown as it is
