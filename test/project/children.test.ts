@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import test from 'ava';
+import { reached } from './waiting.ts';
 
 const HOOK = new URL('./children.js', import.meta.url).href;
 
@@ -27,3 +29,17 @@ for (const [how, then] of [
     t.pass();
   });
 }
+
+test('the temporary files of a test process and of its programs are removed after it, however it ends', async (t) => {
+  const writes = `const { execFileSync } = require('node:child_process');
+    const { tmpdir } = require('node:os');
+    execFileSync('sh', ['-c', 'mkdir "$TMPDIR/left" && echo left > "$TMPDIR/left/file"']);
+    process.stdout.write(tmpdir(), () => process.kill(process.pid, 'SIGKILL'));`;
+  const parent = spawn(process.execPath, ['--import', HOOK, '-e', writes], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [folder] = await once(parent.stdout, 'data');
+  t.regex(String(folder), /\/sw-\w{6}$/);
+  await reached(() => !existsSync(String(folder)));
+  t.pass();
+});
