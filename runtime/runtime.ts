@@ -306,7 +306,7 @@ function createHost(
   const { cachedActors: cached, restarts } = options;
   if (shards !== undefined) {
     const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
-    return new ShardedHost(shards, store, clock, log, setup, committed, tracing);
+    return new ShardedHost(shards, { store, clock, log, setup, definitions, committed, tracing });
   }
   return new Host({
     store,

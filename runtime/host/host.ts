@@ -48,7 +48,7 @@ import {
   type ShardStatus,
   Traffic,
 } from './actor-host.ts';
-import { Mailboxes } from './mailboxes.ts';
+import { isInternal, Mailboxes, mailboxLimitOf } from './mailboxes.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const WINDOW_SIZE = 1024;
@@ -110,9 +110,6 @@ export function announce(committed: (step: Step) => void, log: Log, step: Step):
     log.error('An observer of committed steps threw.', describeFailure(error));
   }
 }
-
-/** Default maximum of messages waiting for one actor. */
-const MAILBOX_LIMIT = 256;
 
 /** Retries of one message after conflicting commits; more where several nodes change one actor. */
 const RECOMPUTE_LIMIT = { alone: 8, shared: 24 };
@@ -303,20 +300,15 @@ export class Host implements ActorHost {
     return definition;
   }
 
-  /**
-   * Messages of the runtime itself are never refused: they keep their order, and senders outside cannot crowd them
-   * out. Their number is bounded by the effects, messages and deadlines in progress at once.
-   */
   async #post(
     address: ActorAddress,
     delivery: MessageDelivery | undefined,
     work: () => Promise<StepOutcome>,
   ): Promise<StepOutcome> {
     if (this.#closing !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
-    const isInternal = delivery?.settles !== undefined || delivery?.timer !== undefined;
-    const limit = isInternal
+    const limit = isInternal(delivery)
       ? Number.POSITIVE_INFINITY
-      : (this.#dependencies.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT);
+      : mailboxLimitOf(this.#dependencies.definitions, address.kind);
     const outcome = await this.#mailboxes.post(addressKey(address), limit, work);
     this.#traffic.recordMessage(address.kind, outcome.accepted);
     return outcome;

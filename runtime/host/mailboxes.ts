@@ -1,8 +1,30 @@
 /** Messages that wait for their actors. */
+import type { ActorDefinition } from '../model/definition.ts';
 import { Retryable } from '../model/failures.ts';
+import type { MessageDelivery } from './actor-host.ts';
 
 /** Retry delay for senders when a mailbox is full, milliseconds. */
 const FULL_PAUSE = 1000;
+
+/** Default maximum of messages waiting for one actor. */
+const MAILBOX_LIMIT = 256;
+
+/** Most messages that wait for an actor of a kind. */
+export function mailboxLimitOf(definitions: ReadonlyMap<string, ActorDefinition>, kind: string): number {
+  return definitions.get(kind)?.mailboxLimit ?? MAILBOX_LIMIT;
+}
+
+/**
+ * Messages of the runtime itself are never refused: they keep their order, and senders outside cannot crowd them
+ * out. Their number is bounded by the effects, messages and deadlines in progress at once.
+ */
+export function isInternal(delivery: MessageDelivery | undefined): boolean {
+  return delivery?.settles !== undefined || delivery?.timer !== undefined;
+}
+
+export function mailboxFull(actor: string, limit: number): Retryable {
+  return new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE);
+}
 
 interface Waiting {
   readonly work: () => Promise<unknown>;
@@ -56,9 +78,7 @@ export class Mailboxes {
       });
     }
     if (box.waiting.length - box.next >= limit) {
-      return Promise.reject(
-        new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE),
-      );
+      return Promise.reject(mailboxFull(actor, limit));
     }
     return new Promise((resolve, reject) => {
       box.waiting.push({ work, resolve, reject });

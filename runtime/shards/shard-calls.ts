@@ -5,6 +5,12 @@ import type { Step } from '../model/ports.ts';
 import { viewOf } from '../step/step.ts';
 import { failureOf, type PlainOutcome, type ShardAnswer, type ShardCall } from './wire.ts';
 
+/**
+ * Calls that a thread has at once, and the UTF-16 units of their texts: the others wait here, so that it answers probes
+ * between them and has the memory for them.
+ */
+const AT_ONCE = { calls: 256, text: 8 << 20 };
+
 /** Number of lost threads after which a call is rejected: the call itself may have ended them. */
 const MAX_CALLS_IN_FLIGHT = 3;
 
@@ -14,6 +20,8 @@ interface Pending {
   readonly text: string;
   /** Number of threads it was sent to. */
   sent: number;
+  /** True while the current thread has it. */
+  isPosted: boolean;
   readonly resolve: (outcome: PlainOutcome | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -21,8 +29,13 @@ interface Pending {
 export class ShardCalls {
   /** Unanswered calls in the order of the requests. */
   readonly #pending = new Map<number, Pending>();
-  /** Calls that are not sent yet. */
+  /** Unanswered calls by the key of the actor. */
+  readonly #depths = new Map<string, number>();
+  /** Calls that are not sent yet, from `#next` on; `shift` would copy the list. */
   #queue: Pending[] = [];
+  #next = 0;
+  /** Calls of the current thread, and the length of their texts. */
+  readonly #posted = { calls: 0, text: 0 };
   /** Answers that wait until this thread has received their steps. */
   #held: ShardAnswer[] = [];
   /** Groups of steps received from the shard's thread. */
@@ -32,14 +45,27 @@ export class ShardCalls {
     return this.#pending.size;
   }
 
-  /** Number of calls that wait to be sent. */
-  get waiting(): number {
-    return this.#queue.length;
+  /** True when a call waits and the thread may have it. */
+  get hasNext(): boolean {
+    const next = this.#queue[this.#next];
+    const { calls, text } = this.#posted;
+    return (
+      next !== undefined &&
+      (calls === 0 || (calls < AT_ONCE.calls && text + next.text.length <= AT_ONCE.text))
+    );
+  }
+
+  /** Unanswered calls to an actor. */
+  depth(actor: string): number {
+    return this.#depths.get(actor) ?? 0;
   }
 
   add(call: ShardCall): Promise<PlainOutcome | null> {
+    const key = addressKey(call.address);
+    this.#depths.set(key, this.depth(key) + 1);
     return new Promise((resolve, reject) => {
-      const pending: Pending = { call, text: JSON.stringify(call), sent: 0, resolve, reject };
+      const text = JSON.stringify(call);
+      const pending: Pending = { call, text, sent: 0, isPosted: false, resolve, reject };
       this.#pending.set(call.seq, pending);
       this.#queue.push(pending);
     });
@@ -54,12 +80,25 @@ export class ShardCalls {
     return answer;
   }
 
-  /** Removes the waiting calls from the queue, to be sent. Returns their texts. */
+  /** Removes calls from the queue, as many as the thread may have, to be sent. Returns their texts. */
   dequeue(): readonly string[] {
-    const taken = this.#queue;
-    this.#queue = [];
-    for (const pending of taken) pending.sent += 1;
-    return taken.map(({ text }) => text);
+    const texts: string[] = [];
+    while (this.hasNext) {
+      const pending = this.#queue[this.#next] as Pending;
+      this.#next += 1;
+      // One that was answered by the step of an earlier thread, or rejected, is not sent.
+      if (!this.#pending.has(pending.call.seq)) continue;
+      pending.sent += 1;
+      pending.isPosted = true;
+      this.#posted.calls += 1;
+      this.#posted.text += pending.text.length;
+      texts.push(pending.text);
+    }
+    if (this.#next > 1024 || this.#next === this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#next);
+      this.#next = 0;
+    }
+    return texts;
   }
 
   /** Queues the unanswered calls for the new thread of the shard; all steps of the previous thread are known. */
@@ -67,14 +106,31 @@ export class ShardCalls {
     this.#committed = 0;
     this.#held = [];
     this.#queue = [...this.#pending.values()];
+    this.#next = 0;
+    Object.assign(this.#posted, { calls: 0, text: 0 });
+    for (const pending of this.#queue) pending.isPosted = false;
+  }
+
+  /** Forgets a call that is answered or rejected. */
+  #take(seq: number): Pending | undefined {
+    const pending = this.#pending.get(seq);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(seq);
+    const key = addressKey(pending.call.address);
+    const depth = this.depth(key) - 1;
+    if (depth > 0) this.#depths.set(key, depth);
+    else this.#depths.delete(key);
+    if (pending.isPosted) {
+      this.#posted.calls -= 1;
+      this.#posted.text -= pending.text.length;
+    }
+    return pending;
   }
 
   /** Answers the call of a stored step, even if the thread ends. */
   onStep(step: Step): void {
-    const pending = step.call === undefined ? undefined : this.#pending.get(step.call);
-    if (pending === undefined) return;
-    this.#pending.delete(pending.call.seq);
-    pending.resolve({ accepted: true, actor: viewOf(step.actor), revision: step.actor.revision });
+    const pending = step.call === undefined ? undefined : this.#take(step.call);
+    pending?.resolve({ accepted: true, actor: viewOf(step.actor), revision: step.actor.revision });
   }
 
   /** Marks all groups up to this one as received. */
@@ -95,16 +151,19 @@ export class ShardCalls {
   rejectGuilty(actor: string | undefined, error: Retryable): void {
     for (const [seq, { call, sent, reject }] of this.#pending) {
       if (sent === 0 || (sent < MAX_CALLS_IN_FLIGHT && addressKey(call.address) !== actor)) continue;
-      this.#pending.delete(seq);
+      this.#take(seq);
       reject(error);
     }
   }
 
   /** Rejects all calls. */
   drop(error: Retryable): void {
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
+    for (const [seq, { reject }] of this.#pending) {
+      this.#take(seq);
+      reject(error);
+    }
     this.#queue = [];
+    this.#next = 0;
   }
 
   #release(): void {
@@ -112,8 +171,7 @@ export class ShardCalls {
     if (ready.length === 0) return;
     this.#held = this.#held.filter(({ serial }) => serial > this.#committed);
     for (const answer of ready) {
-      const pending = this.#pending.get(answer.seq);
-      this.#pending.delete(answer.seq);
+      const pending = this.#take(answer.seq);
       if (answer.ok) pending?.resolve(answer.outcome);
       else pending?.reject(failureOf(answer.failure));
     }

@@ -12,9 +12,10 @@
  */
 
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../host/actor-host.ts';
-import { announce } from '../host/host.ts';
+import { addressKey, announce } from '../host/host.ts';
+import { isInternal, mailboxFull, mailboxLimitOf } from '../host/mailboxes.ts';
 import { type RestartLimit, Supervisor } from '../host/supervisor.ts';
-import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
+import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
 import { describeFailure, Fatal, Retryable } from '../model/failures.ts';
 import type {
   ActorAddress,
@@ -49,19 +50,25 @@ interface Heartbeat {
   readonly onStuck: () => void;
 }
 
-/** Polls until the thread is stuck or has ended. */
-export function watchHeartbeat({ clock, timeoutMs, ping: ask, onStuck: stuck }: Heartbeat): void {
+/** Polls until the thread is stuck or has ended. Returns a function to call at any other sign of life. */
+export function watchHeartbeat({ clock, timeoutMs, ping: ask, onStuck: stuck }: Heartbeat): () => void {
   let unanswered = 0;
+  let isAsked = false;
   let cancel = (): void => {};
+  const lives = (): void => {
+    unanswered = 0;
+  };
   const look = (): void => {
     if (unanswered >= PROBES_PER_TIMEOUT) {
       stuck();
       return;
     }
-    if (unanswered === 0) {
+    if (!isAsked) {
+      isAsked = true;
       ask().then(
         () => {
-          unanswered = 0;
+          isAsked = false;
+          lives();
         },
         () => cancel(),
       );
@@ -70,6 +77,7 @@ export function watchHeartbeat({ clock, timeoutMs, ping: ask, onStuck: stuck }: 
     cancel = clock.after(timeoutMs / PROBES_PER_TIMEOUT, look);
   };
   look();
+  return lives;
 }
 
 /** Pause before senders retry messages that a lost thread did not answer, milliseconds. */
@@ -118,8 +126,20 @@ interface Shard {
   readonly index: number;
   thread: ShardThread | undefined;
   readonly calls: ShardCalls;
+  /** True when calls are sent at the end of this turn. */
+  isSending: boolean;
   losses: number;
   lastLoss: ShardStatus['lastLoss'];
+}
+
+export interface ShardedHostDependencies {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly setup: ShardSetup;
+  readonly definitions: ReadonlyMap<string, ActorDefinition>;
+  readonly committed: (step: Step) => void;
+  readonly tracing: Tracing | undefined;
 }
 
 export class ShardedHost implements ActorHost {
@@ -139,13 +159,9 @@ export class ShardedHost implements ActorHost {
   /** Starts the threads; messages wait for them. @throws {Fatal} `store.not-shared` */
   constructor(
     private readonly options: ShardOptions,
-    private readonly store: ActorStore,
-    private readonly clock: Clock,
-    private readonly log: Log,
-    private readonly setup: ShardSetup,
-    private readonly committed: (step: Step) => void,
-    private readonly tracing: Tracing | undefined,
+    private readonly parts: ShardedHostDependencies,
   ) {
+    const { store } = parts;
     this.#losses = new Supervisor(options.losses ?? MAX_LOSSES);
     const { shareWithThreads: share } = store;
     if (share === undefined) {
@@ -158,6 +174,7 @@ export class ShardedHost implements ActorHost {
         index,
         thread: undefined,
         calls: new ShardCalls(),
+        isSending: false,
         losses: 0,
         lastLoss: null,
       };
@@ -180,7 +197,7 @@ export class ShardedHost implements ActorHost {
   }
 
   create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
-    return tracedStep(this.tracing, address, 'CREATE', delivery, (traced) =>
+    return tracedStep(this.parts.tracing, address, 'CREATE', delivery, (traced) =>
       this.#outcome({ call: 'create', address, input, delivery: traced }),
     );
   }
@@ -190,7 +207,7 @@ export class ShardedHost implements ActorHost {
   }
 
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
-    return tracedStep(this.tracing, address, event.type, delivery, (traced) =>
+    return tracedStep(this.parts.tracing, address, event.type, delivery, (traced) =>
       this.#outcome({ call: 'deliver', address, event, delivery: traced }),
     );
   }
@@ -208,7 +225,7 @@ export class ShardedHost implements ActorHost {
   }
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
-    const stored = await this.store.load(address);
+    const stored = await this.parts.store.load(address);
     return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
   }
 
@@ -239,7 +256,7 @@ export class ShardedHost implements ActorHost {
   /** Ends a shard's thread as a crash does. For tests. */
   async crash(index: number): Promise<void> {
     const shard = this.#shards[index];
-    while (shard !== undefined && shard.thread === undefined) await this.clock.sleep(RESTART_DELAY_MS);
+    while (shard !== undefined && shard.thread === undefined) await this.parts.clock.sleep(RESTART_DELAY_MS);
     await shard?.thread?.terminate('It was told to.');
   }
 
@@ -252,8 +269,16 @@ export class ShardedHost implements ActorHost {
   #request(question: Question): Promise<PlainOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
     if (shard === undefined || this.#closed) return Promise.reject(stopping());
+    const { address } = question;
+    // Checked before the call crosses: a thread must not drown in what it refuses.
+    if (!isInternal('delivery' in question ? question.delivery : undefined)) {
+      const key = addressKey(address);
+      const limit = mailboxLimitOf(this.parts.definitions, address.kind);
+      // One is in progress beside those that wait.
+      if (shard.calls.depth(key) > limit) return Promise.reject(mailboxFull(key, limit));
+    }
     const answer = shard.calls.add(this.#numbered(question));
-    if (shard.calls.waiting === 1) setImmediate(() => this.#send(shard));
+    this.#sendSoon(shard);
     return answer;
   }
 
@@ -262,14 +287,26 @@ export class ShardedHost implements ActorHost {
     return { ...question, seq: this.#seq } as ShardCall;
   }
 
+  /** Sends the calls of one turn together. */
+  #sendSoon(shard: Shard): void {
+    if (shard.isSending || !shard.calls.hasNext) return;
+    shard.isSending = true;
+    setImmediate(() => {
+      shard.isSending = false;
+      this.#send(shard);
+    });
+  }
+
   /** While the shard has no thread, calls wait for the next one. */
   #send({ thread, calls }: Shard): void {
-    if (thread !== undefined && calls.waiting > 0) thread.send(calls.dequeue());
+    if (thread === undefined) return;
+    const texts = calls.dequeue();
+    if (texts.length > 0) thread.send(texts);
   }
 
   #newThread(): ShardThread {
     const { parts, memory = HEAP_MIB } = this.options;
-    const thread = new ShardThread({ parts, memory, setup: this.setup, share: this.#share });
+    const thread = new ShardThread({ parts, memory, setup: this.parts.setup, share: this.#share });
     this.#threads.add(thread);
     return thread;
   }
@@ -293,27 +330,33 @@ export class ShardedHost implements ActorHost {
     const { calls } = shard;
     shard.thread = thread;
     calls.start();
+    const lives = this.#watch(thread);
     thread.assign(shard.index, {
-      log: this.log,
+      log: this.parts.log,
       onCommitted: ({ serial, steps }) => {
+        lives();
         for (const step of steps) {
-          announce(this.committed, this.log, step);
+          announce(this.parts.committed, this.parts.log, step);
           calls.onStep(step);
         }
         calls.onCommitted(serial);
+        this.#sendSoon(shard);
       },
-      onAnswer: (answers) => calls.onAnswer(answers),
+      onAnswer: (answers) => {
+        lives();
+        calls.onAnswer(answers);
+        this.#sendSoon(shard);
+      },
       onExit: (why) => this.#replace(shard, thread, why),
     });
     this.#send(shard);
-    this.#watch(thread);
     this.#startSpare();
   }
 
   /** Loading takes processor time; calls waiting for the newly assigned thread come first. */
   #startSpare(): void {
     this.#cancelSpare();
-    this.#cancelSpare = this.clock.after(SPARE_DELAY_MS, () => {
+    this.#cancelSpare = this.parts.clock.after(SPARE_DELAY_MS, () => {
       this.#spare ??= this.#newThread();
     });
   }
@@ -321,7 +364,7 @@ export class ShardedHost implements ActorHost {
   /** Handles the end of the thread of a shard. */
   #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
-    const { log, clock } = this;
+    const { log, clock } = this.parts;
     const { onReplaced } = this.options;
     const actor = thread.computing;
     this.#threads.delete(thread);
@@ -363,7 +406,7 @@ export class ShardedHost implements ActorHost {
     const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
     const error = `Its steps ended the threads they ran on: ${why}`;
     shard.calls.addFirst(this.#numbered({ call: 'giveUp', address, error })).catch((error: unknown) => {
-      this.log.error('An actor could not be stopped.', {
+      this.parts.log.error('An actor could not be stopped.', {
         Actor: actor,
         ...describeFailure(error),
       });
@@ -371,10 +414,10 @@ export class ShardedHost implements ActorHost {
   }
 
   /** Replaces a thread that does not answer. */
-  #watch(thread: ShardThread): void {
-    const { clock } = this;
+  #watch(thread: ShardThread): () => void {
+    const { clock } = this.parts;
     const { heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = this.options;
-    watchHeartbeat({
+    return watchHeartbeat({
       clock,
       timeoutMs: heartbeatTimeoutMs,
       ping: () => thread.ping(),

@@ -410,6 +410,41 @@ test.serial(
   },
 );
 
+function counted(words: readonly string[]): { readonly [word: string]: number } {
+  const counts: { [word: string]: number } = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+test.serial(
+  'of a burst to one actor its mailbox takes what it holds, no thread is lost, and others are answered',
+  async (t) => {
+    // All calls at once would be more than a thread can hold.
+    const { runtime, complaints } = await startShards(t, { memory: 64 });
+    await runtime.system.create(address(1), {});
+    await runtime.system.create(address(2), {});
+    const filler = 'x'.repeat(20_000);
+    const burst = Array.from({ length: 5000 }, (_, n) =>
+      runtime.system.send(address(1), { type: 'ADD', filler: `${n} ${filler}` }).then(
+        () => 'taken',
+        (error: { code: string }) => error.code,
+      ),
+    );
+    const other = await runtime.system.send(address(2), { type: 'ADD' });
+    t.true(other.accepted);
+    const answers = counted(await Promise.all(burst));
+    t.deepEqual(Object.keys(answers).sort(), ['mailbox.full', 'taken']);
+    const { taken } = answers;
+    t.is(taken, 257);
+    t.is((await runtime.system.read(address(1)))?.context.count, taken);
+    t.deepEqual(complaints, []);
+    t.is(
+      runtime.stats().shards.reduce((sum, { losses }) => sum + losses, 0),
+      0,
+    );
+  },
+);
+
 const BROKEN_MODULES = {
   'throw new Error("broken parts")': /broken parts/,
   'export const actors = []': /The module for the threads exports no `shardModule`/,
