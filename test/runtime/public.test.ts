@@ -226,6 +226,39 @@ test('an attempt ends with the time over all attempts, also when the runtime was
   t.is(runs, 3);
 });
 
+test('a dead letter says what it was: a message or an outcome, refused or without a receiver', async (t) => {
+  const work = defineEffect('work', { run: async () => ({ type: 'DONE' }) as const });
+  const worker = defineActor('worker', {
+    version,
+    effects: [work],
+    machine: setup({
+      types: {} as { context: { to: string }; input: { to: string }; events: { type: 'DONE' } },
+      actions: { work: work.action, hello: tell('worker') },
+    }).createMachine({
+      context: ({ input }) => input,
+      entry: [
+        { type: 'work' },
+        { type: 'hello', params: ({ context }) => ({ id: context.to, event: { type: 'HELLO' } }) },
+      ],
+    }),
+  });
+  const { runtime, settle } = await testRuntime([worker]);
+  await runtime.create(worker, 'a', { to: 'a' });
+  await settle();
+  await runtime.create(worker, 'b', { to: 'nobody' });
+  await settle();
+  const { items } = await runtime.deadLetters.list();
+  t.deepEqual(
+    items.map(({ what, because, to, event }) => `${what} ${event.type} to ${to.id}: ${because}`).sort(),
+    [
+      'outcome DONE to a: not-accepted',
+      'outcome DONE to b: not-accepted',
+      'tell HELLO to a: not-accepted',
+      'tell HELLO to nobody: unknown-actor',
+    ],
+  );
+});
+
 test('what nobody accepts is kept for a time', async (t) => {
   const { runtime, advance } = await testRuntime([order, bank], { deadLetters: { forMs: 86_400_000 } });
   await runtime.create(order, 'o1', { amount: 1 });

@@ -143,6 +143,31 @@ test('a stopped actor keeps its deadline and the others continue to fire', async
   await runtime.stop();
 });
 
+test('a deadline behind 300 that cannot be delivered fires', async (t) => {
+  const { runtime, system, clock } = createTestRuntime({ options: { restarts: { restarts: 0 } } });
+  runtime.start();
+  for (let n = 0; n < 300; n++) {
+    const stopped = { kind: 'tally', id: `stopped-${n}` };
+    await system.create(stopped, null);
+    await system.send(stopped, { type: 'WAIT' });
+    await t.throwsAsync(system.send(stopped, { type: 'THROW' }));
+  }
+  clock.advance(500);
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  clock.advance(500);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(500);
+  await settle();
+  t.is((await system.read(T1))?.state, 'awake');
+  await system.send(T1, { type: 'WAIT' });
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T1))?.context.count, 2, 'also one that is armed later');
+  await runtime.stop();
+});
+
 test('an earlier deadline that is armed later fires first', async (t) => {
   const { runtime, system, clock } = createTestRuntime();
   runtime.start();
