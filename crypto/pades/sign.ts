@@ -163,7 +163,7 @@ function assertSigningAllowed(
   form: PadesFormat,
 ): void {
   const certification = pdf.dict(pdf.dict(pdf.catalog.get('Perms'))?.get('DocMDP'));
-  if (certification !== undefined && policyOf(pdf, certification, undefined).level <= NO_CHANGES) {
+  if (certification !== undefined && policyOf(pdf, certification, undefined).level === NO_CHANGES) {
     throw forbidden('The PDF is certified and its author allows no further changes.');
   }
   if (certification !== undefined && target.kind === 'new' && form.appearance !== undefined) {
@@ -186,7 +186,7 @@ function assertSignatureAllows(
   target: TargetField,
 ): void {
   const policy = policyOf(pdf, signature, dict);
-  if (policy.level <= NO_CHANGES) {
+  if (policy.level === NO_CHANGES) {
     throw forbidden(`The signature in field ${name} allows no further changes.`);
   }
   if (policy.locks(target.name, target.kind === 'new')) {

@@ -20,7 +20,7 @@ import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
 import { ContentReader } from '../painting/content-reader.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
-import { fieldValue, showsValue } from '../validation/field-value.ts';
+import { fieldValue, showsValue } from '../shown-values/field-value.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { fieldLook } from './field-look.ts';
 import { drawValue, extentOf, type FieldObject, rotationOf, statesOf } from './fill-field.ts';

@@ -7,7 +7,6 @@ import {
   asInteger,
   asName,
   asReference,
-  asText,
   type ByteSlice,
   entriesOf,
   equalValues,
@@ -16,21 +15,11 @@ import {
   items,
   type PdfDict,
   type PdfDocument,
-  referencesIn,
 } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change-policy.ts';
+import { type Place, ruleOf } from './change-rules.ts';
+import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
 import type { ObjectComparison } from './object-comparison.ts';
-
-/** Entries of the catalogue with comparison rules of their own; all others must stay equal. */
-export const OPEN_CATALOG_KEYS: ReadonlySet<string> = new Set([
-  'AcroForm',
-  'DSS',
-  'Metadata',
-  'Version',
-  'Extensions',
-  'PageMode',
-  'PageLayout',
-]);
 
 /** Parts of the window that viewers open with the document (ISO 32000-2, table 29); full screen would hide the window. */
 const MODES: ReadonlySet<string> = new Set([
@@ -47,24 +36,12 @@ const MODES: ReadonlySet<string> = new Set([
   'TwoPageRight',
 ]);
 
-/** @returns the keys outside `open` whose values differ; `written twice` when the newer dictionary repeats a key */
-export function changedKeys(before: PdfDict, after: PdfDict, open: ReadonlySet<string>): readonly string[] {
-  const values = entriesOf(after);
-  if (values === undefined) return ['written twice'];
-  const keys = new Set([...values.keys(), ...before.entries.map((entry) => before.keyOf(entry))]);
-  return [...keys].filter((key) => !open.has(key) && !equalValues(before.get(key), values.get(key)));
-}
-
 export function trailerChanges(pair: ObjectComparison): readonly Change[] {
   const before = pair.before.pdf.xref.trailer;
   const after = pair.after.pdf.xref.trailer;
   const changes: Change[] = [];
-  if (!equalValues(before.get('Encrypt'), after.get('Encrypt')))
-    changes.push(forbidden('exchanged the /Encrypt of the trailer'));
   // Object 0 is always free (7.5.4); some readers answer another entry by rebuilding the document.
   if (pair.after.has(0) && !pair.before.has(0)) changes.push(forbidden('put object 0 into use'));
-  const repeated = TRAILER_KEYS.find((key) => after.count(key) > 1);
-  if (repeated !== undefined) changes.push(forbidden(`wrote /${repeated} twice into the trailer`));
   const last = pair.after.pdf.xref.bound - 1;
   if (last > MAX_NUMBER && pair.before.pdf.xref.bound <= MAX_NUMBER + 1)
     changes.push(forbidden(`lists object ${last}, a number that some readers do not accept`));
@@ -74,18 +51,25 @@ export function trailerChanges(pair: ObjectComparison): readonly Change[] {
   const size = asInteger(after.get('Size')) ?? 0;
   if (size > pair.after.pdf.xref.bound + MAX_GAP)
     changes.push(forbidden(`claims ${size} objects in the trailer`));
-  if (!equalValues(before.get('Root'), after.get('Root'))) changes.push(...exchangedRoot(pair));
-  const info = asReference(before.get('Info'))?.number;
-  const changedInfo =
-    !equalValues(before.get('Info'), after.get('Info')) || (info !== undefined && pair.changed(info));
-  if (changedInfo) {
-    changes.push(changedInformation(pair, after.get('Info')));
-  }
-  return changes;
+  const information = asReference(before.get('Info'))?.number;
+  const compared = {
+    place: 'trailer',
+    what: 'the trailer',
+    before,
+    after,
+    below: (key: string) => key === 'Info' && information !== undefined && pair.changed(information),
+  } as const;
+  return [
+    ...changes,
+    ...entryChanges(compared, (rule, keys) => {
+      if (rule.judged === 'root') return exchangedRoot(pair);
+      if (rule.judged === 'part') return changedInformation(pair, after.get('Info'));
+      return keys.every((key) => isPlain(after.get(key)))
+        ? { kind: 'continuation', description: 'continues the file, with nothing but a cross-reference' }
+        : forbidden(`put references into the trailer (/${keys.join(', /')})`);
+    }),
+  ];
 }
-
-/** Keys that decide which document is shown: some readers use the first value of a repeated key, others the last. */
-const TRAILER_KEYS = ['Root', 'Prev', 'XRefStm', 'Encrypt', 'Info', 'Size', 'Index', 'W'];
 
 /** Highest object number of usual readers (ISO 32000-1, annex C); some answer a higher one by rebuilding the document. */
 const MAX_NUMBER = 8_388_607;
@@ -97,24 +81,27 @@ function isPlainInteger({ bytes, start, end }: ByteSlice): boolean {
   return /^\+?[0-9]+$/.test(bytes.toString('latin1', start, end));
 }
 
-function changedInformation({ before, after }: ObjectComparison, given: ByteSlice | undefined): Change {
-  const dict = after.pdf.dict(given);
+function changedInformation(pair: ObjectComparison, given: ByteSlice | undefined): readonly Change[] {
+  const dict = pair.after.pdf.dict(given);
   if (dict === undefined && given !== undefined && !isNull(given))
-    return forbidden('left something else than document information in /Info');
-  // Document information must be text; a reference in it could refer to any object.
-  if (dict !== undefined && referencesIn(dict).length > 0)
-    return forbidden('put references into the document information');
-  const old = before.pdf.dict(before.pdf.xref.trailer.get('Info'));
-  const text = (key: string, state: typeof after, from: PdfDict | undefined): string =>
-    asText(state.pdf.resolve(from?.get(key))) ?? '';
-  const key = SHOWN_INFORMATION.find((one) => text(one, before, old) !== text(one, after, dict));
-  return key === undefined
-    ? { kind: 'metadata', description: 'changed the document information' }
-    : { kind: 'metadata', description: `changed the document information: /${key}`, isNoticed: true };
+    return [forbidden('left something else than document information in /Info')];
+  const before = pair.before.pdf.dict(pair.before.pdf.xref.trailer.get('Info'));
+  const compared = {
+    place: 'information',
+    what: 'the document information',
+    before,
+    after: dict,
+    below: changedBelow(pair, before),
+  } as const;
+  return entryChanges(compared, ({ yields }, keys) => {
+    // A reference could lead to any object.
+    if (keys.some((key) => !isPlain(dict?.get(key))))
+      return forbidden('put references into the document information');
+    const [kind = 'forbidden'] = yields;
+    const which = kind === 'noticed' ? `: /${keys.join(', /')}` : '';
+    return { kind, description: `changed the document information${which}` };
+  });
 }
-
-/** Entries that viewers show; each program that saves a file changes the others. */
-const SHOWN_INFORMATION = ['Title', 'Author', 'Subject', 'Keywords'];
 
 /** Compares a new catalogue object entry by entry, as an existing one. */
 function exchangedRoot({ before, after }: ObjectComparison): readonly Change[] {
@@ -130,42 +117,46 @@ function exchangedRoot({ before, after }: ObjectComparison): readonly Change[] {
 export function catalogChanges(pair: ObjectComparison): readonly Change[] {
   const before = pair.before.pdf.catalog;
   const after = pair.after.pdf.catalog;
-  const changes: Change[] = changedKeys(before, after, OPEN_CATALOG_KEYS).map((key) =>
-    forbidden(
-      `changed ${key.startsWith('w') ? 'the catalogue, which has a key twice' : `/${key} in the catalogue`}`,
-    ),
-  );
-  changes.push(...metadataChanges(pair, before, after), ...evidenceChanges(pair, before, after));
-  for (const key of ['Version', 'Extensions', 'PageMode', 'PageLayout']) {
-    const [old, now] = [before.get(key), after.get(key)];
-    if (equalValues(old, now)) continue;
-    const value = pair.after.pdf.resolve(now);
-    const name = asName(value);
-    const harmless =
-      key === 'Version'
-        ? name !== undefined
-        : key === 'Extensions'
-          ? addsOnly(pair, old, now) && referencesIn(value).length === 0
-          : now === undefined || (asName(now) !== undefined && MODES.has(name ?? ''));
-    const description = `changed /${key} in the catalogue`;
-    const noticed = key === 'Extensions' ? {} : { isNoticed: true as const };
-    changes.push(harmless ? { kind: 'metadata', description, ...noticed } : forbidden(description));
-  }
-  return changes;
+  const below = changedBelow(pair, before);
+  const compared = {
+    place: 'catalogue',
+    what: 'the catalogue',
+    before,
+    after,
+    below: (key: string) => key !== 'AcroForm' && below(key),
+    named: (key: string) => `/${key} in the catalogue`,
+  } as const;
+  return entryChanges(compared, ({ judged, yields: [kind = 'forbidden'] }, keys) => {
+    if (judged === 'part') return [];
+    if (judged === 'evidence') return changedEvidence(pair, after);
+    if (judged === 'xmp') return changedMetadata(pair, before, after);
+    return keys.map((key): Change => {
+      const description = `changed /${key} in the catalogue`;
+      const isHarmless =
+        judged === 'grows'
+          ? addsOnly(pair, before.get(key), after.get(key)) && isPlain(pair.after.pdf.resolve(after.get(key)))
+          : opensUsually(key, after.get(key));
+      return isHarmless ? { kind, description } : forbidden(description);
+    });
+  });
 }
 
-function metadataChanges(pair: ObjectComparison, before: PdfDict, after: PdfDict): readonly Change[] {
-  const number = asReference(after.get('Metadata'))?.number;
-  const same = equalValues(before.get('Metadata'), after.get('Metadata'));
-  if (same && (number === undefined || !pair.changed(number))) return [];
-  const dict = number === undefined ? undefined : pair.after.pdf.dict(after.get('Metadata'));
-  const plain =
+/** True for a version, and for a usual part of the window to open with. */
+function opensUsually(key: string, value: ByteSlice | undefined): boolean {
+  const name = asName(value);
+  if (key === 'Version') return name !== undefined;
+  return value === undefined || (name !== undefined && MODES.has(name));
+}
+
+function changedMetadata({ before, after }: ObjectComparison, old: PdfDict, now: PdfDict): Change {
+  const value = now.get('Metadata');
+  const dict = asReference(value) === undefined ? undefined : after.pdf.dict(value);
+  const isXmp =
     dict !== undefined && asName(dict.get('Type')) === 'Metadata' && asName(dict.get('Subtype')) === 'XML';
-  if (!plain) return [forbidden('changed /Metadata')];
-  const text = withoutTraces(pair.after.pdf.stream(after.get('Metadata')));
-  const isNoticed =
-    text === undefined || text !== withoutTraces(pair.before.pdf.stream(before.get('Metadata')));
-  return [{ kind: 'metadata', description: 'changed the XMP metadata', ...(isNoticed && { isNoticed }) }];
+  if (!isXmp) return forbidden('changed /Metadata');
+  const text = withoutTraces(after.pdf.stream(value));
+  const isSame = text !== undefined && text === withoutTraces(before.pdf.stream(old.get('Metadata')));
+  return { kind: isSame ? 'metadata' : 'noticed', description: 'changed the XMP metadata' };
 }
 
 /** Most bytes of metadata that are compared. */
@@ -213,51 +204,40 @@ export function addsOnly(
   );
 }
 
-const STORE_KEYS = ['Type', 'VRI', 'Certs', 'OCSPs', 'CRLs'];
-const ENTRY_KEYS = ['Type', 'Cert', 'OCSP', 'CRL', 'TU', 'TS'];
-
 /** Permits any change of the document security store that keeps its structure valid (12.8.4.3). */
-function evidenceChanges(pair: ObjectComparison, before: PdfDict, after: PdfDict): readonly Change[] {
-  const { pdf } = pair.after;
-  const store = pdf.dict(after.get('DSS'));
-  const old = pair.before.pdf.dict(before.get('DSS'));
-  if (store === undefined) {
-    if (equalValues(before.get('DSS'), after.get('DSS'))) return [];
-    return [forbidden('left something else than evidence in /DSS')];
-  }
-  if (old !== undefined && storeIsSame(pair, before.get('DSS'), after.get('DSS'))) return [];
-  if (!isStore(pdf, store)) return [forbidden('wrote something else than evidence into /DSS')];
-  return [{ kind: 'evidence', description: 'added evidence (DSS)' }];
+function changedEvidence({ after: { pdf } }: ObjectComparison, catalog: PdfDict): Change {
+  const store = catalog.get('DSS');
+  if (store === undefined || pdf.dict(store) === undefined)
+    return forbidden('left something else than evidence in /DSS');
+  return isStore(pdf, store)
+    ? { kind: 'evidence', description: 'added evidence (DSS)' }
+    : forbidden('wrote something else than evidence into /DSS');
 }
 
-function storeIsSame(
-  pair: ObjectComparison,
-  before: ByteSlice | undefined,
-  after: ByteSlice | undefined,
-): boolean {
-  if (!equalValues(before, after)) return false;
-  const open = before === undefined ? [] : [...referencesIn(before)];
-  const seen = new Set<number>();
-  for (let number = open.pop(); number !== undefined; number = open.pop()) {
-    if (seen.has(number)) continue;
-    seen.add(number);
-    if (pair.changed(number)) return false;
-    open.push(...(pair.before.references(number) ?? []));
-  }
-  return true;
+/** Returns the entries of an object when each has a rule. */
+function ruledEntries(
+  pdf: PdfDocument,
+  slice: ByteSlice | undefined,
+  place: Place,
+): ReadonlyMap<string, ByteSlice> | undefined {
+  const dict = pdf.dict(slice);
+  const values = dict && entriesOf(dict);
+  return values !== undefined && [...values.keys()].every((key) => ruleOf(place, key) !== undefined)
+    ? values
+    : undefined;
 }
 
-function isStore(pdf: PdfDocument, store: PdfDict): boolean {
-  const values = entriesOf(store);
-  if (values === undefined || [...values.keys()].some((key) => !STORE_KEYS.includes(key))) return false;
+function isStore(pdf: PdfDocument, slice: ByteSlice): boolean {
+  const values = ruledEntries(pdf, slice, 'evidence store');
+  if (values === undefined) return false;
   for (const key of ['Certs', 'OCSPs', 'CRLs']) if (!isListOfStreams(pdf, values.get(key))) return false;
   const related = pdf.dict(values.get('VRI'));
   if (related === undefined) return !values.has('VRI');
   return related.entries.every((entry) => {
-    const own = pdf.dict(related.valueAt(entry));
-    const parts = own && entriesOf(own);
-    if (parts === undefined || [...parts.keys()].some((key) => !ENTRY_KEYS.includes(key))) return false;
-    return ['Cert', 'OCSP', 'CRL'].every((key) => isListOfStreams(pdf, parts.get(key)));
+    const parts = ruledEntries(pdf, related.valueAt(entry), 'evidence of a signature');
+    return (
+      parts !== undefined && ['Cert', 'OCSP', 'CRL'].every((key) => isListOfStreams(pdf, parts.get(key)))
+    );
   });
 }
 

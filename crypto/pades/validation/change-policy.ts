@@ -11,13 +11,10 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
-import type { Covered } from '../painting/covered-content.ts';
+import { type ChangeKind, type Decision, type Level, ruleOfKind } from './change-rules.ts';
 
 interface ChangePolicy {
-  /** 1: evidence and document time-stamps only. 2: also signing and form filling. 3: also comments. */
-  readonly level: number;
-  /** True when comments are permitted: by level 3, and by a signature that says nothing about changes. */
-  readonly permitsComments: boolean;
+  readonly level: Level;
   /** True for a certification signature. */
   readonly certifies: boolean;
   /**
@@ -27,12 +24,12 @@ interface ChangePolicy {
   locks(field: string, isNew: boolean): boolean;
 }
 
-/** Level of a certification without /P (table 257), and, by decision 0006, of an approval signature. */
+/** Level of a certification without /P (table 257). */
 const DEFAULT_LEVEL = 2;
 
 /** @param field the dictionary of the signature field; undefined when it is unknown */
 export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | undefined): ChangePolicy {
-  const levels: number[] = [];
+  const levels: (1 | 2 | 3)[] = [];
   const locks: Lock[] = [];
   let certifies = false;
   for (const item of items(pdf.resolve(signature.get('Reference')))) {
@@ -51,8 +48,7 @@ export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | 
     if (level !== undefined) levels.push(level);
   }
   return {
-    permitsComments: levels.length === 0 || Math.min(...levels) >= 3,
-    level: levels.length === 0 ? DEFAULT_LEVEL : Math.min(...levels),
+    level: levels.reduce<Level>((least, one) => (least === 'none' || one < least ? one : least), 'none'),
     certifies,
     locks: (name, isNew) => locks.some((locked) => locked(name, isNew)),
   };
@@ -81,77 +77,47 @@ function lockOf(pdf: PdfDocument, lock: PdfDict | undefined): Lock {
   return action === 'Include' ? named : (field, isNew) => !isNew && !named(field);
 }
 
-/** Returns the reason why a signature does not permit a change; undefined when it does. */
-export function policyViolation(change: Change, policy: ChangePolicy): string | undefined {
-  const { level, certifies } = policy;
-  switch (change.kind) {
-    case 'evidence':
-    case 'timestamp':
-      return undefined;
-    case 'forbidden':
-      return 'nothing allows that';
-    case 'metadata':
-    case 'unlisted':
-      return level >= 2 ? undefined : 'the signature allows no changes';
-    case 'form':
-      if (level < 2) return 'the signature allows no changes';
-      return policy.locks(change.field, false) ? 'the signature locked this field' : undefined;
-    case 'signature':
-      if (level < 2) return 'the signature allows no changes';
-      if (policy.locks(change.field, change.isNew)) return 'the signature locked this field';
-      if (change.covered === 'content') return 'it hides what was there';
-      return certifies && change.isVisible ? 'a new visible field can cover what was certified' : undefined;
-    case 'annotation':
-      return policy.permitsComments ? undefined : 'the signature allows no annotations';
-  }
-}
-
 /**
  * Change of a later revision of a PDF, classified so that each earlier signature can permit or forbid it
  * (ISO 32000-2, 12.8.2.2).
  */
-export type Change =
-  /** Forbidden by every signature: content, structure, or an object that can't be distinguished from them. */
-  | { readonly kind: 'forbidden'; readonly description: string }
-  /** Certificates and revocation values in the /DSS (12.8.4.3). */
-  | { readonly kind: 'evidence'; readonly description: string }
-  /** A document time-stamp without an appearance (12.8.5). */
-  | { readonly kind: 'timestamp'; readonly field: string; readonly description: string }
-  | {
-      readonly kind: 'signature';
-      readonly field: string;
-      /** Content of the page, as it was before, below its appearance. */
-      readonly covered: Covered;
-      readonly isNew: boolean;
-      /** True for a new field with a place on a page. */
-      readonly isVisible: boolean;
-      /** True when the field was signed in this revision; the signature must cover exactly this revision. */
-      readonly signs: boolean;
-      readonly description: string;
-    }
-  | {
-      readonly kind: 'form';
-      readonly field: string;
-      readonly description: string;
-      /** Reason why the shown value can't be verified; for people. */
-      readonly undecided?: string;
-    }
-  | {
-      readonly kind: 'annotation';
-      readonly description: string;
-      /** True for a comment that draws, or drew, something on the page. */
-      readonly drawn: boolean;
-      /** Reason why what the comment does to the page cannot be told; for people. */
-      readonly undecided?: string;
-    }
-  /** A signed field, which its page still shows, was taken out of the form. */
-  | { readonly kind: 'unlisted'; readonly description: string }
-  /** Changes that no page shows: document information, XMP, version, a field made read-only. */
-  | {
-      readonly kind: 'metadata';
-      readonly description: string;
-      /** True when programs show it beside the pages, or open the file in another way. */
-      readonly isNoticed?: true;
-    };
+export interface Change {
+  readonly kind: ChangeKind;
+  /** For people; completes "revision 2 …". */
+  readonly description: string;
+  /** Full name of the field that is changed, which a lock may name. */
+  readonly field?: string;
+  /** True for a field that was not there. */
+  readonly isNew?: boolean;
+  /** True when the field was signed in this revision; the signature must cover exactly this revision. */
+  readonly signs?: boolean;
+  /** For people: what has to be looked at. The description unless given. */
+  readonly detail?: string;
+}
 
 export const forbidden = (description: string): Change => ({ kind: 'forbidden', description });
+
+/** Decides on a change by its kind. @returns the reason as well when the change is refused */
+export function decisionOn(
+  change: Change,
+  policy: ChangePolicy,
+): { readonly decision: Decision; readonly reason?: string } {
+  const { level, certifies } = policy;
+  const rule = ruleOfKind(change.kind);
+  const [none, one, two, three] = rule.decisions;
+  const byLevel = { none, 1: one, 2: two, 3: three }[level];
+  const decision = !certifies && level !== 'none' && level > 1 ? (rule.inLock ?? byLevel) : byLevel;
+  if (decision === 'refuse' && level === 1 && none !== 'refuse')
+    return { decision, reason: 'the signature allows no changes' };
+  const { field, isNew } = change;
+  if (rule.isLocked === true && field !== undefined && policy.locks(field, isNew === true))
+    return { decision: 'refuse', reason: 'the signature locked this field' };
+  return decision === 'refuse' ? { decision, reason: rule.reason ?? 'nothing allows that' } : { decision };
+}
+
+const RANKS: readonly Decision[] = ['permit', 'warn', 'undecided', 'refuse'];
+
+/** Orders kinds by the decisions on them at all levels: the higher, the fewer signatures permit it. */
+export function severityOf({ kind }: Change): number {
+  return ruleOfKind(kind).decisions.reduce((sum, decision) => sum + RANKS.indexOf(decision), 0);
+}

@@ -7,12 +7,14 @@
  * is still compared as part of that one.
  */
 import { asReference, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
-import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-changes.ts';
-import { type Change, forbidden } from './change-policy.ts';
-import { filledField, OPEN_FIELD_KEYS } from './field-changes.ts';
-import { formChanges, OPEN_FORM_KEYS } from './form-changes.ts';
+import { catalogChanges, trailerChanges } from './catalog-changes.ts';
+import { type Change, forbidden, severityOf } from './change-policy.ts';
+import { type Place, ruleOf } from './change-rules.ts';
+import { changedBelow } from './compared-entries.ts';
+import { placeOf } from './field-changes.ts';
+import { formChanges } from './form-changes.ts';
 import { changedObjectsBelow, type ObjectComparison, type Root } from './object-comparison.ts';
-import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
+import { annotationChange, pageChanges, pagePart } from './page-changes.ts';
 import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
 /** Steps for each object of the survey. */
@@ -33,14 +35,15 @@ export function differencesBetween(pair: ObjectComparison): readonly Change[] {
           : `changed ${place} (object ${number})`,
       ),
   );
-  const form = formChanges(pair, survey);
+  const isJudged = (number: number): boolean => seen.has(number) || exempt(number);
+  const form = formChanges(pair, survey, isJudged);
   const changes = [
     ...frozen,
     ...trailerChanges(pair),
     ...catalogChanges(pair),
     ...form.changes,
     ...pageChanges(pair, survey, form.widgets),
-    ...changesBelowEntryPoints(pair, survey, form.valued, (number) => seen.has(number) || exempt(number)),
+    ...changesBelowComments(pair, survey, isJudged),
   ];
   if (pair.before.hasOpenStream()) changes.push(forbidden('supplies the end of a stream that was open'));
   return worstOfEach(changes);
@@ -51,26 +54,9 @@ function worstOfEach(changes: readonly Change[]): readonly Change[] {
   const worst = new Map<string, Change>();
   for (const change of changes) {
     const known = worst.get(change.description);
-    if (known === undefined || severity(change) > severity(known)) worst.set(change.description, change);
+    if (known === undefined || severityOf(change) > severityOf(known)) worst.set(change.description, change);
   }
   return [...worst.values()];
-}
-
-function severity(change: Change): number {
-  switch (change.kind) {
-    case 'forbidden':
-      return 3;
-    case 'annotation':
-      return change.undecided === undefined ? (change.drawn ? 1.5 : 1) : 2;
-    case 'form':
-      return change.undecided === undefined ? 0 : 1;
-    case 'unlisted':
-      return 1;
-    case 'signature':
-      return ['nothing', 'unknown', 'image', 'content'].indexOf(change.covered);
-    default:
-      return 0;
-  }
 }
 
 /**
@@ -95,37 +81,34 @@ function exemption(pair: ObjectComparison, survey: DocumentSurvey): (number: num
 function* lockedRoots(pair: ObjectComparison, survey: DocumentSurvey): Generator<Root> {
   const { pdf } = pair.before;
   for (const { dict, ordinal } of survey.pages) {
-    yield* rootsOf(dict, OPEN_PAGE_KEYS, (key) => `${pagePart(key)} of page ${ordinal}`);
+    yield* rootsOf(dict, 'page', (key) => `${pagePart(key)} of page ${ordinal}`);
     // Direct objects in /Annots are part of the page.
     for (const item of items(pdf.resolve(dict.get('Annots')))) {
       if (asReference(item) === undefined)
         yield { numbers: referencesIn(item), place: `an annotation of page ${ordinal}` };
     }
   }
-  for (const dict of survey.nodes.values()) yield* rootsOf(dict, NONE, (key) => `/${key} of the page tree`);
-  yield* rootsOf(pdf.catalog, OPEN_CATALOG_KEYS, (key) => `/${key} in the catalogue`);
+  for (const dict of survey.nodes.values())
+    yield* rootsOf(dict, 'page tree', (key) => `/${key} of the page tree`);
+  yield* rootsOf(pdf.catalog, 'catalogue', (key) => `/${key} in the catalogue`);
   const encryption = pdf.xref.trailer.get('Encrypt');
   if (encryption !== undefined) yield { numbers: referencesIn(encryption), place: 'the encryption' };
   const form = pdf.dict(pdf.catalog.get('AcroForm'));
   if (form !== undefined) yield* formRoots(pdf, form);
-  for (const { dict, name, signed } of survey.fields.values()) {
-    yield* rootsOf(
-      dict,
-      signed ? NONE : OPEN_FIELD_KEYS,
-      () => `the field ${name}${signed ? ', which is signed' : ''}`,
-    );
+  for (const field of survey.fields.values()) {
+    const { dict, name, signed } = field;
+    yield* rootsOf(dict, placeOf(field), () => `the field ${name}${signed ? ', which is signed' : ''}`);
     yield* memberRoots(pdf, dict, 'Kids', `a part of the field ${name}`);
   }
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
-function* rootsOf(dict: PdfDict, open: ReadonlySet<string>, place: (key: string) => string): Generator<Root> {
+/** Returns what entries lead to that have no rule: it must stay. */
+function* rootsOf(dict: PdfDict, place: Place, named: (key: string) => string): Generator<Root> {
   for (const entry of dict.entries) {
     const key = dict.keyOf(entry);
-    if (open.has(key)) continue;
+    if (ruleOf(place, key) !== undefined) continue;
     const numbers = referencesIn(dict.valueAt(entry));
-    if (numbers.length > 0) yield { numbers, place: place(key) };
+    if (numbers.length > 0) yield { numbers, place: named(key) };
   }
 }
 
@@ -143,7 +126,7 @@ function* memberRoots(pdf: PdfDocument, dict: PdfDict, list: string, place: stri
 
 /** Returns the form's own entries; resources may get new names, but the objects under existing names must stay. */
 function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
-  yield* rootsOf(form, OPEN_FORM_KEYS, (key) => `/${key} of the form`);
+  yield* rootsOf(form, 'form', (key) => `/${key} of the form`);
   yield* memberRoots(pdf, form, 'Fields', 'a field written into the form');
   const resources = pdf.dict(form.get('DR'));
   for (const entry of resources?.entries ?? []) {
@@ -154,32 +137,21 @@ function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
   }
 }
 
-/** Finds objects changed in place below the entry points: a rewritten appearance, a value in an object of its own. */
-function changesBelowEntryPoints(
+/** Finds objects changed in place below annotations: a rewritten appearance, the action of a link. */
+function changesBelowComments(
   pair: ObjectComparison,
   survey: DocumentSurvey,
-  valued: ReadonlySet<string>,
-  exempt: (number: number) => boolean,
+  isJudged: (number: number) => boolean,
 ): readonly Change[] {
   const changes: Change[] = [];
-  const changedIn = (dict: PdfDict, keys: (key: string) => boolean): boolean => {
-    const numbers = dict.entries.flatMap((entry) =>
-      keys(dict.keyOf(entry)) ? referencesIn(dict.valueAt(entry)) : [],
-    );
-    return changedObjectsBelow(pair, [{ numbers, place: '' }], exempt).length > 0;
-  };
-  for (const field of survey.fields.values()) {
-    const { dict, name, signed } = field;
-    if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && key !== 'Kids')) continue;
-    changes.push(filledField(pair, survey, field, valued.has(name)));
-  }
   for (const [number, page] of survey.annotations) {
     const dict = pair.before.pdf.dict(pair.before.pdf.object(number));
     if (dict === undefined) continue;
-    if (changedIn(dict, (key) => key !== 'AP')) {
+    const below = changedBelow(pair, dict, isJudged);
+    const keys = dict.entries.map((entry) => dict.keyOf(entry)).filter(below);
+    if (keys.includes('AP')) changes.push(annotationChange(pair, number, page));
+    if (keys.some((key) => key !== 'AP'))
       changes.push(forbidden(`changed what an annotation of page ${page.ordinal} leads to`));
-    }
-    if (changedIn(dict, (key) => key === 'AP')) changes.push(annotationChange(pair, number, page));
   }
   return changes;
 }

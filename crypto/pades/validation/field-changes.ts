@@ -7,8 +7,8 @@ import {
   asName,
   asReference,
   type ByteSlice,
-  entriesOf,
   equalValues,
+  inheritedByField,
   isArray,
   items,
   type PdfDict,
@@ -17,86 +17,98 @@ import {
 } from '../../pdf/index.ts';
 import { hasOnlyStreams } from '../painting/appearance-streams.ts';
 import type { Covered } from '../painting/covered-content.ts';
-import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
+import { entryChanges } from './compared-entries.ts';
+import { drawingOf, redrawnBy } from './field-drawing.ts';
 import { coveredBySignature, judgeAppearance } from './filled-appearance.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
-/** Entries that filling in a field may change besides its value: appearance and the read-only flag. */
-export const OPEN_FIELD_KEYS: ReadonlySet<string> = new Set([
-  'V',
-  'AP',
-  'AS',
-  'RV',
-  'I',
-  'TI',
-  'M',
-  'Ff',
-  'F',
-  'Kids',
-]);
-
 /** Flag ReadOnly (table 228). */
 const READ_ONLY = 1;
 
-/** Returns the names of fields whose value changed: the appearance of their widgets may change. */
+/** Returns the names of fields whose value changed, here or above: the appearance of their widgets may change. */
 export function valuedFields(pair: ObjectComparison, survey: DocumentSurvey): ReadonlySet<string> {
   const valued = new Set<string>();
   for (const { number, dict, name, type } of survey.fields.values()) {
     const after = pair.changed(number) ? pair.after.pdf.dict(pair.after.pdf.object(number)) : dict;
-    const value = dict.get('V');
-    const below = value === undefined ? [] : referencesIn(value);
+    const [old, now] = [
+      inheritedByField(pair.before.pdf, dict, 'V'),
+      after && inheritedByField(pair.after.pdf, after, 'V'),
+    ];
+    const below = old === undefined ? [] : referencesIn(old);
     // The appearance state of a button widget is its value.
-    const keys = type === 'Btn' ? ['V', 'AS'] : ['V'];
-    const differs = keys.some((key) => !equalValues(dict.get(key), after?.get(key)));
-    if (differs || below.some((reference) => pair.changed(reference))) valued.add(name);
+    const isSwitched = type === 'Btn' && !equalValues(dict.get('AS'), after?.get('AS'));
+    if (isSwitched || !equalValues(old, now) || below.some((reference) => pair.changed(reference)))
+      valued.add(name);
   }
   return valued;
 }
 
-/** @param valued true when the value changed, here or in the parent field */
+/** Returns the rows that hold for a field. */
+export function placeOf({ type, signed }: SurveyedField): 'field' | 'empty signature field' | 'signed field' {
+  return signed ? 'signed field' : type === 'Sig' ? 'empty signature field' : 'field';
+}
+
+/**
+ * @param below tells for an entry whether an object below its earlier value changed
+ * @param valued true when the value changed, here or in a field above
+ */
 export function changedField(
   pair: ObjectComparison,
   survey: DocumentSurvey,
-  field: SurveyedField,
-  after: PdfDict,
-  valued: boolean,
+  { field, after, below, valued }: FieldComparison,
 ): readonly Change[] {
-  const { name, dict: before, type, signed } = field;
-  const place = `the field ${name}`;
-  const values = entriesOf(after);
-  if (values === undefined) return [forbidden(`wrote a key of ${place} twice`)];
-  const differs = (key: string): boolean => !equalValues(before.get(key), values.get(key));
-  const [wrong] = changedKeys(before, after, OPEN_FIELD_KEYS);
-  if (wrong !== undefined) return [forbidden(`changed /${wrong} of ${place}`)];
-  const changes: Change[] = [];
-  // Signing may set the flags Print and Locked of the widget; other hidden widgets stay hidden.
-  const flags = differs('F') && (type !== 'Sig' || signed);
-  if (flags || differs('Ff')) {
-    const locks = !flags && ((asInteger(before.get('Ff')) ?? 0) | READ_ONLY) === asInteger(values.get('Ff'));
-    changes.push(
-      locks
-        ? { kind: 'metadata', description: `made ${place} read-only` }
-        : forbidden(`changed the flags of ${place}`),
-    );
-  }
-  if (!['V', 'AP', 'AS', 'RV', 'I', 'TI', 'M'].some(differs)) return changes;
-  if (signed) return [...changes, forbidden(`changed ${place}, which is signed`)];
-  if (!hasOnlyStreams(pair.after.pdf, values.get('AP'))) {
-    return [...changes, forbidden(`gave ${place} an unusual appearance`)];
-  }
-  if (type === 'Sig' && differs('V')) return [...changes, signedField(pair, survey, field, values.get('V'))];
-  if (['AS', 'I', 'TI', 'M', 'Ff', 'F'].some((key) => !isPlain(pair.after.pdf, values.get(key), 0))) {
-    return [...changes, forbidden(`gave ${place} an unusual state`)];
-  }
-  if (
-    type !== 'Sig' &&
-    !(isPlain(pair.after.pdf, values.get('V')) && isPlain(pair.after.pdf, values.get('RV')))
-  ) {
-    return [...changes, forbidden(`gave ${place} an unusual value`)];
-  }
-  return [...changes, filledField(pair, survey, field, valued)];
+  const { name, dict: before, signed } = field;
+  const what = signed ? `the field ${name}, which is signed` : `the field ${name}`;
+  const { pdf } = pair.after;
+  const differs = (key: string): boolean => !equalValues(before.get(key), after.get(key)) || below(key);
+  return entryChanges({ place: placeOf(field), what, before, after, below }, ({ judged }, keys) => {
+    if (judged === 'part') return [];
+    if (judged === 'read-only') return madeReadOnly(field, after.get('Ff'));
+    if (!hasOnlyStreams(pdf, after.get('AP'))) return forbidden(`gave ${what} an unusual appearance`);
+    if (keys.some((key) => !PARTS.has(key) && !isSimple(pdf, after.get(key), 0)))
+      return forbidden(`gave ${what} an unusual state`);
+    if (field.type === 'Sig' && differs('V')) return signedField(pair, survey, field, after.get('V'));
+    if (field.type !== 'Sig' && !['V', 'RV'].every((key) => isSimple(pdf, after.get(key))))
+      return forbidden(`gave ${what} an unusual value`);
+    if (!valued && judged === 'plain')
+      return { kind: 'entry', field: name, description: `changed /${keys.join(', /')} of ${what}` };
+    if (!valued && judged === 'seen') return shownOrHidden(pair, field, after);
+    if (!valued && judged === 'style')
+      return forbidden(`changed how ${what} is drawn, without another value (/${keys.join(', /')})`);
+    return filledField(pair, survey, field, valued);
+  });
+}
+
+/** An existing field after a change. */
+interface FieldComparison {
+  readonly field: SurveyedField;
+  readonly after: PdfDict;
+  readonly below: (key: string) => boolean;
+  readonly valued: boolean;
+}
+
+/** Entries with parts of their own. */
+const PARTS: ReadonlySet<string> = new Set(['AP', 'V', 'RV']);
+
+function madeReadOnly({ name, dict }: SurveyedField, flags: ByteSlice | undefined): Change {
+  const locks = ((asInteger(dict.get('Ff')) ?? 0) | READ_ONLY) === asInteger(flags);
+  return locks
+    ? { kind: 'metadata', description: `made the field ${name} read-only` }
+    : forbidden(`changed the flags of the field ${name}`);
+}
+
+/** Judges other flags of an empty signature field: what it draws may neither come to light nor vanish. */
+function shownOrHidden(pair: ObjectComparison, { name, dict, type }: SurveyedField, after: PdfDict): Change {
+  const [old, now] = [drawingOf(pair.before.pdf, dict, type), drawingOf(pair.after.pdf, after, type)];
+  return redrawnBy(pair, old, now) === undefined
+    ? {
+        kind: 'entry',
+        field: name,
+        description: `changed the flags of the field ${name}, which draws nothing`,
+      }
+    : forbidden(`changed the flags of the field ${name}, which show or hide what it draws`);
 }
 
 /** Judges a field or widget with a new appearance: only a changed value makes it a form fill. */
@@ -111,18 +123,20 @@ export function filledField(
   if (!valued) return forbidden(`gave the field ${name} another look without another value`);
   if (type === 'Sig') {
     const covered = coveredBySignature(pair, number, places.get(number), field);
-    return signature({ field: name, signs: false, covered }, `drew the signature in the field ${name}`);
+    return signatureChange({ field: name, covered, description: `drew the signature in the field ${name}` });
   }
   const description = `filled in the field ${name}`;
-  let undecided: string | undefined;
+  let detail: string | undefined;
   for (const widget of [field, ...unchangedWidgets(pair, survey, field)]) {
     const judged = judgeAppearance(pair, widget, places.get(widget.number));
     if (judged.status === 'forbidden')
       return forbidden(`gave the field ${name} an appearance that ${judged.reason}`);
     if (judged.status === 'undecided')
-      undecided = `The appearance of the filled field ${name} ${judged.reason}.`;
+      detail = `The appearance of the filled field ${name} ${judged.reason}.`;
   }
-  return { kind: 'form', field: name, description, ...(undecided === undefined ? {} : { undecided }) };
+  return detail === undefined
+    ? { kind: 'fill', field: name, description }
+    : { kind: 'fill-open', field: name, description, detail };
 }
 
 /** Lists the widgets of a field that its new value concerns, and that the update left as they were. */
@@ -139,11 +153,25 @@ function unchangedWidgets(
     .filter((widget) => widget.name === name && !pair.changed(widget.number));
 }
 
-function signature(
-  facts: { readonly field: string; readonly signs: boolean; readonly covered: Covered },
-  description: string,
-): Change {
-  return { kind: 'signature', ...facts, isNew: false, isVisible: false, description };
+interface SignatureInfo {
+  readonly field: string;
+  readonly covered: Covered;
+  readonly description: string;
+  readonly signs?: true;
+  readonly isNew?: true;
+  /** True for a new field with a place on a page. */
+  readonly isVisible?: boolean;
+}
+
+/** Classifies a signature, or a field for one, by what it covers on the page. */
+export function signatureChange({ covered, isVisible, ...change }: SignatureInfo): Change {
+  if (covered === 'content') return { kind: 'signature-hides', ...change };
+  const isOver = covered !== 'nothing';
+  const where = covered === 'image' ? 'it lies over a picture' : 'what is below it cannot be read';
+  const detail = isOver ? { detail: `${change.description}: ${where}` } : {};
+  if (isVisible === true)
+    return { kind: isOver ? 'new-signature-over' : 'new-signature', ...change, ...detail };
+  return { kind: isOver ? 'signature-over' : 'signature', ...change, ...detail };
 }
 
 /** True for a signature dictionary: fonts, images and forms are streams or have a subtype. */
@@ -168,14 +196,14 @@ function signedField(
   }
   if (pair.before.has(number)) return forbidden(`put an older object into the field ${name}`);
   const covered = coveredBySignature(pair, field.number, places.get(field.number), field);
-  return signature({ field: name, signs: true, covered }, `signed the field ${name}`);
+  return signatureChange({ field: name, signs: true, covered, description: `signed the field ${name}` });
 }
 
 /**
  * True for text, numbers, names and lists of them: another object could have a meaning for other references to it.
  * @param steps most references to follow
  */
-function isPlain(pdf: PdfDocument, slice: ByteSlice | undefined, steps = 1): boolean {
+function isSimple(pdf: PdfDocument, slice: ByteSlice | undefined, steps = 1): boolean {
   if (slice === undefined) return true;
   if (asReference(slice) !== undefined && steps === 0) return false;
   const value = pdf.resolve(slice);

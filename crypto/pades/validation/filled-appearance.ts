@@ -28,12 +28,19 @@ import {
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
 import { NO_ROTATE, pageMarks, paintedBy, rotationOf, shownStream } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnmeasuredFont, UnreadableContent } from '../painting/painted-marks.ts';
-import { type AppearanceJudgement, FAITHFUL, forbids, leavesOpen } from './appearance-judgement.ts';
-import { judgeButton } from './button-mark.ts';
-import { fieldValue, showsList, showsValue, textOf } from './field-value.ts';
+import {
+  type AppearanceJudgement,
+  FAITHFUL,
+  forbids,
+  leavesOpen,
+} from '../shown-values/appearance-judgement.ts';
+import { judgeButton } from '../shown-values/button-mark.ts';
+import { fieldValue, showsList, showsValue, textOf } from '../shown-values/field-value.ts';
+import { readText, showsFromRight } from '../shown-values/shown-value.ts';
+import { drawsAllAnew, frameOf, isUnseen, seenFlags } from './field-drawing.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
-import { readText, showsFromRight } from './shown-value.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
+import { isUsualFont, judgeCaption, judgeStyle } from './viewer-drawing.ts';
 
 /** Pages that list a field; undefined: none. */
 type Pages = ReadonlySet<SurveyedPage> | undefined;
@@ -46,8 +53,6 @@ const COMB = 1 << 24;
 const RICH_TEXT = 1 << 25;
 /** Largest width and height of a check box or radio button, in units of the page; its mark may have any shape. */
 const BUTTON_SIZE = 48;
-/** `Hidden` and `NoView` (table 167). */
-const HIDDEN_FLAGS = 2 | 32;
 /** Tolerance beside a rectangle for the width of its border, in units of the page. */
 const SLACK = 2;
 /** Lightness up to which a line is a frame and no eraser. */
@@ -71,7 +76,7 @@ export function judgeAppearance(
   const shown = shownStream(pdf, dict);
   const judgements: AppearanceJudgement[] = [judgeRichText(pair, field, dict)];
   if (isTurnedAlone(pdf, dict, pages)) judgements.push(leavesOpen('is not turned with its page'));
-  if (streams.length === 0 || isDrawnAnew(pdf)) judgements.push(judgeViewer(pair, field, dict, pages));
+  if (streams.length === 0 || drawsAllAnew(pdf)) judgements.push(judgeViewer(pair, field, dict, pages));
   for (const number of new Set(streams)) {
     const isSigned = isAsBefore(pair, field, number);
     if (isSigned && number !== shown) continue;
@@ -126,13 +131,7 @@ function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
   return leavesOpen('shows another state than its value');
 }
 
-/** True when viewers draw all fields, whatever their appearances are (12.7.3). */
-function isDrawnAnew(pdf: PdfDocument): boolean {
-  const needs = pdf.resolve(pdf.dict(pdf.catalog.get('AcroForm'))?.get('NeedAppearances'));
-  return needs.bytes.toString('latin1', needs.start, needs.end) === 'true';
-}
-
-/** Judges a field without an appearance: viewers draw its background and its value (12.7.4.3). */
+/** Judges a field that viewers draw: its background and its value (12.7.4.3). */
 function judgeViewer(
   pair: ObjectComparison,
   field: SurveyedField,
@@ -142,12 +141,29 @@ function judgeViewer(
   const { pdf } = pair.after;
   const rectangle = boxOf(pdf, dict.get('Rect'));
   const value = fieldValue(pdf, dict).texts?.[0] ?? '';
-  if (rectangle === undefined || pages === undefined || value === '' || field.type === 'Btn') return FAITHFUL;
-  const hasFill = pdf.dict(dict.get('MK'))?.get('BG') !== undefined;
-  if (!hasFill && field.type === 'Sig') return FAITHFUL;
+  if (rectangle === undefined || pages === undefined || value === '') return FAITHFUL;
+  if (field.type === 'Btn' || field.type === 'Sig') return FAITHFUL;
+  const hasFill = frameOf(pdf, dict).background;
   const covered = coveredOnAny(pair, pages, field.number, [{ box: rectangle, remains: 0, isText: !hasFill }]);
-  if (covered === 'nothing') return FAITHFUL;
-  return leavesOpen('viewers draw, over what was there');
+  return covered === 'nothing' ? judgeStyle(pdf, dict) : leavesOpen('viewers draw, over what was there');
+}
+
+/**
+ * Judges a field whose value stays, and that is drawn by its look in one state, and by viewers in the other: both have to
+ * show the value.
+ */
+export function judgeRedrawn(
+  pair: ObjectComparison,
+  field: SurveyedField,
+  dict: PdfDict,
+  pages: Pages,
+): AppearanceJudgement {
+  const { pdf } = pair.after;
+  const shown = shownStream(pdf, dict);
+  if (field.type === 'Btn') return judgeCaption(pair, dict, shown) ?? judgeState(pdf, dict);
+  const judged = shown === undefined ? FAITHFUL : judgeStream(pair, field, dict, shown, pages, true);
+  if (judged.status !== 'faithful') return judged;
+  return fieldValue(pdf, dict).texts?.[0] === '' ? FAITHFUL : judgeStyle(pdf, dict);
 }
 
 /**
@@ -191,22 +207,34 @@ export function coveredBySignature(
   const dict = pdf.dict(pdf.object(number));
   const rectangle = boxOf(pdf, dict?.get('Rect'));
   const streams = (dict && streamsOf(pdf, dict.get('AP'))) ?? [];
-  const fresh = [...new Set(streams)].filter((one) => before === undefined || !isAsBefore(pair, before, one));
-  const background = pdf.dict(dict?.get('MK'))?.get('BG');
-  const drawsItself = streams.length === 0 && background !== undefined && before === undefined;
-  if ((fresh.length === 0 && !drawsItself) || isUnseen(pdf, dict)) return 'nothing';
+  // A look that was hidden comes to light as a new one does.
+  const wasSeen = before !== undefined && seenFlags(pair.before.pdf, before.dict) === seenFlags(pdf, dict);
+  const fresh = [...new Set(streams)].filter((one) => !wasSeen || !isAsBefore(pair, before, one));
+  const frame =
+    dict === undefined || streams.length > 0 || before !== undefined ? [] : frameCovers(pdf, dict);
+  if ((fresh.length === 0 && frame.length === 0) || isUnseen(pdf, dict)) return 'nothing';
   if (rectangle === undefined) return 'unknown';
-  const covers = drawsItself
-    ? [wholly(rectangle)]
-    : fresh.flatMap((one) => paintedAreas(pair, one, rectangle));
+  const covers = [...frame, ...fresh.flatMap((one) => paintedAreas(pair, one, rectangle))];
   if (covers.length === 0) return 'nothing';
   return pages === undefined ? 'unknown' : coveredOnAny(pair, pages, number, covers);
 }
 
 const wholly = (box: Box): Cover => ({ box, remains: 0, isText: false });
 
-function isUnseen(pdf: PdfDocument, dict: PdfDict | undefined): boolean {
-  return ((asInteger(pdf.resolve(dict?.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0;
+/** Returns the areas of the background and the border that viewers draw for a widget without a look. */
+function frameCovers(pdf: PdfDocument, widget: PdfDict): readonly Cover[] {
+  const box = boxOf(pdf, widget.get('Rect'));
+  const { background, borderWidth } = frameOf(pdf, widget);
+  if (box === undefined) return [];
+  const { left, bottom, right, top } = box;
+  if (background || 2 * borderWidth >= Math.min(right - left, top - bottom)) return [wholly(box)];
+  if (borderWidth === 0) return [];
+  return [
+    wholly({ ...box, top: bottom + borderWidth }),
+    wholly({ ...box, bottom: top - borderWidth }),
+    wholly({ ...box, right: left + borderWidth }),
+    wholly({ ...box, left: right - borderWidth }),
+  ];
 }
 
 /** Returns the areas that an appearance paints, inside the rectangle of its field; the rectangle if they are unknown. */
@@ -481,15 +509,6 @@ function judgeText(
   );
   return unknown ? leavesOpen('brought a font, whose shapes are not compared with its characters') : FAITHFUL;
 }
-
-/** Families whose fonts readers have, or replace by one with the same characters. */
-const USUAL_FONTS =
-  /^(?:[A-Z]{6}\+)?(?:helv|arial|times|courier|verdana|tahoma|georgia|calibri|cambria|segoe ?ui|trebuchet|liberation|dejavu|noto ?s|roboto|open ?sans|myriad|minion|adobe|lucida|bookman|palatino|century|garamond|cour$|tiro$|hebo$|heob$)/i;
-
-/** Members of these families whose glyphs are no letters and digits. */
-const ORNAMENTS = /pi(?:std)?\b|ornament|math|icon|expert|arrow|star|border|extra/i;
-
-const isUsualFont = (name: string): boolean => USUAL_FONTS.test(name) && !ORNAMENTS.test(name);
 
 /** True when the glyphs of an embedded font have the shapes of the bundled one. */
 function isKnownFont(

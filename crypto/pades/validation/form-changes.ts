@@ -6,39 +6,36 @@ import {
   type ByteSlice,
   entriesOf,
   equalValues,
+  isNull,
   items,
   type PdfDict,
+  type PdfDocument,
   referencesIn,
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
-import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
+import { changedBelow, entryChanges } from './compared-entries.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
 import type { ObjectComparison } from './object-comparison.ts';
+import { redrawnFields } from './redrawn-fields.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
 interface FormChanges {
   readonly changes: readonly Change[];
-  /** Names of the fields whose value changed. */
-  readonly valued: ReadonlySet<string>;
   /** Widgets of new signature fields, which may be added to pages. */
   readonly widgets: ReadonlySet<number>;
 }
 
-/** Entries of the form that have comparison rules of their own. */
-export const OPEN_FORM_KEYS: ReadonlySet<string> = new Set([
-  'Fields',
-  'SigFlags',
-  'DR',
-  'DA',
-  'NeedAppearances',
-]);
-
 /** Most levels of a new field's name above the last. */
 const MAX_GROUPS = 8;
 
-export function formChanges(pair: ObjectComparison, survey: DocumentSurvey): FormChanges {
+/** @param isJudged tells of an object whether it is compared elsewhere */
+export function formChanges(
+  pair: ObjectComparison,
+  survey: DocumentSurvey,
+  isJudged: (number: number) => boolean,
+): FormChanges {
   const changes: Change[] = [];
   const added: NewField[] = [];
   const groups = new Set<number>();
@@ -46,25 +43,33 @@ export function formChanges(pair: ObjectComparison, survey: DocumentSurvey): For
   const after = pair.after.pdf.dict(pair.after.pdf.catalog.get('AcroForm'));
   if (after === undefined) {
     const changes = before === undefined ? [] : [forbidden('removed the form')];
-    return { changes, valued: new Set(), widgets: new Set() };
+    return { changes, widgets: new Set() };
   }
-  if (before === undefined) changes.push(...newForm(after));
-  else changes.push(...changedForm(pair, survey, before, after));
+  const valued = valuedFields(pair, survey);
+  changes.push(...changedForm(pair, survey, valued.size > 0, { before, after }));
   const unlisted = unlistedSignatures(pair, survey, before, after);
   for (const { name } of unlisted.values())
     changes.push({ kind: 'unlisted', description: `took the signed field ${name} out of the form` });
   const list = compareList(pair, before?.get('Fields'), after.get('Fields'), unlisted);
   if (list.lost) changes.push(forbidden('removed fields from the form'));
   addFields(list.added, '');
-  const valued = valuedFields(pair, survey);
+  const drawn = new Set<number>();
   for (const field of survey.fields.values()) {
-    const changed = pair.changed(field.number);
-    const dict = changed ? pair.after.pdf.dict(pair.after.pdf.object(field.number)) : field.dict;
+    const isChanged = pair.changed(field.number);
+    const dict = isChanged ? pair.after.pdf.dict(pair.after.pdf.object(field.number)) : field.dict;
     if (dict === undefined) {
       changes.push(forbidden(`removed the field ${field.name}`));
       continue;
     }
-    if (changed) changes.push(...changedField(pair, survey, field, dict, valued.has(field.name)));
+    const below = changedBelow(pair, field.dict, isJudged);
+    const own = changedField(pair, survey, {
+      field,
+      after: dict,
+      below: (key) => key !== 'Kids' && below(key),
+      valued: valued.has(field.name),
+    });
+    if (own.length > 0) drawn.add(field.number);
+    changes.push(...own);
     // The list may be a separate object, which changes while the field stays equal.
     const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
     if (kids.lost) changes.push(forbidden(`removed parts of the field ${field.name}`));
@@ -72,7 +77,8 @@ export function formChanges(pair: ObjectComparison, survey: DocumentSurvey): For
       changes.push(forbidden(`added parts to the field ${field.name}`));
     else addFields(kids.added, field.name);
   }
-  return { changes, valued, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
+  changes.push(...redrawnFields(pair, survey, valued, drawn));
+  return { changes, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
 
   function addFields(pieces: readonly ByteSlice[], parent: string, depth = 0): void {
     for (const slice of pieces) {
@@ -111,135 +117,163 @@ function unlistedSignatures(
   return found;
 }
 
-function newForm(after: PdfDict): readonly Change[] {
-  const allowed = new Set(['Fields', 'SigFlags', 'DR', 'DA', 'Q']);
-  const values = entriesOf(after);
-  const wrong =
-    values === undefined ||
-    [...values.keys()].some((key) => !allowed.has(key) && !isOff(key, values.get(key)));
-  return wrong ? [forbidden('added a form that does more than carry signatures')] : [];
-}
-
-const isOff = (key: string, value: ByteSlice | undefined): boolean =>
-  key === 'NeedAppearances' && value?.bytes.toString('latin1', value.start, value.end) === 'false';
-
+/** @param hasNewValues true when a field has another value */
 function changedForm(
   pair: ObjectComparison,
   survey: DocumentSurvey,
-  before: PdfDict,
-  after: PdfDict,
+  hasNewValues: boolean,
+  { before, after }: FormPair,
 ): readonly Change[] {
-  const changes: Change[] = changedKeys(before, after, OPEN_FORM_KEYS).map((key) =>
-    forbidden(`changed ${key.startsWith('w') ? 'the form, which has a key twice' : `/${key} of the form`}`),
-  );
-  const flags = after.get('SigFlags');
-  if (flags !== undefined && asInteger(pair.after.pdf.resolve(flags)) === undefined) {
-    changes.push(forbidden('changed /SigFlags of the form'));
-  }
-  const needs = after.get('NeedAppearances');
-  if (
-    !equalValues(before.get('NeedAppearances'), needs) &&
-    needs !== undefined &&
-    !isOff('NeedAppearances', needs)
-  ) {
-    changes.push(forbidden('asked viewers to draw all fields anew'));
-  }
-  const style = before.get('DA');
-  if (style !== undefined && !equalValues(style, after.get('DA')))
-    changes.push(forbidden('changed /DA of the form'));
-  if (!resourcesOnlyGrow(pair, survey, before.get('DR'), after.get('DR'))) {
-    changes.push(forbidden('changed the resources of the form'));
-  }
-  return changes;
+  const compared = {
+    place: before === undefined ? 'new form' : 'form',
+    what: 'the form',
+    before,
+    after,
+    below: changedBelow(pair, before, (number) => survey.fields.has(number)),
+  } as const;
+  return entryChanges(compared, ({ judged }, keys) => {
+    if (judged === 'part')
+      return keys.includes('DR') ? changedResources(pair, survey, before?.get('DR'), after.get('DR')) : [];
+    return keys.map((key) => changedSetting(pair, key, hasNewValues, { before, after }));
+  });
 }
 
-/** Resource categories (table 34), and the encodings of forms. */
-const RESOURCES: ReadonlySet<string> = new Set([
-  'Font',
-  'XObject',
-  'ExtGState',
-  'ColorSpace',
-  'Pattern',
-  'Shading',
-  'Properties',
-  'ProcSet',
-]);
+interface FormPair {
+  readonly before: PdfDict | undefined;
+  readonly after: PdfDict;
+}
 
-/** True when resources are only added: new names can't change content that uses the existing ones. */
-function resourcesOnlyGrow(
+function changedSetting(
+  pair: ObjectComparison,
+  key: string,
+  hasNewValues: boolean,
+  { before, after }: FormPair,
+): Change {
+  const description = `changed /${key} of the form`;
+  const now = pair.after.pdf.resolve(after.get(key));
+  if (key === 'SigFlags') {
+    const old = asInteger(pair.before.pdf.resolve(before?.get(key))) ?? 0;
+    const flags = isNull(now) ? 0 : asInteger(now);
+    if (flags === undefined) return forbidden(description);
+    return { kind: (old & ~flags) === 0 ? 'upkeep' : 'metadata', description };
+  }
+  const word = now.bytes.toString('latin1', now.start, now.end);
+  const isOff = key === 'NeedAppearances' && (isNull(now) || word === 'false');
+  if (before === undefined)
+    return key !== 'NeedAppearances' || isOff ? { kind: 'upkeep', description } : NO_REDRAWING;
+  if (key === 'NeedAppearances') {
+    if (isOff) return { kind: 'setting', description: 'let viewers show the stored look of all fields' };
+    return word === 'true' && hasNewValues
+      ? { kind: 'redrawn', description: 'asked viewers to draw all fields anew' }
+      : NO_REDRAWING;
+  }
+  // Whether a field is drawn with it is told of each field.
+  return before.get(key) === undefined ? { kind: 'setting', description } : forbidden(description);
+}
+
+const NO_REDRAWING = forbidden('asked viewers to draw all fields anew');
+
+/** True when resources are only added, and no look of a field or an annotation is drawn with those that are new. */
+function changedResources(
   pair: ObjectComparison,
   survey: DocumentSurvey,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
-): boolean {
-  const old = pair.before.pdf.dict(before);
-  const now = pair.after.pdf.dict(after);
-  if (now === undefined) return old === undefined;
-  const values = entriesOf(now);
-  if (values === undefined) return false;
-  for (const kind of values.keys()) {
-    if (old?.get(kind) !== undefined || RESOURCES.has(kind)) continue;
-    if (kind !== 'Encoding') return false;
-  }
-  return (old?.entries ?? []).every((entry) => {
-    const [kind, value] = [old?.keyOf(entry) ?? '', old?.valueAt(entry)];
-    if (pair.before.pdf.dict(value) === undefined) return equalValues(value, values.get(kind));
-    if (addsOnly(pair, value, values.get(kind))) return true;
-    return (
-      kind === 'XObject' && exchangesForms(pair, value, values.get(kind)) && !borrowsResources(pair, survey)
-    );
-  });
+): readonly Change[] {
+  const [old, now] = [pair.before.pdf.dict(before), pair.after.pdf.dict(after)];
+  if (now === undefined) return old === undefined ? [] : [forbidden('took the resources of the form away')];
+  const below = changedBelow(pair, old);
+  const compared = {
+    place: 'form resources',
+    what: 'the resources of the form',
+    before: old,
+    after: now,
+    below,
+  } as const;
+  return entryChanges(compared, (_rule, keys) =>
+    keys.map((kind): Change => {
+      const names = namesChanged(pair, old?.get(kind), now.get(kind), kind === 'XObject');
+      if (names === undefined) return forbidden('changed the resources of the form');
+      return borrows(pair, survey, names)
+        ? forbidden(`changed resources of the form with which a look is drawn (/${kind})`)
+        : { kind: 'setting', description: `changed /${kind} in the resources of the form` };
+    }),
+  );
 }
 
-/** True when each name of a drawing leads to another drawing, as programs exchange the one of their visible signatures. */
-function exchangesForms(
+/** Returns the names that were added, and those that lead to another drawing; undefined when others changed. */
+function namesChanged(
   pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
-): boolean {
-  const { pdf } = pair.after;
-  const [old, now] = [pair.before.pdf.dict(before), pdf.dict(after)];
+  mayExchange: boolean,
+): readonly string[] | undefined {
+  const old = pair.before.pdf.dict(before);
+  const now = pair.after.pdf.dict(after);
+  // /ProcSet is a list, which no reader uses any more.
+  if (old === undefined && now === undefined) return isNull(pair.before.pdf.resolve(before)) ? [] : undefined;
   const values = now && entriesOf(now);
-  if (values === undefined) return false;
-  const isForm = (value: ByteSlice | undefined): boolean =>
-    asReference(value) !== undefined && asName(pdf.resolve(pdf.dict(value)?.get('Subtype'))) === 'Form';
-  return (old?.entries ?? []).every((entry) => {
-    const value = values.get(old?.keyOf(entry) ?? '');
-    return equalValues(old?.valueAt(entry), value) || isForm(value);
+  if (values === undefined || (old === undefined && !isNull(pair.before.pdf.resolve(before))))
+    return undefined;
+  const lost = (old?.entries ?? []).some((entry) => {
+    const key = old?.keyOf(entry) ?? '';
+    const isSame = equalValues(old?.valueAt(entry), values.get(key));
+    return !isSame && !(mayExchange && isForm(pair.after.pdf, values.get(key)));
   });
+  if (lost) return undefined;
+  return [...values.keys()].filter((key) => !equalValues(old?.get(key), values.get(key)));
+}
+
+/** True for a drawing: programs exchange the one of their visible signatures. */
+function isForm(pdf: PdfDocument, value: ByteSlice | undefined): boolean {
+  return asReference(value) !== undefined && asName(pdf.resolve(pdf.dict(value)?.get('Subtype'))) === 'Form';
 }
 
 /** Most drawings inside each other. */
 const MAX_NESTED = 8;
 
-/** True when an appearance draws with no resources of its own, so that viewers may take those of the form. */
-function borrowsResources(pair: ObjectComparison, survey: DocumentSurvey): boolean {
+/** True when an appearance without resources of its own draws with these names, so that viewers may take those of the form. */
+function borrows(pair: ObjectComparison, survey: DocumentSurvey, names: readonly string[]): boolean {
+  if (names.length === 0) return false;
   const { pdf } = pair.before;
-  const borrows = (number: number, depth: number): boolean => {
+  const draws = (number: number, depth: number): boolean => {
     pair.before.spend(1);
-    const resources = pdf.dict(pdf.dict(pdf.object(number))?.get('Resources'));
     if (depth > MAX_NESTED) return true;
-    if (resources === undefined) return pdf.stream(referenceTo(number))?.includes('Do') !== false;
-    const inner = pdf.dict(resources.get('XObject'));
+    const resources = pdf.dict(pdf.dict(pdf.object(number))?.get('Resources'));
+    if (resources === undefined) {
+      const used = namesIn(pdf.stream(referenceTo(number)));
+      if (used === undefined || names.some((name) => used.has(name))) return true;
+    }
+    const inner = pdf.dict(resources?.get('XObject'));
     return (inner?.entries ?? []).some((entry) => {
       const value = inner?.valueAt(entry);
-      const isForm = asName(pdf.resolve(pdf.dict(value)?.get('Subtype'))) === 'Form';
-      return isForm && borrows(asReference(value)?.number ?? -1, depth + 1);
+      return isForm(pdf, value) && draws(asReference(value)?.number ?? -1, depth + 1);
     });
   };
-  const numbers = [...survey.fields.keys(), ...survey.annotations.keys()];
   // Pages may hold annotations as direct objects.
   const direct = survey.pages.flatMap(({ dict }) =>
     [...items(pdf.resolve(dict.get('Annots')))].filter((item) => asReference(item) === undefined),
   );
+  const numbers = [...survey.fields.keys(), ...survey.annotations.keys()];
   const shown = [
     ...numbers.map((number) => pdf.dict(pdf.object(number))),
     ...direct.map((item) => pdf.dict(item)),
   ];
   return shown.some((dict) => {
     const streams = streamsOf(pdf, dict?.get('AP'));
-    return streams === undefined || streams.some((stream) => borrows(stream, 0));
+    return streams === undefined || streams.some((stream) => draws(stream, 0));
   });
+}
+
+/** Returns all names in a content stream, whatever they are used for; undefined when it cannot be read. */
+function namesIn(content: Buffer | undefined): ReadonlySet<string> | undefined {
+  if (content === undefined) return undefined;
+  const found = new Set<string>();
+  for (const [, name = ''] of content.toString('latin1').matchAll(/\/([^\s\0()<>[\]{}/%]*)/g))
+    found.add(
+      name.replace(/#([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    );
+  return found;
 }
 
 /**
@@ -250,7 +284,7 @@ export function compareList(
   pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
-  left?: ReadonlyMap<number, unknown>,
+  left?: { has(number: number): boolean },
 ): { readonly lost: boolean; readonly added: readonly ByteSlice[] } {
   const old = [...items(pair.before.pdf.resolve(before))].filter(
     (item) => left?.has(asReference(item)?.number ?? -1) !== true,

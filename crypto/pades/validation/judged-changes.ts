@@ -4,7 +4,8 @@ import { type ChangeRecord, type Finding, failed, passed, warned } from '../../c
 import type { WorkBudget } from '../../core/work-budget.ts';
 import type { PdfDocument } from '../../pdf/index.ts';
 import type { FoundSignature } from '../fields/signatures.ts';
-import { type Change, policyOf, policyViolation } from './change-policy.ts';
+import { type Change, decisionOn, policyOf } from './change-policy.ts';
+import { type Decision, ruleOfKind } from './change-rules.ts';
 import type { LaterRevision, RevisionHistory } from './revisions.ts';
 
 interface ChangeReport {
@@ -40,14 +41,10 @@ export function checkChanges(
   const findings: Finding[] = [];
   for (const { number, end, changes } of later) {
     if (end <= coverage.end) continue;
-    const judged = changes.map((change) => {
+    const judged = listedOf(changes).map((change) => {
       work.spend(STEPS_PER_CHANGE);
-      return judgedChange(
-        change,
-        number,
-        policy.level,
-        policyViolation(change, policy) ?? objectionToSigner(change, end, all),
-      );
+      const { decision, reason } = decisionOn(change, policy);
+      return judgedChange(change, number, decision, reason ?? objectionToSigner(change, end, all));
     });
     const ranked = judged.toSorted((left, right) => rank(left) - rank(right));
     for (const { record, finding } of ranked.slice(0, MAX_CHANGES)) {
@@ -85,10 +82,16 @@ function rank({ record, finding }: JudgedChange): number {
   return record.permitted ? (finding === undefined ? 2 : 1) : 0;
 }
 
+/** A revision with other changes is known by these. */
+function listedOf(changes: readonly Change[]): readonly Change[] {
+  const others = changes.filter(({ kind }) => kind !== 'continuation');
+  return others.length > 0 ? others : changes;
+}
+
 function judgedChange(
   change: Change,
   revision: number,
-  level: number,
+  decision: Decision,
   objection: string | undefined,
 ): JudgedChange {
   const what = `revision ${revision} ${change.description}`;
@@ -97,46 +100,13 @@ function judgedChange(
   const record = { revision, permitted, description };
   if (!permitted)
     return { record, finding: failed(CHANGES, `A change after signing is not permitted: ${description}.`) };
-  if (change.kind === 'unlisted') {
-    const message = 'A signature was taken out of the form, so other programs may not show it.';
-    return { record, finding: warned('pdf.field', message, description) };
-  }
-  if (change.kind === 'form' && change.undecided !== undefined) {
-    const message = 'A field was filled in, and whether it shows its value has to be looked at.';
-    return { record, finding: undecided('pdf.field-appearance', message, change.undecided) };
-  }
-  if (change.kind === 'annotation' && change.undecided !== undefined) {
-    const message = 'Whether a comment hides or changes what was signed has to be looked at.';
-    return {
-      record,
-      finding: undecided('pdf.comment', message, `${description}, which ${change.undecided}`),
-    };
-  }
-  if (change.kind === 'metadata' && change.isNoticed) {
-    const message = 'What programs show about the document was changed, or how they open it.';
-    return { record, finding: warned('pdf.metadata', message, description) };
-  }
-  // A signature without a level says nothing about comments.
-  if (change.kind === 'annotation' && (change.drawn || level < 3)) {
-    const message = change.drawn ? 'A comment draws on the page.' : 'A comment was added or changed.';
-    return { record, finding: warned('pdf.comment', message, description) };
-  }
-  if (change.kind === 'signature' && change.covered !== 'nothing') {
-    const message = 'Whether a later signature hides what was signed has to be looked at.';
-    const where = change.covered === 'image' ? 'it lies over a picture' : 'what is below it cannot be read';
-    const detail = `${description}: ${where}`;
-    return { record, finding: warned('pdf.covering', message, detail) };
-  }
-  if (change.kind === 'signature' && change.isVisible) {
-    const message = 'A later signature can be seen on the page.';
-    return { record, finding: warned('pdf.covering', message, description) };
-  }
-  return { record, finding: undefined };
-}
-
-/** Leaves the signature INDETERMINATE. */
-function undecided(type: string, message: string, detail: string): Finding {
-  return failed(type, message, 'GENERIC', detail);
+  if (decision === 'permit') return { record, finding: undefined };
+  const [type, message] = ruleOfKind(change.kind).finding ?? [CHANGES, 'A change has to be looked at.'];
+  const detail = change.detail ?? description;
+  // What is undecided leaves the signature INDETERMINATE.
+  const finding =
+    decision === 'warn' ? warned(type, message, detail) : failed(type, message, 'GENERIC', detail);
+  return { record, finding };
 }
 
 /** Lists the first changes for people. */
@@ -150,7 +120,7 @@ const MAX_LISTED = 20;
 
 /** Returns the objection to a new signature field: without coverage, a signature is only drawn content. */
 function objectionToSigner(change: Change, end: number, all: readonly FoundSignature[]): string | undefined {
-  if (change.kind !== 'timestamp' && (change.kind !== 'signature' || !change.signs)) return undefined;
+  if (change.signs !== true) return undefined;
   const covered = all.some(
     ({ field, coverage, cms }) => field === change.field && coverage?.end === end && cms !== undefined,
   );

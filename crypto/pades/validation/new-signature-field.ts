@@ -12,7 +12,8 @@ import {
 import { hasArea, hasOnlyStreams } from '../painting/appearance-streams.ts';
 import type { Covered } from '../painting/covered-content.ts';
 import { type Change, forbidden } from './change-policy.ts';
-import { isSignature } from './field-changes.ts';
+import { ruleOf } from './change-rules.ts';
+import { isSignature, signatureChange } from './field-changes.ts';
 import { coveredBySignature } from './filled-appearance.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey } from './survey.ts';
@@ -22,31 +23,6 @@ export interface NewField {
   /** Object numbers of its widgets; the field itself when it is a merged widget. */
   readonly widgets: readonly number[];
 }
-
-/** Entries of a signature field and its widget; actions are excluded. */
-const FIELD_KEYS: ReadonlySet<string> = new Set(
-  [
-    'Type',
-    'Subtype',
-    'FT',
-    'T',
-    'TU',
-    'TM',
-    'Ff',
-    'F',
-    'Rect',
-    'P',
-    'V',
-    'AP',
-    'AS',
-    'MK',
-    'DA',
-    'DR',
-    'Q',
-    'M',
-    'NM',
-  ].concat(['Lock', 'SV', 'Parent', 'Kids', 'BS', 'Border', 'H', 'StructParent', 'Lang']),
-);
 
 interface Widget {
   readonly number: number;
@@ -96,9 +72,6 @@ export function newSignatureField(
 
 const MAX_WIDGETS = 100;
 
-/** Entries of a field that only groups others. */
-const GROUP_KEYS: ReadonlySet<string> = new Set(['T', 'Parent', 'Kids']);
-
 /**
  * Checks a new field that only groups others; undefined when it is something else.
  * @param parent full name of the parent field; empty at the top
@@ -117,7 +90,7 @@ export function newGroup(
   const kids = [...items(pdf.resolve(values.get('Kids')))];
   const areFields = kids.every((kid) => pdf.dict(kid)?.get('T') !== undefined);
   if (part === undefined || part === '' || kids.length === 0 || !areFields) return undefined;
-  if ([...values.keys()].some((key) => !GROUP_KEYS.has(key))) return undefined;
+  if ([...values.keys()].some((key) => ruleOf('new group of fields', key) === undefined)) return undefined;
   return { number, name: parent === '' ? part : `${parent}.${part}`, kids };
 }
 
@@ -125,7 +98,7 @@ function faultOf(pair: ObjectComparison, { number, dict }: Widget): string | und
   if (pair.before.has(number)) return 'an object that was there before';
   const values = entriesOf(dict);
   if (values === undefined) return 'a key written twice';
-  const odd = [...values.keys()].find((key) => !FIELD_KEYS.has(key));
+  const odd = [...values.keys()].find((key) => ruleOf('new signature field', key) === undefined);
   if (odd !== undefined) return `an entry /${odd}`;
   const type = asName(values.get('Subtype'));
   if (type !== undefined && type !== 'Widget') return `the annotation type ${type}`;
@@ -173,15 +146,13 @@ function change(
     if (value !== undefined || (visible && drawn)) {
       return forbidden(`added the field ${name}, which shows something and has no signature`);
     }
-    return {
-      kind: 'signature',
+    return signatureChange({
       field: name,
       covered,
       isVisible: visible,
       isNew: true,
-      signs: false,
       description: `added the empty signature field ${name}`,
-    };
+    });
   }
   const number = asReference(value)?.number;
   if (number === undefined || pair.before.has(number)) {
@@ -190,19 +161,15 @@ function change(
   if (!isSignature(pdf, number, signature)) return forbidden(`wrote no signature into the new field ${name}`);
   const stamp = asName(pdf.resolve(signature.get('SubFilter'))) === 'ETSI.RFC3161';
   if (stamp && !visible) {
-    return {
-      kind: 'timestamp',
-      field: name,
-      description: `added a document time-stamp in the field ${name}`,
-    };
+    const description = `added a document time-stamp in the field ${name}`;
+    return { kind: 'timestamp', field: name, isNew: true, signs: true, description };
   }
-  return {
-    kind: 'signature',
+  return signatureChange({
     field: name,
     covered,
     isVisible: visible,
     isNew: true,
     signs: true,
     description: `added the signature in the field ${name}`,
-  };
+  });
 }

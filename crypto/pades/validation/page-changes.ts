@@ -7,7 +7,6 @@ import {
   asReference,
   type ByteSlice,
   entriesOf,
-  equalValues,
   isNull,
   type PdfDict,
   referencesIn,
@@ -16,16 +15,14 @@ import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { type Box, boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
-import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change-policy.ts';
+import { ruleOf } from './change-rules.ts';
 import { type CommentLook, commentLook } from './comment-marks.ts';
+import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedPage } from './survey.ts';
-
-/** Entries of a page with comparison rules of their own: /Tabs is an order of fields and is not shown. */
-export const OPEN_PAGE_KEYS: ReadonlySet<string> = new Set(['Annots', 'Tabs']);
 
 /**
  * Subtypes of annotations that comment on content without replacing it. Free text, stamps, redactions, shapes and
@@ -41,43 +38,6 @@ const COMMENTS: ReadonlySet<string> = new Set([
   'Caret',
   'FileAttachment',
 ]);
-
-/** Entries of a comment that may exist or change: none has an action or a destination. */
-const COMMENT_KEYS: ReadonlySet<string> = new Set(
-  [
-    'Type',
-    'Subtype',
-    'Rect',
-    'Contents',
-    'P',
-    'NM',
-    'M',
-    'F',
-    'AP',
-    'AS',
-    'Border',
-    'C',
-    'CA',
-    'T',
-    'Popup',
-  ].concat(
-    [
-      'RC',
-      'CreationDate',
-      'IRT',
-      'Subj',
-      'RT',
-      'IT',
-      'QuadPoints',
-      'Name',
-      'Open',
-      'Parent',
-      'State',
-      'StateModel',
-    ],
-    ['Lang', 'BS', 'RD', 'Sy', 'FS', 'BM'],
-  ),
-);
 
 /** @param widgets of new signature fields, which may be added */
 export function pageChanges(
@@ -114,17 +74,24 @@ function changedPage(
   const list = asReference(old)?.number;
   const same = after === page.dict && (list === undefined || !pair.changed(list));
   if (same) return [];
-  const changes: Change[] = changedKeys(page.dict, after, OPEN_PAGE_KEYS).map((key) =>
-    forbidden(
-      key.startsWith('w')
-        ? `wrote a key of page ${page.ordinal} twice`
-        : `changed ${pagePart(key)} of page ${page.ordinal}`,
-    ),
-  );
-  const tabs = after.get('Tabs');
-  if (tabs !== undefined && !equalValues(page.dict.get('Tabs'), tabs) && asName(tabs) === undefined) {
-    changes.push(forbidden(`changed /Tabs of page ${page.ordinal}`));
-  }
+  const below = changedBelow(pair, page.dict);
+  const compared = {
+    place: 'page',
+    what: `page ${page.ordinal}`,
+    before: page.dict,
+    after,
+    below: (key: string) => key !== 'Annots' && below(key),
+    named: (key: string) => `${pagePart(key)} of page ${page.ordinal}`,
+  } as const;
+  const changes = [
+    ...entryChanges(compared, ({ judged }) => {
+      if (judged === 'part') return [];
+      const description = `changed /Tabs of page ${page.ordinal}`;
+      const tabs = after.get('Tabs');
+      const isOrder = tabs === undefined || asName(tabs) !== undefined;
+      return isOrder ? { kind: 'metadata', description } : forbidden(description);
+    }),
+  ];
   const { removed, added } = compareAnnotations(pair, old, now);
   for (const number of removed) changes.push(removedAnnotation(pair, number, page, survey));
   for (const slice of added) changes.push(...addedAnnotation(pair, slice, page, survey, widgets));
@@ -142,14 +109,13 @@ function compareAnnotations(
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): { readonly removed: readonly number[]; readonly added: readonly ByteSlice[] } {
-  const { lost, added } = compareList(pair, before, after);
-  if (!lost) return { removed: [], added };
   const numbers = (state: ObjectComparison['before'], list: ByteSlice | undefined): readonly number[] =>
     referencesIn(state.pdf.resolve(list));
   const kept = new Set(numbers(pair.after, after));
   const removed = numbers(pair.before, before).filter((number) => !kept.has(number));
+  const { lost, added } = compareList(pair, before, after, new Set(removed));
   // A removed direct object or a new order changes the stacking of the page.
-  return { removed: removed.length > 0 ? removed : [-1], added };
+  return { removed: lost ? [...removed, -1] : removed, added };
 }
 
 function removedAnnotation(
@@ -192,10 +158,10 @@ function addedAnnotation(
 
 function annotation(description: string, looks: readonly CommentLook[]): Change {
   if (looks.some(({ look }) => look === 'hides')) return forbidden(`${description}, which hides content`);
-  const open = looks.flatMap((one) => (one.look === 'undecided' ? one.reason : []));
-  const drawn = looks.some(({ look }) => look === 'drawn');
-  const [undecided] = open;
-  return { kind: 'annotation', description, drawn, ...(undecided === undefined ? {} : { undecided }) };
+  const [open] = looks.flatMap((one) => (one.look === 'undecided' ? one.reason : []));
+  if (open !== undefined)
+    return { kind: 'comment-open', description, detail: `${description}, which ${open}` };
+  return { kind: looks.some(({ look }) => look === 'drawn') ? 'comment-drawn' : 'comment', description };
 }
 
 function typeOf(slice: ByteSlice | undefined, { pdf }: ObjectComparison['before']): string {
@@ -216,24 +182,7 @@ export function annotationChange(pair: ObjectComparison, number: number, page: S
   return annotation(description, looks);
 }
 
-/** Entries that editors change in a comment; they have no meaning in other objects. */
-const TEXT_KEYS = [
-  'Contents',
-  'RC',
-  'M',
-  'NM',
-  'T',
-  'C',
-  'Subj',
-  'AS',
-  'State',
-  'StateModel',
-  'Open',
-  'F',
-  'Rect',
-];
-const CHANGEABLE: ReadonlySet<string> = new Set([...TEXT_KEYS, 'QuadPoints', 'AP']);
-
+/** True when only entries changed that editors change in a comment; they have no meaning in other objects. */
 function changedOnlyText(
   pair: ObjectComparison,
   before: ByteSlice | undefined,
@@ -243,16 +192,13 @@ function changedOnlyText(
   const old = pair.before.pdf.dict(before);
   const now = pair.after.pdf.dict(after);
   if (old === undefined || now === undefined || faultOf(pair, after, type) !== undefined) return false;
-  if (changedKeys(old, now, CHANGEABLE).length > 0) return false;
-  return [...CHANGEABLE].every((key) => {
-    const value = now.get(key);
-    return (
-      value === undefined ||
-      key === 'AP' ||
-      equalValues(old.get(key), value) ||
-      referencesIn(value).length === 0
-    );
-  });
+  const compared = { place: 'comment', what: 'the comment', before: old, after: now } as const;
+  const changes = entryChanges(compared, (_rule, keys) =>
+    keys.every((key) => key === 'AP' || isPlain(now.get(key)))
+      ? { kind: 'comment', description: 'changed a comment' }
+      : forbidden('put references into a comment'),
+  );
+  return changes.every(({ kind }) => kind === 'comment');
 }
 
 function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string | undefined {
@@ -261,7 +207,7 @@ function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string
   const dict = pdf.dict(slice);
   const values = dict && entriesOf(dict);
   if (values === undefined) return 'a key written twice';
-  const odd = [...values.keys()].find((key) => !COMMENT_KEYS.has(key));
+  const odd = [...values.keys()].find((key) => ruleOf('new comment', key) === undefined);
   if (odd !== undefined) return `an entry /${odd}`;
   const streams = streamsOf(pdf, values.get('AP'));
   if (streams === undefined) return 'an unusual appearance';

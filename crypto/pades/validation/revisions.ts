@@ -143,9 +143,8 @@ export class RevisionHistory {
     if (last < size && !isBlank(this.#source, last)) {
       const change: Change = isComment(this.#source, last)
         ? {
-            kind: 'metadata',
+            kind: 'noticed',
             description: 'is a comment of HTML after the end of the document',
-            isNoticed: true,
           }
         : forbidden('is no revision: its bytes belong to nothing');
       revisions.push({ number: this.count + 1, end: size, changes: [change] });

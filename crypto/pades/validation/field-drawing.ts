@@ -1,0 +1,175 @@
+/**
+ * Who draws a field, and from what (ISO 32000-2, 12.5.5, 12.7.3 and 12.7.4.3): its own look, or viewers from its value and
+ * the entries that say how. Asked before and after a change, for each field and widget on a page.
+ */
+import {
+  asInteger,
+  asName,
+  asText,
+  type ByteSlice,
+  equalValues,
+  inheritedByField,
+  isNull,
+  items,
+  type PdfDict,
+  type PdfDocument,
+  referencesIn,
+} from '../../pdf/index.ts';
+import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
+import { numberOf } from '../painting/geometry.ts';
+import { shownStream } from '../painting/page-marks.ts';
+import { THIN } from '../painting/painted-marks.ts';
+import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
+
+/** `either`: the own look in some programs, viewers in others. */
+type Drawer = 'nobody' | 'look' | 'viewer' | 'either';
+
+export interface FieldDrawing {
+  readonly drawer: Drawer;
+  /** Flags of /F that decide whether and how it is seen. */
+  readonly seen: number;
+  /** Values that it is drawn from, by names for people. */
+  readonly parts: ReadonlyMap<string, ByteSlice>;
+}
+
+/** Flags of an annotation (table 167). */
+const HIDDEN = 2;
+const PRINT = 4;
+const NO_VIEW = 32;
+/** Invisible, Hidden, Print, NoZoom, NoRotate, NoView, ToggleNoView. */
+const SEEN = 1 | HIDDEN | PRINT | 8 | 16 | NO_VIEW | 256;
+
+/** Entries from which viewers draw a field: around its text, its text, and those that it inherits from fields or the form. */
+const FRAME_PARTS = ['MK', 'BS', 'Border'];
+const OWN_PARTS = ['RV', 'TI', 'I', 'AS'];
+const INHERITED_PARTS = ['V', 'Ff', 'MaxLen', 'Opt'];
+const FORM_PARTS = ['DA', 'Q'];
+/** A border whose width cannot be read, in units of the page. */
+const WIDEST = 1000;
+
+/** Returns the flags of an annotation that decide where it is seen. */
+export function seenFlags(pdf: PdfDocument, annotation: PdfDict | undefined): number {
+  return (asInteger(pdf.resolve(annotation?.get('F'))) ?? 0) & SEEN;
+}
+
+/** True for an annotation that is neither shown nor printed. */
+export function isUnseen(pdf: PdfDocument, annotation: PdfDict | undefined): boolean {
+  const flags = seenFlags(pdf, annotation);
+  return (flags & HIDDEN) !== 0 || ((flags & NO_VIEW) !== 0 && (flags & PRINT) === 0);
+}
+
+/** @param type of the field */
+export function drawingOf(pdf: PdfDocument, widget: PdfDict, type: string | undefined): FieldDrawing {
+  const parts = new Map<string, ByteSlice>();
+  const drawer = drawerOf(pdf, widget, type);
+  if (drawer === 'nobody') return { drawer, seen: 0, parts };
+  const put = (name: string, value: ByteSlice | undefined): void => {
+    if (value !== undefined) parts.set(name, pdf.resolve(value));
+  };
+  if (drawer !== 'viewer') {
+    const stream = shownStream(pdf, widget);
+    if (stream === undefined) put('/AP', widget.get('AP'));
+    else parts.set('/AP', referenceTo(stream));
+  }
+  if (drawer !== 'look') {
+    for (const key of FRAME_PARTS) put(`/${key}`, widget.get(key));
+    if (drawer === 'either' || hasText(pdf, widget, type)) {
+      for (const key of OWN_PARTS) put(`/${key}`, widget.get(key));
+      for (const key of INHERITED_PARTS) put(`/${key}`, inheritedByField(pdf, widget, key));
+      for (const key of FORM_PARTS) put(`/${key}`, ofFieldOrForm(pdf, widget, key));
+      put('its font', fontOf(pdf, widget));
+    }
+  }
+  return { drawer, seen: seenFlags(pdf, widget), parts };
+}
+
+function drawerOf(pdf: PdfDocument, widget: PdfDict, type: string | undefined): Drawer {
+  if (isUnseen(pdf, widget) || !hasArea(pdf, widget.get('Rect'))) return 'nobody';
+  if (!isNull(pdf.resolve(widget.get('AP'))))
+    return drawsAllAnew(pdf) && isRedrawn(pdf, widget, type) ? 'either' : 'look';
+  return hasText(pdf, widget, type) || hasFrame(pdf, widget) ? 'viewer' : 'nobody';
+}
+
+/** True when viewers draw all fields, whatever their appearances are (12.7.3). */
+export function drawsAllAnew(pdf: PdfDocument): boolean {
+  const needs = pdf.resolve(pdf.dict(pdf.catalog.get('AcroForm'))?.get('NeedAppearances'));
+  return needs.bytes.toString('latin1', needs.start, needs.end) === 'true';
+}
+
+/** True for a field that viewers draw anew on demand: buttons are shown by their states, and by a caption. */
+function isRedrawn(pdf: PdfDocument, widget: PdfDict, type: string | undefined): boolean {
+  if (type === 'Sig') return false;
+  return type !== 'Btn' || pdf.dict(widget.get('MK'))?.get('CA') !== undefined;
+}
+
+/** True when viewers have a text, a mark or options to draw. */
+function hasText(pdf: PdfDocument, widget: PdfDict, type: string | undefined): boolean {
+  if (type === 'Sig') return false;
+  const value = pdf.resolve(inheritedByField(pdf, widget, 'V'));
+  if (!isNull(value) && asText(value) !== '' && asName(value) !== 'Off') return true;
+  if (type === 'Btn') return pdf.dict(widget.get('MK'))?.get('CA') !== undefined;
+  const options = pdf.resolve(inheritedByField(pdf, widget, 'Opt'));
+  return !isNull(pdf.resolve(widget.get('RV'))) || (type === 'Ch' && !isNull(options));
+}
+
+/** True for a widget whose background or border viewers draw. */
+function hasFrame(pdf: PdfDocument, widget: PdfDict): boolean {
+  const { background, borderWidth } = frameOf(pdf, widget);
+  return background || borderWidth > 0;
+}
+
+/** Returns what viewers draw around a text; a border without a colour counts when it is wide. */
+export function frameOf(
+  pdf: PdfDocument,
+  widget: PdfDict,
+): { readonly background: boolean; readonly borderWidth: number } {
+  const colours = pdf.dict(widget.get('MK'));
+  const style = pdf.resolve(pdf.dict(widget.get('BS'))?.get('W'));
+  const [, , third] = [...items(pdf.resolve(widget.get('Border')))];
+  const written = [style, pdf.resolve(third)].map((one) => (isNull(one) ? 0 : (numberOf(one) ?? WIDEST)));
+  const width = Math.max(...written);
+  const hasColour = colours?.get('BC') !== undefined;
+  const isWritten = !isNull(style) || third !== undefined;
+  const usual = hasColour && !isWritten ? 1 : width;
+  return {
+    background: colours?.get('BG') !== undefined,
+    borderWidth: hasColour || usual > THIN ? usual : 0,
+  };
+}
+
+/** Returns an entry of a field, of one above it, or of the form. */
+function ofFieldOrForm(pdf: PdfDocument, widget: PdfDict, key: string): ByteSlice | undefined {
+  return inheritedByField(pdf, widget, key) ?? pdf.dict(pdf.catalog.get('AcroForm'))?.get(key);
+}
+
+/** Returns the font that the default appearance names, from the resources of the field or the form (12.7.4.3). */
+export function fontOf(pdf: PdfDocument, widget: PdfDict): ByteSlice | undefined {
+  const style = asText(pdf.resolve(ofFieldOrForm(pdf, widget, 'DA'))) ?? '';
+  const name = /\/([^\s()<>[\]{}/%]+)\s+[-+.\d]+\s+Tf/.exec(style)?.[1];
+  if (name === undefined) return undefined;
+  const plain = name.replace(/#([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const fonts = [inheritedByField(pdf, widget, 'DR'), pdf.dict(pdf.catalog.get('AcroForm'))?.get('DR')];
+  for (const resources of fonts) {
+    const font = pdf.dict(pdf.dict(resources)?.get('Font'))?.get(plain);
+    if (font !== undefined) return font;
+  }
+  return undefined;
+}
+
+/** Returns the name of a part from which a field is drawn otherwise than before, or by others; undefined when it stays. */
+export function redrawnBy(
+  pair: ObjectComparison,
+  before: FieldDrawing,
+  after: FieldDrawing,
+): string | undefined {
+  if (before.drawer !== after.drawer) return 'what draws it';
+  if (before.seen !== after.seen) return '/F';
+  return [...new Set([...before.parts.keys(), ...after.parts.keys()])].find((name) => {
+    const part = before.parts.get(name);
+    if (!equalValues(part, after.parts.get(name))) return true;
+    const numbers = part === undefined ? [] : referencesIn(part);
+    return changedObjectsBelow(pair, [{ numbers, place: '' }], () => false).length > 0;
+  });
+}
