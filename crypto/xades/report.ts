@@ -7,6 +7,7 @@ import {
   failed,
   passed,
   type SignatureScope,
+  type SubIndication,
   warned,
 } from '../core/validation-report.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
@@ -25,7 +26,15 @@ import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
 import { DataFault, printable, type ReferenceContext, writeNode } from './validation/reference-data.ts';
-import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
+import {
+  attributeOf,
+  childrenNamed,
+  FormFault,
+  interruptedIn,
+  type SignatureNode,
+  subIndicationOf,
+  UnsupportedFault,
+} from './validation/signature-node.ts';
 import { readKeyInfo, readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
 import { bindSigner } from './validation/signer-certificate.ts';
 import { evidenceIn, timestampsOf } from './validation/timestamps.ts';
@@ -34,16 +43,24 @@ import { unsignedMarkup } from './validation/unsigned-markup.ts';
 /** Checks that the identifiers by which the signature names parts of itself are unique. */
 function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
   const own = [form.id, form.properties?.signed?.id, attributeOf(form.valueNode, 'Id')];
-  const ofReferences = form.references.map(({ id }) => id);
-  const isRepeated = (named: ReadonlySet<string>) => (id: string | undefined) =>
-    id !== undefined && named.has(id) && map.elementsNamed(id).length > 1;
+  const pointers = idsNamedIn([form.node], 'pointers');
   const repeated =
-    own.find(isRepeated(idsNamedIn([form.node], 'pointers'))) ??
-    ofReferences.find(isRepeated(idsNamedIn([form.node], 'properties')));
+    own.find((id) => id !== undefined && pointers.has(id) && map.elementsNamed(id).length > 1) ??
+    repeatedReference(form);
   if (repeated === undefined) {
     return passed('ids.unique', 'Each identifier the signature relies on names one element.');
   }
   return failed('ids.unique', `The identifier "${printable(repeated)}" names several elements.`);
+}
+
+/**
+ * Finds an identifier of two references that the properties point to. ObjectReference and Include name a reference of
+ * the same signature (EN 319 132-1 §5.2.4, §5.2.8.2), so that elements elsewhere do not count.
+ */
+function repeatedReference({ node, references }: SignatureFormat): string | undefined {
+  const named = idsNamedIn([node], 'properties');
+  const ids = references.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  return ids.find((id, index) => named.has(id) && ids.indexOf(id) !== index);
 }
 
 /** Checks that the XAdES properties are signed. */
@@ -76,11 +93,12 @@ function targetFindings(looseTarget: string | undefined): Finding[] {
 function valueFindings(
   form: SignatureFormat,
   method: ValueMethod | undefined,
-  signedInfo: Buffer | string,
+  signedInfo: Buffer | DataFault,
   certificate: Certificate | undefined,
 ): Finding[] {
   if (isMac(form.method)) {
-    return [failed('algorithm.signature', 'A keyed hash is no signature: whoever can check it can make it.')];
+    const message = `${printable(form.method)} is a keyed hash, not a signature: whoever can check it can make it.`;
+    return [failed('algorithm.signature', message, 'CRYPTO_CONSTRAINTS_FAILURE')];
   }
   if (method === undefined) {
     const message = `The signature algorithm ${printable(form.method)} is not accepted.`;
@@ -90,7 +108,8 @@ function valueFindings(
     return [failed('algorithm.signature', 'The signature algorithm has parameters, which it does not take.')];
   }
   if (!Buffer.isBuffer(signedInfo)) {
-    return [failed('signature.value', `SignedInfo can't be read: ${signedInfo}.`)];
+    const message = `SignedInfo can't be read: ${signedInfo.message}.`;
+    return [failed('signature.value', message, signedInfo.subIndication)];
   }
   if (certificate === undefined) return [];
   const fault = valueFault(method, certificate.publicKey, signedInfo, form.value);
@@ -167,7 +186,7 @@ const MAX_COUNTER_DEPTH = 4;
 /**
  * Examines one signature. Never throws for invalid bytes.
  *
- * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
+ * Findings: `structure.signature`, `structure.comment`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
  * `reference.position`, `reference.transforms`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
@@ -185,11 +204,15 @@ export function signatureReport(
   const name = attributeOf(node, 'Id') ?? `signature ${context.map.signatures.indexOf(node) + 1}`;
   const fault = context.map.faults.get(node);
   try {
-    if (fault !== undefined) throw new FormFault(fault);
+    if (fault !== undefined) throw new UnsupportedFault(fault);
     return formReport(context, printable(name), readSignatureForm(node), counters);
   } catch (error) {
     if (!(error instanceof FormFault)) throw error;
-    return brokenReport(printable(name), `The signature is not of the accepted form: ${error.message}.`);
+    const message =
+      error instanceof UnsupportedFault
+        ? `The signature has something that is not followed: ${error.message}.`
+        : `The signature is not of the accepted form: ${error.message}.`;
+    return brokenReport(printable(name), message, subIndicationOf(error));
   }
 }
 
@@ -212,7 +235,7 @@ function formReport(
   const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others];
   const method = valueMethodOf(form.method);
   const canonical = canonicalSignedInfo(context, form);
-  const signedInfo = typeof canonical === 'string' ? canonical : canonical.bytes;
+  const signedInfo = canonical instanceof DataFault ? canonical : canonical.bytes;
   const fits = ({ publicKey }: Certificate): boolean =>
     method !== undefined &&
     Buffer.isBuffer(signedInfo) &&
@@ -243,11 +266,12 @@ function formReport(
     scope: covered.scope,
     findings: [
       passed('structure.signature', 'The signature is of the accepted form.'),
+      ...commentFindings(form.node),
       uniqueIds(context.map, form),
       ...examined.findings,
       ...protectionFindings(form, examined),
       ...covered.findings,
-      ...(typeof canonical === 'string' ? [] : expressionFindings(canonical.loose)),
+      ...(canonical instanceof DataFault ? [] : expressionFindings(canonical.loose)),
       ...bound.findings,
       ...valueFindings(form, method, signedInfo, bound.certificate),
       ...timeFindings(form, claimed),
@@ -280,6 +304,15 @@ function evidenceRecords(unsigned: readonly SignatureNode[]): Finding[] {
   return [warned('evidence-record', 'The signature has evidence records, which are not evaluated.')];
 }
 
+/** Reports values of the signature that are cut by comments, which anyone can add. */
+function commentFindings(signature: SignatureNode): Finding[] {
+  const cut = interruptedIn(signature).map(({ local }) => local);
+  if (cut.length === 0) return [];
+  const message =
+    'Comments or processing instructions cut values of the signature, of which some programs read the first piece only.';
+  return [warned('structure.comment', message, [...new Set(cut)].slice(0, 10).join(', '))];
+}
+
 /** Reports prefixes in XPath expressions of SignedInfo that anyone can bind to another namespace. */
 function expressionFindings(loose: ReadonlySet<string>): Finding[] {
   if (loose.size === 0) return [];
@@ -292,14 +325,14 @@ function expressionFindings(loose: ReadonlySet<string>): Finding[] {
 function canonicalSignedInfo(
   context: ReferenceContext,
   { signedInfo, canonicalization }: SignatureFormat,
-): { readonly bytes: Buffer; readonly loose: ReadonlySet<string> } | string {
+): { readonly bytes: Buffer; readonly loose: ReadonlySet<string> } | DataFault {
   const parts: Buffer[] = [];
   try {
     const sink = { update: (bytes: Buffer) => void parts.push(Buffer.from(bytes)) };
     const loose = writeNode(context, signedInfo, canonicalization, sink);
     return { bytes: Buffer.concat(parts), loose };
   } catch (error) {
-    if (error instanceof DataFault) return error.message;
+    if (error instanceof DataFault) return error;
     throw error;
   }
 }
@@ -323,6 +356,7 @@ function counterSignatures(
         : brokenReport(
             'counter-signature',
             'Counter-signatures stand deeper inside each other than is looked at.',
+            'GENERIC',
           ),
     );
 }
@@ -360,13 +394,13 @@ function furtherReferences(count: number): Finding {
 }
 
 /** Report on a signature that can't be examined, with the reason. */
-function brokenReport(name: string, message: string): SignatureInfo {
+function brokenReport(name: string, message: string, subIndication: SubIndication): SignatureInfo {
   return {
     ...UNKNOWN_SIGNATURE_INFO,
     format: 'Xades',
     name,
     scope: { kind: 'content', description: 'nothing that can be found' },
-    findings: [failed('structure.signature', message)],
+    findings: [failed('structure.signature', message, subIndication)],
   };
 }
 

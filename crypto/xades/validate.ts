@@ -4,7 +4,7 @@ import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import { type Finding, failed } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
-import { UnreadEncoding } from '../xml/index.ts';
+import { UnreadXml } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';
@@ -67,7 +67,7 @@ export function readable(document: Buffer): DocumentMap | Finding {
     return failed(
       'structure.xml',
       error.message,
-      error instanceof UnreadEncoding ? 'GENERIC' : 'FORMAT_FAILURE',
+      error instanceof UnreadXml ? 'GENERIC' : 'FORMAT_FAILURE',
       error.code,
     );
   }
@@ -99,7 +99,7 @@ const PLACE_OF_COUNTERS = [
 ] as const;
 
 function unseen({ unseen: count }: DocumentMap): Finding {
-  return failed('file.signatures', `The file has ${count} more signatures than are looked at.`);
+  return failed('file.signatures', `The file has ${count} more signatures than are looked at.`, 'GENERIC');
 }
 
 /** Builds the finder for contents that references name outside the document. */

@@ -8,7 +8,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CryptoError } from '../core/types.ts';
-import { MAX_DECLARATION_LENGTH } from './limits.ts';
+import { MAX_DECLARATION_LENGTH, UnreadXml } from './limits.ts';
 
 /** Decodes part of a document; the parts are cut between characters. */
 interface LegacyEncoding {
@@ -220,14 +220,11 @@ export function decodeXml(bytes: Buffer): DecodedXml {
       'The XML declares UTF-16 but does not begin with a UTF-16 byte order mark.',
     );
   }
-  throw new UnreadEncoding(declared);
+  throw unreadEncoding(declared);
 }
 
-/** The document is in an encoding that is not read. It can be valid. */
-export class UnreadEncoding extends CryptoError {
-  constructor(name: string) {
-    super('xml.encoding', `The XML is in the encoding "${name}", which is not read.`);
-  }
+function unreadEncoding(name: string): UnreadXml {
+  return new UnreadXml('xml.encoding', `The XML is in the encoding "${name}", which is not read.`);
 }
 
 function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undefined {
@@ -235,7 +232,7 @@ function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undef
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'UTF-8';
   const utf32 =
     (a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff);
-  if (utf32) throw new UnreadEncoding('UTF-32');
+  if (utf32) throw unreadEncoding('UTF-32');
   if (a === 0xff && b === 0xfe) return 'UTF-16LE';
   if (a === 0xfe && b === 0xff) return 'UTF-16BE';
   return undefined;

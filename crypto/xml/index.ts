@@ -6,7 +6,7 @@ export {
   ExclusiveCanonicalizer,
 } from './canonical.ts';
 export type { ByteSink } from './canonical-output.ts';
-export { type DecodedXml, decodeXml, UnreadEncoding } from './encoding.ts';
+export { type DecodedXml, decodeXml } from './encoding.ts';
 export {
   type Attribute,
   attributeNamed,
@@ -22,6 +22,7 @@ export {
   MAX_LISTED_PREFIXES,
   MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
+  UnreadXml,
 } from './limits.ts';
 export { type Name, Names } from './names.ts';
 export { type RootPlace, readElement, readXml } from './reader.ts';

@@ -2,6 +2,10 @@
  * Limits of the reader. Each is far above documents in use and keeps time and memory for hostile ones proportional to
  * their length.
  */
+import { CryptoError } from '../core/types.ts';
+
+/** The document has something that is not read, or more of it than is read: it can be valid. */
+export class UnreadXml extends CryptoError {}
 
 /**
  * Nesting depth of elements. The XML library of most independent verifiers stops at 256 by default, so a deeper

@@ -5,7 +5,6 @@
  * Document type definitions are not supported by intention: `<!DOCTYPE` gives `xml.dtd`. This excludes entity
  * expansion, external entities and defaulted attributes.
  */
-import { CryptoError } from '../core/types.ts';
 import {
   AMPERSAND,
   BANG,
@@ -22,7 +21,7 @@ import {
   TEXT_STOP,
 } from './characters.ts';
 import type { XmlListener } from './events.ts';
-import { MAX_DECLARATION_LENGTH, MAX_DEPTH } from './limits.ts';
+import { MAX_DECLARATION_LENGTH, MAX_DEPTH, UnreadXml } from './limits.ts';
 import { type Name, Names } from './names.ts';
 import { Scanner } from './scanner.ts';
 import { bindScope, type Scope } from './scope.ts';
@@ -140,7 +139,7 @@ class Reader {
     const found = spelt ? DECLARATION.exec(scanner.bytes.toString('latin1', scanner.position, end)) : null;
     if (found === null) throw scanner.fail('the XML declaration is not spelt as it must be', 0);
     if (found[2] !== '1.0')
-      throw scanner.fail(`only XML version 1.0 has a canonical form, not ${found[2]}`, 0);
+      throw scanner.unread(`only XML version 1.0 has a canonical form, not ${found[2]}`, 0);
     scanner.position = end + 2;
   }
 
@@ -161,9 +160,9 @@ class Reader {
   #declarationHere(): Error {
     const scanner = this.#scanner;
     if (/^<!DOCTYPE/i.test(scanner.bytes.toString('latin1', scanner.position, scanner.position + 9))) {
-      return new CryptoError(
+      return new UnreadXml(
         'xml.dtd',
-        'The XML has a document type declaration (<!DOCTYPE); such documents are not signed, because what they mean may depend on entities and files outside them.',
+        'The XML has a document type declaration (<!DOCTYPE); such documents are neither signed nor validated, because what they mean may depend on entities and files outside them.',
       );
     }
     return scanner.fail('"<!" begins nothing that may stand here');
@@ -209,7 +208,7 @@ class Reader {
     const at = this.#scanner.position;
     const tag = this.#tags.read();
     if (this.#open.length >= MAX_DEPTH) {
-      throw new CryptoError('xml.too-deep', `The XML nests more than ${MAX_DEPTH} elements (byte ${at}).`);
+      throw new UnreadXml('xml.too-deep', `The XML nests more than ${MAX_DEPTH} elements (byte ${at}).`);
     }
     this.#listener.startElement(tag);
     if (tag.empty) {

@@ -18,7 +18,7 @@ import {
   SPACE,
   startsName,
 } from './characters.ts';
-import { MAX_NAME_LENGTH } from './limits.ts';
+import { MAX_NAME_LENGTH, UnreadXml } from './limits.ts';
 import type { Name, Names } from './names.ts';
 
 const PREDEFINED: { readonly [name: string]: number } = {
@@ -46,6 +46,12 @@ export class Scanner {
 
   fail(problem: string, at = this.position): CryptoError {
     return malformed(this.bytes, at, problem);
+  }
+
+  /** For what a valid document can have too. */
+  unread(problem: string, at = this.position): UnreadXml {
+    const { code, message } = this.fail(problem, at);
+    return new UnreadXml(code, message);
   }
 
   get atEnd(): boolean {
@@ -108,9 +114,9 @@ export class Scanner {
       );
     if (startsPart || bytes[at] === COLON)
       throw this.fail(`a colon in ${what} must stand between two names`, at);
-    if (at - start > MAX_NAME_LENGTH) throw this.fail(`a name is longer than ${MAX_NAME_LENGTH} bytes`);
+    if (at - start > MAX_NAME_LENGTH) throw this.unread(`a name is longer than ${MAX_NAME_LENGTH} bytes`);
     const name = this.names.at(bytes, start, at, colon, hash ^ (hash >>> 15));
-    if (name === undefined) throw this.fail('the document uses too many different prefixes');
+    if (name === undefined) throw this.unread('the document uses too many different prefixes');
     this.position = at;
     return name;
   }

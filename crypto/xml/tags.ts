@@ -101,7 +101,7 @@ export class TagReader {
     const scanner = this.#scanner;
     const nameStart = scanner.position;
     if (tag.attributeCount + tag.declaredCount >= MAX_ATTRIBUTES) {
-      throw scanner.fail(`more than ${MAX_ATTRIBUTES} attributes on one element`);
+      throw scanner.unread(`more than ${MAX_ATTRIBUTES} attributes on one element`);
     }
     const name = scanner.name('an attribute name');
     const gap = scanner.skipSpace();
@@ -144,7 +144,7 @@ export class TagReader {
       if (byte === QUOTE || byte === AMPERSAND || isSpace(byte)) decodes = true;
     }
     if (at - start > MAX_VALUE_LENGTH) {
-      throw scanner.fail(`an attribute value is longer than ${MAX_VALUE_LENGTH} bytes`, start);
+      throw scanner.unread(`an attribute value is longer than ${MAX_VALUE_LENGTH} bytes`, start);
     }
     attribute.start = start;
     attribute.end = at;
@@ -185,7 +185,7 @@ export class TagReader {
     );
     tag.plain = false;
     const prefix = scanner.names.declare(local);
-    if (prefix === undefined) throw scanner.fail('the document uses too many different prefixes', at);
+    if (prefix === undefined) throw scanner.unread('the document uses too many different prefixes', at);
     if (prefix.declaredBy === scanner.names.tags)
       throw scanner.fail(`the prefix "${local}" is declared twice`, at);
     if (local === 'xmlns' || uri === XMLNS_NAMESPACE) throw scanner.fail('"xmlns" cannot be declared', at);

@@ -19,7 +19,14 @@ import {
   type ReferenceContext,
   TransformsFault,
 } from './reference-data.ts';
-import { childrenNamed, FormFault, holds, is, type SignatureNode } from './signature-node.ts';
+import {
+  childrenNamed,
+  FormFault,
+  holds,
+  is,
+  type SignatureNode,
+  subIndicationOf,
+} from './signature-node.ts';
 import {
   claimsProperties,
   type ReferenceFormat,
@@ -86,7 +93,7 @@ function examine(
     return { form: reference, data, role };
   } catch (error) {
     if (!(error instanceof DataFault || error instanceof FormFault)) throw error;
-    const subIndication = error instanceof DataFault ? error.subIndication : 'FORMAT_FAILURE';
+    const subIndication = error instanceof DataFault ? error.subIndication : subIndicationOf(error);
     const message = `What a reference is over can't be read: ${error.message}.`;
     findings.push(
       failed(
@@ -228,9 +235,14 @@ function examineManifests(
   const manifests = data?.kind === 'element' ? manifestsAt(form, data.place.start) : [];
   const listed = manifests.flatMap((manifest) => childrenNamed(manifest, DS, 'Reference'));
   const others = manifests.some(({ children }) => children.some((child) => !is(child, DS, 'Reference')));
-  if (listed.length === 0 || others || listed.length > MAX_LISTED) {
-    const message = 'The manifest holds something else than references, or too many.';
-    findings.push(failed('structure.manifest', message));
+  if (listed.length > MAX_LISTED) {
+    const message = `The manifest holds more than ${MAX_LISTED} references, which are not followed.`;
+    findings.push(failed('structure.manifest', message, 'GENERIC'));
+    return [];
+  }
+  // XML Signature 1.1 §5.1: Manifest = Reference+.
+  if (listed.length === 0 || others) {
+    findings.push(failed('structure.manifest', 'The manifest holds something else than references.'));
     return [];
   }
   return listed.flatMap((node) => {

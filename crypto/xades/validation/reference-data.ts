@@ -14,6 +14,7 @@ import {
   Names,
   readElement,
   readXml,
+  UnreadXml,
   type XmlListener,
 } from '../../xml/index.ts';
 import type { ElementPath } from '../elements/element-path.ts';
@@ -23,7 +24,7 @@ import { type FilteredData, type WrittenData, writeFiltered } from './filtered-d
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
 import { type ReferenceFormat, type Target, targetOf } from './signed-info.ts';
 import { TextSplitFinder, type TextSplits } from './text-splits.ts';
-import { changesNodes, type Processing, readTransforms, TransformFault } from './transforms.ts';
+import { changesNodes, type Processing, readTransforms, stagesOf, TransformFault } from './transforms.ts';
 
 /** Bytes of a detached content. A `Source` is one. */
 export type SignedContent = Pick<Source, 'size' | 'chunks'>;
@@ -103,7 +104,7 @@ export function referenceContext(
   const budget = new WorkBudget({
     limit: BUDGET + BUDGET_TIMES * map.utf8.length,
     exceeded: () =>
-      new DataFault('FORMAT_FAILURE', 'the signatures of this file cover the same bytes too many times'),
+      new DataFault('GENERIC', 'the signatures of this file cover the same bytes too many times'),
   });
   const comparisons = new WorkBudget({
     limit: COMPARISONS,
@@ -137,9 +138,8 @@ export function findData(context: ReferenceContext, reference: ReferenceFormat):
         `"${printable(reference.uri)}" is a pointer that is not followed`,
       );
     case 'element': {
-      if (processing.element !== undefined) {
-        throw new DataFault('FORMAT_FAILURE', 'a path selects something of an element that is named already');
-      }
+      if (processing.element !== undefined)
+        throw new TransformsFault('a path selects something of an element that is named already');
       // Some programs give the reference the identifier of its target; it stands in what the key signs.
       const [place, another] = context.map
         .elementsNamed(target.id)
@@ -163,9 +163,11 @@ export function findData(context: ReferenceContext, reference: ReferenceFormat):
         const named = target.uri === undefined ? 'what it does not name' : `"${printable(target.uri)}"`;
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
       }
-      if (changesNodes(processing) || processing.element !== undefined) {
+      // XML Signature 1.1 §6.6.4: the enveloped transform takes the document of the signature.
+      if (stagesOf(processing).some(({ enveloped }) => enveloped))
         throw new DataFault('FORMAT_FAILURE', 'a file outside cannot be the one the signature stands in');
-      }
+      if (changesNodes(processing) || processing.element !== undefined)
+        throw new TransformsFault('an XPath transform selects something of a file outside');
       return { kind: 'outside', content, uri: target.uri, processing };
     }
   }
@@ -175,7 +177,7 @@ export function findData(context: ReferenceContext, reference: ReferenceFormat):
 function selected(map: DocumentMap, path: ElementPath): ElementPlace {
   const found = map.elementsAt(path);
   if (found === undefined) {
-    throw new DataFault('FORMAT_FAILURE', 'there are more location paths than are followed');
+    throw new DataFault('GENERIC', 'there are more location paths than are followed');
   }
   const [place, another] = found;
   if (place === undefined) {
@@ -260,6 +262,7 @@ function guarded<T>(write: () => T): T {
       throw new DataFault('FORMAT_FAILURE', error.message);
     }
     if (error instanceof TransformFault) throw new TransformsFault(error.message);
+    if (error instanceof UnreadXml) throw new DataFault('GENERIC', error.message.replace(/\.$/, ''));
     if (error instanceof CryptoError && /^(xml\.|input\.too-large)/.test(error.code)) {
       throw new DataFault('FORMAT_FAILURE', error.message.replace(/\.$/, ''));
     }
@@ -349,7 +352,7 @@ function writeOutside(
 /** Reads a content as XML, in UTF-8. @throws {DataFault} @throws {CryptoError} */
 function readOutside(context: ReferenceContext, content: SignedContent): Buffer {
   if (content.size > MAX_DOCUMENT_LENGTH)
-    throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
+    throw new DataFault('GENERIC', `as XML it is too large (${content.size} bytes)`);
   context.budget.spend(content.size);
   const parts: Buffer[] = [];
   for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
@@ -420,8 +423,8 @@ class Base64Decoder {
 }
 
 /**
- * Decodes the text of one element. The element must contain no other element, or the decoded text would differ from
- * the content.
+ * Decodes the text of one element. Elements in it are not followed: the transform would drop their tags
+ * (XML Signature 1.1 §6.6.2), so that anyone could change them.
  */
 class Base64Element implements XmlListener {
   readonly #utf8: Buffer;
@@ -434,7 +437,7 @@ class Base64Element implements XmlListener {
   }
 
   startElement(): void {
-    if (++this.#depth > 1) throw new Base64Fault('elements stand in it');
+    if (++this.#depth > 1) throw new TransformFault('elements stand in the Base64 text');
   }
 
   endElement(): void {

@@ -1,4 +1,5 @@
 /** Elements of a signature as a small tree, so that its structure can be judged as a whole. */
+import type { SubIndication } from '../../core/validation-report.ts';
 import { namespaceOf, type Scope } from '../../xml/index.ts';
 
 export interface SignatureNode {
@@ -14,7 +15,7 @@ export interface SignatureNode {
   readonly parent: SignatureNode | undefined;
   /** Character data directly in the element; empty for ds:Object, which can contain a whole file. */
   text: string;
-  /** True when a comment or instruction interrupts the text: two readers can then see two different texts. */
+  /** True when a comment or instruction interrupts the text: programs that read its first piece alone see another text. */
   interrupted: boolean;
   /** Byte offsets of the element in the UTF-8 document. */
   readonly start: number;
@@ -30,6 +31,14 @@ export interface SignatureNode {
 
 /** Defects of a structure; the message completes `The signature is not of the accepted form: `. */
 export class FormFault extends Error {}
+
+/** Something that is not followed, or more than is examined: nothing is proven to be broken. */
+export class UnsupportedFault extends FormFault {}
+
+/** Returns FORMAT_FAILURE only for what the format forbids. */
+export function subIndicationOf(fault: FormFault): SubIndication {
+  return fault instanceof UnsupportedFault ? 'GENERIC' : 'FORMAT_FAILURE';
+}
 
 export function is(node: SignatureNode, namespace: string, local: string): boolean {
   return node.namespace === namespace && node.local === local;
@@ -99,13 +108,21 @@ function unexpected(node: SignatureNode, kinds: readonly string[]): FormFault {
   return new FormFault(`${node.local} holds (${shown}) instead of (${kinds.join(', ')})`);
 }
 
-/** Returns the text of an element without children, comments and instructions. @throws {FormFault} */
+/** Returns the text of an element without children; comments and instructions in it do not count. @throws {FormFault} */
 export function textOf(node: SignatureNode): string {
   if (node.children.length > 0) throw new FormFault(`${node.local} holds elements instead of text`);
-  if (node.interrupted) {
-    throw new FormFault(`there is a comment or processing instruction inside the text of ${node.local}`);
-  }
   return node.text;
+}
+
+/** Finds the elements of a signature whose text is cut by a comment or an instruction. */
+export function interruptedIn(signature: SignatureNode): SignatureNode[] {
+  const found: SignatureNode[] = [];
+  const left = [signature];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    left.push(...node.children);
+    if (node.interrupted && node.text.trim() !== '') found.push(node);
+  }
+  return found;
 }
 
 /** Decodes Base64 in which only white space is ignored. @throws {FormFault} */

@@ -15,6 +15,7 @@ import {
   plainAlgorithm,
   requiredAttribute,
   type SignatureNode,
+  UnsupportedFault,
 } from './signature-node.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
 
@@ -51,7 +52,7 @@ export function readSignatureForm(node: SignatureNode): SignatureFormat {
   const references = childrenNamed(signedInfo, DS, 'Reference');
   if (references.length === 0) throw new FormFault('SignedInfo has no reference, so nothing is signed');
   if (references.length > MAX_REFERENCES)
-    throw new FormFault(`SignedInfo has more than ${MAX_REFERENCES} references`);
+    throw new UnsupportedFault(`SignedInfo has more than ${MAX_REFERENCES} references`);
   const method = onlyChild(signedInfo, DS, 'SignatureMethod');
   const valueNode = onlyChild(node, DS, 'SignatureValue');
   return {
@@ -74,7 +75,7 @@ function signedInfoMethod(signedInfo: SignatureNode): CanonicalMethod {
   try {
     return canonicalMethod(onlyChild(signedInfo, DS, 'CanonicalizationMethod'));
   } catch (error) {
-    if (error instanceof TransformFault) throw new FormFault(`for SignedInfo, ${error.message}`);
+    if (error instanceof TransformFault) throw new UnsupportedFault(`for SignedInfo, ${error.message}`);
     throw error;
   }
 }

@@ -15,7 +15,15 @@ import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import type { QualifyingProperties } from './qualifying-properties.ts';
 import { DataFault, type FoundData, type ReferenceContext, writeData, writeNode } from './reference-data.ts';
-import { attributeOf, base64Of, childrenNamed, FormFault, is, type SignatureNode } from './signature-node.ts';
+import {
+  attributeOf,
+  base64Of,
+  childrenNamed,
+  FormFault,
+  is,
+  type SignatureNode,
+  subIndicationOf,
+} from './signature-node.ts';
 import { type ReferenceFormat, readableBase64 } from './signed-info.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
 
@@ -106,7 +114,12 @@ function tokensOf(
       if (!(error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)) {
         throw error;
       }
-      const { subIndication } = error instanceof DataFault ? error : { subIndication: undefined };
+      const subIndication =
+        error instanceof DataFault
+          ? error.subIndication
+          : error instanceof FormFault
+            ? subIndicationOf(error)
+            : 'GENERIC';
       const message = `What the time-stamp covers can't be told: ${error.message}.`;
       const fault = broken(kind, message, subIndication);
       // The time in the token is readable all the same.

@@ -22,6 +22,8 @@ export interface ForgedReference {
   readonly transforms?: string;
   /** Bytes whose digest the reference contains. */
   readonly data: string | Buffer;
+  /** URI of the DigestMethod. @default SHA-256, which makes the digest */
+  readonly digestMethod?: string;
   /** Replaces the DigestValue element. */
   readonly digestValue?: string;
 }
@@ -44,6 +46,8 @@ export interface Forgery {
   readonly value?: string;
   readonly signer?: TestSigner;
   readonly at?: number;
+  /** Makes the value. @default ECDSA with SHA-256 */
+  readonly sign?: (signedInfo: Buffer) => Buffer;
   /** Changes the canonical SignedInfo before it is signed. */
   readonly signedInfo?: (text: string) => string;
 }
@@ -94,10 +98,9 @@ export function forge(forgery: Forgery): string {
     `<ds:SignedInfo xmlns:ds="${DS}"><ds:CanonicalizationMethod Algorithm="${EXC}"></ds:CanonicalizationMethod>` +
     `<ds:SignatureMethod Algorithm="${method}">${forgery.parameters ?? ''}</ds:SignatureMethod>${references.join('')}</ds:SignedInfo>`;
   const signedInfo = forgery.signedInfo?.(info) ?? info;
-  const value = sign('sha256', Buffer.from(signedInfo), {
-    key: signer.key.keyObject,
-    dsaEncoding: 'ieee-p1363',
-  });
+  const ecdsa = (data: Buffer): Buffer =>
+    sign('sha256', data, { key: signer.key.keyObject, dsaEncoding: 'ieee-p1363' });
+  const value = (forgery.sign ?? ecdsa)(Buffer.from(signedInfo));
   const certificates = [signer.certificate, ...signer.chain]
     .map((der) => `<ds:X509Certificate>${der.toString('base64')}</ds:X509Certificate>`)
     .join('');
@@ -117,7 +120,7 @@ export function forge(forgery: Forgery): string {
 }
 
 function referenceText(reference: ForgedReference): string {
-  const { uri, id, type, data } = reference;
+  const { uri, id, type, data, digestMethod = SHA256 } = reference;
   const attributes = [
     id === undefined ? '' : ` Id="${id}"`,
     type === undefined ? '' : ` Type="${type}"`,
@@ -129,7 +132,7 @@ function referenceText(reference: ForgedReference): string {
     `<ds:DigestValue>${createHash('sha256').update(data).digest('base64')}</ds:DigestValue>`;
   return (
     `<ds:Reference${attributes}>${transforms === '' ? '' : `<ds:Transforms>${transforms}</ds:Transforms>`}` +
-    `<ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod>${value}</ds:Reference>`
+    `<ds:DigestMethod Algorithm="${digestMethod}"></ds:DigestMethod>${value}</ds:Reference>`
   );
 }
 
