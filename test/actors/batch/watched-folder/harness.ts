@@ -50,6 +50,8 @@ export interface HarnessOptions {
   readonly missing?: boolean;
   /** @default 'input' */
   readonly folderName?: string;
+  /** `base` of another harness, for a second watcher of its folder. */
+  readonly base?: string;
   readonly settings?: Partial<WatchedFolderSettings>;
 }
 
@@ -68,11 +70,11 @@ const MARKER = 'marker-';
 export function createHarness({
   missing = false,
   folderName = 'input',
+  base = mkdtempSync(join(tmpdir(), 'sealwright-watch-')),
   settings = {},
 }: HarnessOptions = {}): Harness {
-  const base = mkdtempSync(join(tmpdir(), 'sealwright-watch-'));
   const folder = join(base, folderName);
-  if (!missing) mkdirSync(folder);
+  if (!missing) mkdirSync(folder, { recursive: true });
   let waits: { readonly condition: () => boolean; readonly resolve: () => void }[] = [];
   let markers = 0;
 

@@ -139,6 +139,12 @@ test('a stopped watcher offers nothing and reports its state', async (t) => {
   t.is(h.watched.stop(), stopping);
   h.watched.recheck(h.at('late.pdf'));
   h.watched.start();
+  // Another watcher says when these files would have been offered.
+  const other = createHarness({ base: h.base });
+  t.teardown(other.close);
+  other.watched.start();
+  await other.settled();
+  t.deepEqual(other.namesOffered(), ['late.pdf', 'pending.pdf']);
   t.deepEqual(h.namesOffered(), []);
 });
 
