@@ -232,11 +232,15 @@ function isStore(pdf: PdfDocument, slice: ByteSlice): boolean {
   if (values === undefined) return false;
   for (const key of ['Certs', 'OCSPs', 'CRLs']) if (!isListOfStreams(pdf, values.get(key))) return false;
   const related = pdf.dict(values.get('VRI'));
+  if (!isPlain(values.get('Type'))) return false;
   if (related === undefined) return !values.has('VRI');
   return related.entries.every((entry) => {
     const parts = ruledEntries(pdf, related.valueAt(entry), 'evidence of a signature');
     return (
-      parts !== undefined && ['Cert', 'OCSP', 'CRL'].every((key) => isListOfStreams(pdf, parts.get(key)))
+      parts !== undefined &&
+      ['Cert', 'OCSP', 'CRL'].every((key) => isListOfStreams(pdf, parts.get(key))) &&
+      ['Type', 'TU'].every((key) => isPlain(parts.get(key))) &&
+      (isNull(pdf.resolve(parts.get('TS'))) || isEvidence(pdf, parts.get('TS')))
     );
   });
 }
@@ -245,11 +249,12 @@ function isListOfStreams(pdf: PdfDocument, slice: ByteSlice | undefined): boolea
   if (slice === undefined || isNull(slice)) return true;
   const list = pdf.resolve(slice);
   if (!isArray(list)) return false;
-  for (const item of items(list)) {
-    const number = asReference(item)?.number;
-    if (number === undefined || pdf.plainObject(number)?.data === undefined) return false;
-    // A stream that could be a content stream or a form is not evidence.
-    if (asDict(pdf.resolve(item))?.get('Subtype') !== undefined) return false;
-  }
-  return true;
+  return [...items(list)].every((item) => isEvidence(pdf, item));
+}
+
+/** True for a stream that could be no content stream, and no form. */
+function isEvidence(pdf: PdfDocument, item: ByteSlice | undefined): boolean {
+  const number = asReference(item)?.number;
+  if (number === undefined || pdf.plainObject(number)?.data === undefined) return false;
+  return asDict(pdf.resolve(item))?.get('Subtype') === undefined;
 }

@@ -3,6 +3,7 @@ import {
   asInteger,
   asName,
   asReference,
+  asString,
   type ByteSlice,
   entriesOf,
   equalValues,
@@ -168,7 +169,8 @@ function changedSetting(
       : NO_REDRAWING;
   }
   // Whether a field is drawn with it is told of each field.
-  return before.get(key) === undefined ? { kind: 'setting', description } : forbidden(description);
+  const isAdded = before.get(key) === undefined && asString(now) !== undefined;
+  return isAdded ? { kind: 'setting', description } : forbidden(description);
 }
 
 const NO_REDRAWING = forbidden('asked viewers to draw all fields anew');
