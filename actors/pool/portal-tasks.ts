@@ -4,7 +4,7 @@
  */
 import type { CertificateType, HolderType } from '../../contracts/portal/words.ts';
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal/portal-types.ts';
-import type { DataTable } from '../shared/generation-data.ts';
+import type { DataTable, HiddenRows } from '../shared/generation-data.ts';
 import type { RenditionModel } from '../shared/rendition/rendition-model.ts';
 import type { DescribedFile } from '../shared/signature-records.ts';
 
@@ -264,6 +264,7 @@ export interface GenerationFilePath {
 export interface GenerationTask extends DocumentTask {
   readonly task: 'portal.generation';
   readonly data: GenerationFilePath;
+  readonly hiddenRows: HiddenRows;
   readonly template: GenerationFilePath | null;
   /** Other texts with placeholders: plain data. */
   readonly texts: unknown;

@@ -92,15 +92,35 @@ function inflate(packed: Buffer, size: number, name: string): { bytes: Buffer; c
   }
 }
 
-/**
- * Reads every member of a ZIP file and verifies lengths and checksums, before the file is given to a library.
- * @param limit maximum of all members together, unpacked, in bytes
- * @throws {ZipError} `too-large` beyond the limit; others for files that two readers could interpret differently
- */
-export function assertUnpacksWithin(archive: Buffer, limit: number): void {
-  const source = memorySource('archive', archive);
-  const { entries } = readDirectory(source);
-  const size = entries.reduce((sum, { header }) => sum + header.size, 0);
-  if (size > limit) throw new ZipError('too-large', `The file unpacks to more than ${limit} bytes.`);
-  for (const entry of entries) assertIntact(source, entry);
+/** Members of a ZIP file in memory, each unpacked when it is read. */
+export class ZipMembers {
+  readonly #source: Source;
+  readonly #entries: ReadonlyMap<string, ZipEntry>;
+
+  /** @throws {ZipError} for files that two readers could interpret differently */
+  constructor(archive: Buffer) {
+    this.#source = memorySource('archive', archive);
+    this.#entries = new Map(readDirectory(this.#source).entries.map((entry) => [entry.name, entry]));
+  }
+
+  /** Names in file order, folders included. */
+  get names(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /**
+   * Reads a member and verifies length and checksum; undefined when there is none of this name.
+   * @param limit maximum length, unpacked, in bytes
+   * @throws {ZipError} `too-large` beyond the limit, `damaged`
+   */
+  read(name: string, limit: number): Buffer | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return undefined;
+    if (entry.header.size > limit)
+      throw new ZipError('too-large', `"${printableName(name)}" unpacks to more than ${limit} bytes.`);
+    const bytes = memberSource(this.#source, entry).read(0, entry.header.size);
+    if (crc32(bytes) !== entry.header.crc32)
+      throw new ZipError('damaged', `The checksum of "${printableName(name)}" is wrong.`);
+    return bytes;
+  }
 }

@@ -52,6 +52,8 @@ export interface GenerationInput {
   /** Fields of `source` that only tags in the texts of its files name; absent = none. */
   readonly taggedFields?: readonly { readonly name: string; readonly type: FieldType }[];
   readonly data: GenerationFile;
+  /** True: rows that are hidden in `data` become no documents. Absent: there are none, or they are read. */
+  readonly skipHiddenRows?: boolean;
   /** Number of documents. */
   readonly total: number;
   /** Absent = 1. */
@@ -71,8 +73,10 @@ export interface RefusedRow {
   readonly message: string;
 }
 
-/** Refused rows of one message: a table of 1,000 rows then rewrites the generation ten times. */
+/** Refused rows of one message: a generation with the most refused rows is then rewritten ten times. */
 export const MAX_REFUSED_AT_ONCE = 100;
+/** Refused rows of one generation, which are stored with it. */
+export const MAX_REFUSED_ROWS = 1_000;
 
 export interface GenerationContext extends GenerationInput {
   /** Absent = none. */

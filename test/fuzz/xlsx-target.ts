@@ -1,7 +1,7 @@
 /** Target for spreadsheets with the table of a generation. */
 import exceljs from 'exceljs';
 import JSZip from 'jszip';
-import { readSheet } from '../../actors/pool/portal/generation.ts';
+import { readSheet } from '../../actors/pool/tables/index.ts';
 import { MAX_COLUMNS, MAX_ROWS, tableOf } from '../../actors/shared/generation-data.ts';
 import { memberMutation, zipMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';
@@ -29,7 +29,8 @@ export async function sheets(): Promise<Target> {
       { formula: 'B2*2', result: 4 },
       { text: 'a link', hyperlink: 'http://127.0.0.1:9/' },
     ]);
-    sheet.mergeCells('A3:B3');
+    sheet.mergeCells('A99:B99');
+    sheet.getRow(3).hidden = true;
     seeds.push(await stored(await workbook.xlsx.writeBuffer()));
   }
   return {
@@ -38,8 +39,7 @@ export async function sheets(): Promise<Target> {
     mutation: several(oneOf([zipMutation, memberMutation, memberMutation, memberMutation])),
     async run(input) {
       try {
-        const lines = await readSheet(input, { maxRows: MAX_ROWS + 2, maxColumns: MAX_COLUMNS });
-        const { rows, columns } = tableOf(lines);
+        const { rows, columns } = tableOf(readSheet(input, 'skip'));
         if (rows.length > MAX_ROWS || columns.length > MAX_COLUMNS)
           throw new BrokenPromise('a table is too large');
         return `${Math.min(rows.length, 50)} rows of ${columns.length}`;

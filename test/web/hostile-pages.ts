@@ -277,7 +277,8 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
       ...{ folders: [{ id: HOSTILE, name: HOSTILE }], next: HOSTILE },
     } as never);
   const template = { id: 't', version: 1, name: HOSTILE } as never;
-  const table = { columns: [HOSTILE], rows: [[HOSTILE]] };
+  const leftOut = { hidden: HOSTILE, empty: HOSTILE };
+  const table = { columns: [HOSTILE], rows: [[HOSTILE]], leftOut };
   const preview = {
     ...{
       given: table,

@@ -13,6 +13,7 @@ import {
   type GenerationFile,
   type GenerationMessage,
   MAX_REFUSED_AT_ONCE,
+  MAX_REFUSED_ROWS,
   type RefusedRow,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -53,13 +54,16 @@ export function generateDocumentsHandler(
         const found = await system.read({ kind: GENERATION, id: actor.id });
         if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
         const context = found.context;
-        const refusals = new Refusals((message) =>
+        const refusals = new Refusals(context.refused?.length ?? 0, (message) =>
           durableIfAccepted(system.send({ kind: GENERATION, id: actor.id }, message)),
         );
         try {
           const { organization, data, source } = context;
-          const table = await readGenerationFiles(actor.id, organization.id, data, { pool, blobs });
-          const rows = rowsOf(table);
+          // A generation of an earlier version may have hidden rows; later ones without the member have none.
+          const hiddenRows = context.skipHiddenRows === true ? 'skip' : 'read';
+          const wanted = { data, hiddenRows } as const;
+          const table = await readGenerationFiles(actor.id, organization.id, wanted, { pool, blobs });
+          const rows = rowsOf(table.columns, table.rows);
           const isStopped = async () =>
             (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
           for (let from = 0; from < rows.length; from += BATCH_SIZE) {
@@ -79,6 +83,10 @@ export function generateDocumentsHandler(
               }),
             );
             if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
+            if (refusals.count > MAX_REFUSED_ROWS) {
+              const message = `More than ${MAX_REFUSED_ROWS} rows were refused. Correct the table.`;
+              return { type: 'FAILED', code: 'LimitExceeded', message };
+            }
           }
           await refusals.tell();
           return { type: 'MADE' };
@@ -101,8 +109,15 @@ export function generateDocumentsHandler(
  */
 class Refusals {
   #rows: RefusedRow[] = [];
+  /** Of this attempt and earlier ones, reported or not. */
+  count: number;
 
-  constructor(private readonly send: (message: RowsRefused) => Promise<unknown>) {}
+  constructor(
+    earlier: number,
+    private readonly send: (message: RowsRefused) => Promise<unknown>,
+  ) {
+    this.count = earlier;
+  }
 
   get length(): number {
     return this.#rows.length;
@@ -110,6 +125,7 @@ class Refusals {
 
   add(row: RefusedRow): void {
     this.#rows.push(row);
+    this.count += 1;
   }
 
   async tell(): Promise<void> {

@@ -5,7 +5,7 @@ import type { GenerationFile } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { GenerationFilePath, GenerationTask } from '../../pool/portal-tasks.ts';
-import { type DataTable, invalid } from '../../shared/generation-data.ts';
+import { type DataTable, type HiddenRows, invalid } from '../../shared/generation-data.ts';
 import { exceedsBudget } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 
@@ -21,22 +21,29 @@ export async function filePath(
   return { name, contentType, path: await blobs.localPath(blob) };
 }
 
+/** A table to read, and what to check it with. */
+export interface TableRequest {
+  readonly data: GenerationFile;
+  readonly hiddenRows: HiddenRows;
+  /** Left out: the table alone is read. */
+  readonly check?: { readonly template: GenerationFile } & Pick<GenerationTask, 'texts' | 'maxCharacters'>;
+}
+
 /**
  * @param generationId for the log
- * @param check left out: the table alone is read
  * Refusals: `InvalidGenerationFile`, `LimitExceeded`, `ServiceBusy`.
  */
 export async function readGenerationFiles(
   generationId: string,
   organization: OrganizationId,
-  data: GenerationFile,
+  { data, hiddenRows, check }: TableRequest,
   { pool, blobs }: GenerationReaders,
-  check?: { readonly template: GenerationFile } & Pick<GenerationTask, 'texts' | 'maxCharacters'>,
 ): Promise<DataTable> {
   const task = {
     task: 'portal.generation',
     documentId: generationId,
     data: await filePath(data, blobs),
+    hiddenRows,
     template: check === undefined ? null : await filePath(check.template, blobs),
     texts: check?.texts ?? null,
     maxCharacters: check?.maxCharacters ?? 0,
@@ -55,7 +62,6 @@ export function refusalOf({
   readonly message: string;
 }): PortalRefusal {
   if (code === 'InvalidGenerationFile' || code === 'LimitExceeded') return new PortalRefusal(code, message);
-  if (code === 'sheet.unreadable') return invalid(message);
   if (exceedsBudget(code)) return invalid('The files of the generation take too long, or too much memory.');
   return new PortalRefusal('ServiceBusy', undefined, { retryAfterSeconds: 5 });
 }

@@ -26,6 +26,7 @@ import {
   type GenerationFile,
   type GenerationInput,
   generationMachine,
+  MAX_REFUSED_ROWS,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, type DataTable, invalid, rowsOf } from '../../shared/generation-data.ts';
@@ -45,7 +46,7 @@ import { assertColumns, columnsFor, requestOfRow, type TemplateColumn } from './
 export const GENERATION = actorKind<typeof generationMachine>('generation');
 
 /** Bytes of the table. */
-const MAX_TABLE = 1024 * 1024;
+const MAX_TABLE = 8 * 1024 * 1024;
 /** Maximum bytes of the template, and characters of a filled one: layout takes about 4 ms per page. */
 const MAX_TEXT = 256 * 1024;
 /** Rows that a refusal names, and characters of what it says about one. */
@@ -133,23 +134,25 @@ export class Generations {
 
   /** Every row is checked before it resolves; the documents come later. @param seed as of `DocumentService.create` */
   create(tenant: Tenant, request: NewGeneration, seed?: string): Promise<GenerationView> {
-    const { templateFile, dataFile, folderId, newFolderName, type, ...rest } = request;
+    const { templateFile, dataFile, skipHiddenRows, folderId, newFolderName, type, ...rest } = request;
     // As it is stored: without what is not there.
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
     return this.#start(tenant, seed, request, async (id) => {
       const template = await this.#file(tenant, templateFile, MAX_TEXT);
       const data = await this.#file(tenant, dataFile, MAX_TABLE);
       const check = { template, texts: wanted, maxCharacters: MAX_TEXT };
-      const table = await readGenerationFiles(id, tenant.organization.id, data, this.files, check);
+      const given = { data, hiddenRows: skipHiddenRows ? 'skip' : 'refuse', check } as const;
+      const table = await readGenerationFiles(id, tenant.organization.id, given, this.files);
       const base = {
         ...this.#ownerOf(tenant),
-        ...{ template, data, wanted },
+        ...{ template, data, wanted, ...(skipHiddenRows && { skipHiddenRows }) },
         total: table.rows.length,
         folderId: null,
         type: type ?? null,
       };
       const at = base.createdAt;
-      const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) => {
+      const rows = rowsOf(table.columns, table.rows);
+      const faults = await this.#faultsOf(rows, JSON.stringify(wanted).length, (row, index) => {
         const filled = documentsRequested(base, row, index).request;
         assertNamed(filled);
         this.creation.assertPossible(filled, at);
@@ -163,22 +166,25 @@ export class Generations {
   createOfTemplate(
     tenant: Tenant,
     { template: used, request, uploads }: TemplateInUse,
-    { dataFile, skipRefusedRows }: Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows'>,
+    { dataFile, skipRefusedRows, skipHiddenRows }: TableOfTemplate,
     seed?: string,
   ): Promise<GenerationView> {
     return this.#start(tenant, seed, request, async (id) => {
       const data = await this.#file(tenant, dataFile, MAX_TABLE);
-      const table = await readGenerationFiles(id, tenant.organization.id, data, this.files);
+      const given = { data, hiddenRows: skipHiddenRows ? 'skip' : 'refuse' } as const;
+      const table = await readGenerationFiles(id, tenant.organization.id, given, this.files);
       const wanted = await this.#wantedOf(tenant, request);
       const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
       const base: GenerationInput = {
         ...this.#ownerOf(tenant),
         ...{ template: null, source: { ...used, uploads }, data, ...wanted, documentsPerRow },
+        ...(skipHiddenRows && { skipHiddenRows }),
         total: table.rows.length * documentsPerRow,
         type: request.type ?? null,
       };
       const faults = await this.#faultsInRows(wanted, table, base.createdAt);
-      if (!skipRefusedRows || faults.size === table.rows.length) refuseRows(faults);
+      const isRefused = faults.size === table.rows.length || faults.size > MAX_REFUSED_ROWS;
+      if (!skipRefusedRows || isRefused) refuseRows(faults);
       return base;
     });
   }
@@ -202,7 +208,7 @@ export class Generations {
   ): Promise<ReadonlyMap<number, PortalRefusal>> {
     assertColumns(wanted, table.columns);
     const length = JSON.stringify(wanted.wanted).length;
-    return this.#faultsOf(rowsOf(table), length, (row) =>
+    return this.#faultsOf(rowsOf(table.columns, table.rows), length, (row) =>
       this.creation.assertPossible(requestOfRow(wanted, table.columns, row), at),
     );
   }
@@ -218,7 +224,8 @@ export class Generations {
     chosen?: readonly string[],
   ): Promise<TablePreview> {
     const data = await this.#file(tenant, dataFile, MAX_TABLE);
-    const given = await readGenerationFiles(dataFile.id, tenant.organization.id, data, this.files);
+    const wantedTable = { data, hiddenRows: 'skip' } as const;
+    const given = await readGenerationFiles(dataFile.id, tenant.organization.id, wantedTable, this.files);
     const wanted = await this.#wantedOf(tenant, request);
     const known = columnsFor(wanted);
     const columns = given.columns.map((name, at) => chosen?.[at] ?? columnNamed(name, known));
@@ -368,6 +375,9 @@ export class Generations {
   }
 }
 
+/** The table of a template, and what becomes of rows of it. */
+type TableOfTemplate = Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows' | 'skipHiddenRows'>;
+
 /** A table for a template, with the columns that its cells fill. */
 export interface TablePreview {
   /** As it was read. */
@@ -400,12 +410,12 @@ const PERSON_WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The columns that are used, each once. Refusals: `InvalidGenerationFile`. */
-function tableWith({ columns: names, rows }: DataTable, columns: readonly string[]): DataTable {
+function tableWith({ columns: names, rows, leftOut }: DataTable, columns: readonly string[]): DataTable {
   const used = columns.filter((column) => column !== '');
   if (used.length === 0) throw invalid('No column of the table is used.');
   if (new Set(used).size < used.length) throw invalid('Two columns of the table are used for the same.');
   const places = names.flatMap((_, at) => ((columns[at] ?? '') === '' ? [] : [at]));
-  return { columns: used, rows: rows.map((cells) => places.map((at) => cells[at] ?? '')) };
+  return { columns: used, rows: rows.map((cells) => places.map((at) => cells[at] ?? '')), leftOut };
 }
 
 /** A cell without a name must not make a document for a nameless person. Refusals: `InvalidFlowAction`. */

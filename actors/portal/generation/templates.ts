@@ -275,7 +275,8 @@ export class Templates {
     const { given: read, table, columns } = await this.preview(tenant, id, given, chosen);
     const isSame = read.columns.every((name, at) => name === columns[at]);
     const dataFile = isSame ? given.dataFile : await this.#tableFile(tenant, table);
-    return this.generate(tenant, id, { ...given, dataFile, skipRefusedRows: true }, seed);
+    const skipped = { skipRefusedRows: true, skipHiddenRows: true };
+    return this.generate(tenant, id, { ...given, dataFile, ...skipped }, seed);
   }
 
   /** An upload with a table. Of CSV, lines without a cell would not count as rows. */
@@ -283,14 +284,9 @@ export class Templates {
     tenant: Tenant,
     { columns, rows }: TablePreview['table'],
   ): Promise<TemplateGeneration['dataFile']> {
-    const objects = rows.map((cells, row) => {
-      const entries = columns.map((column, at) => [column, cells[at] ?? ''] as const);
-      // The first row names all columns.
-      return Object.fromEntries(entries.filter(([, cell]) => row === 0 || cell !== ''));
-    });
     const file = { name: 'table.json', contentType: 'application/json' };
     const sink = await this.uploads.open();
-    await sink.write(Buffer.from(JSON.stringify(objects)));
+    await sink.write(Buffer.from(JSON.stringify([columns, ...rows])));
     const { id } = await this.uploads.accept(tenant, sink, file);
     return { ...file, id };
   }

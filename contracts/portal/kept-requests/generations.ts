@@ -1,7 +1,7 @@
 /** Many documents of a template and a table. Source: docs/portal-values.md §20. */
 
 import { z } from 'zod';
-import { entity, id, maybePart, maybeText, maybeUuid, members, shown } from '../../fields.ts';
+import { entity, id, maybeFlag, maybePart, maybeText, maybeUuid, members, shown } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { failureCode, failureMessage, identity } from '../entities.ts';
 import { EXAMPLE_IDS, SIGNER } from '../examples.ts';
@@ -63,7 +63,11 @@ const generationRow = z
   });
 
 export const tableFile = fileReference.describe(
-  'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
+  'Upload with the table: CSV, XLSX or a JSON list of flat objects, of at most 8 MiB. Its first line names the columns; each of at most 10,000 further rows makes a document.',
+);
+
+export const skipHiddenRows = maybeFlag.describe(
+  'True: rows that are hidden in a spreadsheet, by a filter or by hand, become no documents. Otherwise one such row refuses the call.',
 );
 
 const { folderId, newFolderName, type, expirationDate, notifiedEmails, observers } = creationMembers;
@@ -79,11 +83,17 @@ const newGeneration = members({
   expirationDate,
   notifiedEmails,
   dataFile: tableFile,
+  skipHiddenRows,
   templateFile: fileReference.describe(
     'Upload with the template, a text. Names of columns of the table stand in double braces.',
   ),
 })
-  .transform(({ organizationId: _organization, notaryType: _notary, ...request }) => request)
+  .transform(
+    ({ organizationId: _organization, notaryType: _notary, skipHiddenRows: skipsHidden, ...request }) => ({
+      ...request,
+      skipHiddenRows: skipsHidden === true,
+    }),
+  )
   .meta({ id: 'NewDocumentGeneration' });
 
 const params = z.object({ id: idIn('Id of the generation.') });

@@ -12,7 +12,7 @@ import { cursor, queryText } from '../lists.ts';
 import { CREATION_REFUSALS, createdDocument, creationMembers, newDocuments } from '../new-documents.ts';
 import { operation } from '../operation.ts';
 import { UNKNOWN_FILES } from '../refusals.ts';
-import { generation, tableFile } from './generations.ts';
+import { generation, skipHiddenRows, tableFile } from './generations.ts';
 import { recordOperations, recordQuery } from './records.ts';
 
 const MAX_VERSION = 1_000_000;
@@ -193,14 +193,16 @@ const templateDocuments = members({
 const templateGeneration = members({
   dataFile: tableFile,
   skipRefusedRows: maybeFlag.describe(
-    'True: rows that are refused become no documents, and the others do. Otherwise one such row refuses the call.',
+    'True: rows that are refused become no documents, and the others do. Otherwise one such row refuses the call, as do more than 1,000 of them.',
   ),
+  skipHiddenRows,
   ...replacements,
 })
-  .transform(({ dataFile, skipRefusedRows, ...given }) => ({
+  .transform(({ dataFile, skipRefusedRows, skipHiddenRows: skipsHidden, ...given }) => ({
     ...replaced(given),
     dataFile,
     skipRefusedRows: skipRefusedRows === true,
+    skipHiddenRows: skipsHidden === true,
   }))
   .meta({ id: 'TemplateGeneration' });
 

@@ -353,7 +353,7 @@ test.serial(
     };
     await page.goto(`${program.url}/account/templates/${template.id}`);
     await page.getByRole('link', { name: 'Send to many' }).click();
-    await page.getByText('At most 1,000 rows').waitFor();
+    await page.getByText('At most 10,000 rows').waitFor();
 
     // What cannot be read says why, at the input.
     await choose(Buffer.from([0, 1, 2]), 'people.csv');

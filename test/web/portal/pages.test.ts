@@ -188,7 +188,7 @@ test('a frame tells its page that a link is used up when nothing is left to do, 
   }
 });
 
-test('a refused table is explained in the language of the page, and the service says where it is wrong', (t) => {
+test('a table is explained in the language of the page: hidden rows before it is sent, and where it is wrong', (t) => {
   const page = {
     ...{ words: pageTexts('es'), texts: TEXTS.es.account, culture: undefined, theme: undefined },
     ...{ path: '/account/templates/t/bulk', address: '/account/templates/t/bulk' },
@@ -199,6 +199,16 @@ test('a refused table is explained in the language of the page, and the service 
   } as unknown as SignedInUser;
   const template = { id: 't', version: 1, name: 'Lease' } as never;
   const refusal = new PortalRefusal('InvalidFlowAction', 'Row 3 has no name.');
+  const leftOut = { hidden: '2, 5', empty: '4' };
+  const table = { columns: ['tenant.name'], rows: [['Ana']], leftOut };
+  const preview = { ...{ given: table, table, columns: ['tenant.name'], known: [], faults: [] } };
+  const file = { id: 'f', name: 'people.xlsx', contentType: '' };
+  const shown = bulkPage(page, user, { template, mayUse: true, file, preview, key: 'k' });
+  t.regex(shown, /id="hidden-rows" role="status">Filas ocultas del archivo, por un filtro o a mano: 2, 5/);
+  t.regex(shown, /id="empty-rows">Filas vacías.*: 4/);
+  const seen = { ...preview, given: { ...table, leftOut: { hidden: '', empty: '' } } };
+  const other = bulkPage(page, user, { template, mayUse: true, file, preview: seen, key: 'k' });
+  t.notRegex(other, /hidden-rows|empty-rows/);
   const html = bulkPage(page, user, { template, mayUse: true, refusal });
   t.true(html.includes(TEXTS.es.senders.editor.script.refusals.InvalidFlowAction));
   t.regex(html, /<div class="hint" lang="en"><bdi>Row 3 has no name\.<\/bdi>/);

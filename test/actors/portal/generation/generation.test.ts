@@ -48,6 +48,7 @@ async function wanted(
   };
   return {
     flowActions: FLOW,
+    skipHiddenRows: false,
     dataFile: await file(typeof data === 'string' ? Buffer.from(data) : data, 'people.csv', dataType),
     templateFile: await file(Buffer.from(template), name, templateType),
     ...more,
@@ -163,7 +164,7 @@ async function sheetOf(rows: readonly (readonly exceljs.CellValue[])[]): Promise
 /** An archive of one member. @param claimed length it says the member has, unpacked */
 function archiveOf(content: Buffer, claimed = content.length): Buffer {
   const packed = deflateRawSync(content);
-  const name = Buffer.from('xl/sharedStrings.xml');
+  const name = Buffer.from('xl/workbook.xml');
   const local = Buffer.alloc(30);
   const entry = Buffer.alloc(46);
   const end = Buffer.alloc(22);
@@ -250,15 +251,19 @@ test.serial(
         'InvalidGenerationFile',
         /damaged/,
       ],
-      [archiveOf(Buffer.from('nothing of a sheet')), 'InvalidGenerationFile', /no sheet|cannot be read/],
+      [archiveOf(Buffer.from('nothing of a sheet')), 'InvalidGenerationFile', /workbook.xml is damaged/],
       [archiveOf(Buffer.alloc(64 * 1024 * 1024, ' ')), 'InvalidGenerationFile', /unpacks to more than/],
       [archiveOf(Buffer.alloc(64 * 1024 * 1024, ' '), 10), 'InvalidGenerationFile', /damaged/],
-      [await sheetOf([head, ['Ana', { error: '#N/A' }, 1]]), 'InvalidGenerationFile', /B2 holds an error/],
+      [
+        await sheetOf([head, ['Ana', { error: '#N/A' }, 1]]),
+        'InvalidGenerationFile',
+        /cell B2: It holds an error/,
+      ],
       [await sheetOf([head, ['Ana', 'ana@example.org', 1, 'more']]), 'InvalidGenerationFile', /more cells/],
       [
         await sheetOf([head, ['Ana', { formula: '"ana@"&"example.org"' }, { formula: '1+1' }]]),
         'InvalidGenerationFile',
-        /formula in cell B2 has no result/,
+        /cell B2: Its formula has no result/,
       ],
       [
         await sheetOf([head, ['Ana', 'ana@example.org', 1], ['', 'bo@example.org', 2]]),
@@ -266,9 +271,9 @@ test.serial(
         /^Row 2: .*no name/,
       ],
       [
-        await sheetOf([head, ...Array.from({ length: 1001 }, () => ['A', 'a@example.org', 1])]),
+        await sheetOf([head, ...Array.from({ length: 10_001 }, () => ['A', 'a@example.org', 1])]),
         'LimitExceeded',
-        /1000/,
+        /10000/,
       ],
     ] as const) {
       const request = await wanted(fixture, { data, dataType: SHEET });
@@ -344,10 +349,16 @@ test.serial('a generation with an invalid row is refused before a document is ma
   await refused(bomb, 'InvalidGenerationFile');
   await refused({ template: 'x'.repeat(300_000) }, 'InvalidGenerationFile');
   const row = 'A;a@example.org;1\n';
-  await refused({ data: `Name;E-Mail;Number\n${row.repeat(1_001)}` }, 'LimitExceeded');
+  await refused({ data: `Name;E-Mail;Number\n${row.repeat(10_001)}` }, 'LimitExceeded');
   const { templateFile, dataFile } = await wanted(fixture);
   const missing = { ...dataFile, id: randomUUID() };
-  const request = { flowActions: FLOW, templateFile, newFolderName: 'Never', dataFile: missing };
+  const request = {
+    flowActions: FLOW,
+    skipHiddenRows: false,
+    templateFile,
+    newFolderName: 'Never',
+    dataFile: missing,
+  };
   await refusedAs(t, 'UploadNotFound', generations.create(fixture.tenant, request));
   t.deepEqual(await documents(fixture), []);
   const { totalCount } = await fixture.portal.folders.list(fixture.tenant, {

@@ -195,6 +195,7 @@ function Preview({
   file: TableFile;
 }) {
   const { given, columns, known, faults, table } = preview;
+  const { hidden, empty } = given.leftOut;
   const { language } = page.words;
   const path = `/account/templates/${template.id}/bulk`;
   const good = table.rows.length - faults.length;
@@ -208,6 +209,16 @@ function Preview({
   };
   return (
     <>
+      {hidden !== '' && (
+        <p class="outcome" id="hidden-rows" role="status">
+          {filled(texts.hiddenRows, { rows: hidden })}
+        </p>
+      )}
+      {empty !== '' && (
+        <p class="hint" id="empty-rows">
+          {filled(texts.emptyRows, { rows: empty })}
+        </p>
+      )}
       <form method="post" action={addressFrom(page, `${path}/preview`)} id="columns-form">
         <Hidden user={user} template={template} file={file} />
         <Card title={texts.columns} aside={<Button type="submit">{texts.check}</Button>}>
