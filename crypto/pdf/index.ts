@@ -16,6 +16,7 @@ export {
   asText,
   type ByteSlice,
   entriesOf,
+  equalEntries,
   equalValues,
   isArray,
   isNull,

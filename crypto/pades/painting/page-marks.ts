@@ -137,7 +137,7 @@ export function paintedBy(
   rectangle: Box,
   spend: (steps: number) => void,
 ): PaintedContent | undefined {
-  const slice = referenceTo(number);
+  const slice = referenceTo(number, pdf);
   const form = pdf.dict(slice);
   const box = boxOf(pdf, form?.get('BBox'));
   const matrix = matrixOf(pdf, form?.get('Matrix'));

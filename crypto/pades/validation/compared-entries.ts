@@ -1,5 +1,5 @@
 /** Compares the entries of one object in two states by the closed rule: each that differs is a change of a kind in its row. */
-import { type ByteSlice, entriesOf, equalValues, type PdfDict, referencesIn } from '../../pdf/index.ts';
+import { type ByteSlice, entriesOf, equalEntries, type PdfDict, referencesIn } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { type EntryRule, type Place, ruleOf } from './change-rules.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
@@ -27,7 +27,7 @@ export function entryChanges(compared: Compared, judge: Judge): readonly Change[
   const changes: Change[] = [];
   const rules = new Map<EntryRule, string[]>();
   for (const key of new Set([...values.keys(), ...old])) {
-    const isSame = before === after || equalValues(before?.get(key), values.get(key));
+    const isSame = before === after || equalEntries(key, before?.get(key), values.get(key));
     const rule = ruleOf(place, key);
     if (isSame && (rule === undefined || below?.(key) !== true)) continue;
     if (rule === undefined) changes.push(forbidden(`changed ${named(key)}`));

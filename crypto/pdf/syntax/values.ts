@@ -54,9 +54,45 @@ function equalDicts(left: PdfDict, right: PdfDict): boolean {
   for (const key of others.keys()) {
     if (!values.has(key) && !isNull(others.get(key) ?? right)) return false;
   }
-  for (const [key, value] of values) if (!equalValues(value, others.get(key))) return false;
+  for (const [key, value] of values) if (!equalEntries(key, value, others.get(key))) return false;
   return true;
 }
+
+/** Entries of annotations whose lists of numbers all programs read alike, whole or with decimals. */
+const LISTS_OF_NUMBERS: ReadonlySet<string> = new Set('Rect BC BG C IC RD QuadPoints Border BBox'.split(' '));
+/** Largest difference that programs make when they write a number with fewer digits: some keep two. */
+const ROUNDING = 0.005_01;
+const NUMBER = /^[+-]?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})$/;
+
+/** Compares the values of a key of a dictionary: programs that save a file write places and colours in other digits. */
+export function equalEntries(
+  key: string,
+  left: ByteSlice | undefined,
+  right: ByteSlice | undefined,
+): boolean {
+  if (!LISTS_OF_NUMBERS.has(key) || left === undefined || right === undefined)
+    return equalValues(left, right);
+  if (!isArray(left) || !isArray(right)) return equalValues(left, right);
+  const [one, other] = [numbersOf(key, left), numbersOf(key, right)];
+  return one.length === other.length && one.every((item, index) => isNear(item, other[index]));
+}
+
+/** Returns a list; a grey of a background or border as the same colour in red, green and blue. */
+function numbersOf(key: string, list: ByteSlice): readonly ByteSlice[] {
+  const found = [...items(list)];
+  const [grey] = found;
+  return found.length === 1 && grey !== undefined && COLOURS.has(key) ? [grey, grey, grey] : found;
+}
+
+function isNear(one: ByteSlice, other: ByteSlice | undefined): boolean {
+  if (other === undefined) return false;
+  return equalValues(one, other) || isRounded(plainText(one), plainText(other));
+}
+
+const COLOURS: ReadonlySet<string> = new Set(['BC', 'BG']);
+
+const isRounded = (one: string, other: string): boolean =>
+  NUMBER.test(one) && NUMBER.test(other) && Math.abs(Number(one) - Number(other)) <= ROUNDING;
 
 /** Returns the values by key; undefined when a key is repeated. */
 export function entriesOf(dict: PdfDict): ReadonlyMap<string, ByteSlice> | undefined {
@@ -78,7 +114,7 @@ function equalArrays(left: ByteSlice, right: ByteSlice): boolean {
   return others.next().done === true;
 }
 
-/** Compares numbers and keywords as text; `1` and `1.0` differ, which may report a change too many. */
+/** Returns numbers and keywords as text; `1` and `1.0` differ: programs read flags with decimals in different ways. */
 function plainText({ bytes, start, end }: ByteSlice): string {
   return bytes.toString('latin1', start, end);
 }

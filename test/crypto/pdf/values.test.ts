@@ -8,6 +8,7 @@ import {
   asText,
   type ByteSlice,
   endOfValue,
+  equalEntries,
   items,
   NULL,
   readDict,
@@ -123,4 +124,22 @@ test('an item is added to an array of any form, and creates a missing one', (t) 
   t.is(appendItem(piece('[1 0 R % c\n]'), '2 0 R'), '[1 0 R % c\n 2 0 R]');
   t.is(appendItem(piece('null'), '2 0 R'), '[2 0 R]');
   t.is(appendItem(NULL, '2 0 R'), '[2 0 R]');
+});
+
+test('places and colours are equal in other digits, and flags are not', (t) => {
+  const same = (key: string, one: string, other: string): boolean =>
+    equalEntries(key, piece(one), piece(other));
+  t.true(same('Rect', '[0.0 12.3683 100 20.000]', '[0 12.37 100.0 20]'));
+  t.false(same('Rect', '[0 12.36 100 20]', '[0 12.38 100 20]'));
+  t.false(same('Rect', '[0 1 2 3]', '[0 1 2 3 4]'));
+  t.true(
+    same('MK', '<</BC[0.0 1.0 0.0]/BG[.666656 .75 1]>>', '<</BG [0.6666666666666666 0.749 1]/BC [0 1 0]>>'),
+  );
+  t.true(same('MK', '<</BG[1]>>', '<</BG [1 1 1]>>'));
+  t.false(same('MK', '<</BG[1]>>', '<</BG [1 1 0]>>'));
+  t.false(same('MK', '<</BG[1]>>', '<</BG[1]/R 90>>'));
+  t.false(same('F', '2', '2.0'));
+  t.false(same('ByteRange', '[0 1 2 3]', '[0 1.0 2 3]'));
+  t.false(same('BG', '[1e0]', '[1]'));
+  t.false(same('BG', '[2 0 R]', '[1]'));
 });
