@@ -78,7 +78,8 @@ interface Judged {
 
 /** Decides on a file by its report. */
 function reported(pdf: Buffer): Judged {
-  const [record] = reportOn(pdf).signatures;
+  const { signatures } = reportOn(pdf);
+  const record = signatures.find(({ name }) => name === JUDGED) ?? signatures[0];
   const isListed = (record?.changes.length ?? 0) > 0;
   if (record?.indication === 'TOTAL-FAILED') return { decision: 'refuse', isListed };
   if (record?.indication !== 'TOTAL-PASSED') return { decision: 'undecided', isListed };
