@@ -113,7 +113,7 @@ export interface StoreTask extends DocumentTask, PlacedOutput {
 }
 
 /** Parameters of the inspection of a PDF while it is stored, as for `portal.inspect`. */
-export type PdfInspection = Pick<InspectTask, 'contentType' | 'fileName' | 'profile' | 'at'>;
+export type PdfInspection = Pick<InspectTask, 'contentType' | 'fileName' | 'isPdf' | 'profile' | 'at'>;
 
 /** Requirements of a flow action on its signer's certificate; null = none. */
 export interface CertificateRequirements {
@@ -160,6 +160,8 @@ export interface InspectTask extends DocumentTask {
   readonly path: string;
   readonly contentType: string;
   readonly fileName: string;
+  /** It is known to be one by its content. */
+  readonly isPdf: boolean;
   /** True: a detached CAdES signature for any file. */
   readonly forceCades: boolean;
   /** Options of each XAdES signature; empty: the defaults. */

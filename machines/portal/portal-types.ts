@@ -189,10 +189,33 @@ export interface FileEntry {
   readonly displayName: string;
   /** Original file name. */
   readonly name: string;
+  /** As it was declared; see `mediaTypeOf`. */
   readonly contentType: string;
+  /** The content is a PDF, declared as another type. Absent: the declared type counts, also for files stored before. */
+  readonly isPdf?: true;
   readonly blob: BlobRef;
   /** Base64. */
   readonly md5: string;
+}
+
+const PDF = 'application/pdf';
+
+/** True for a PDF by its content or, where this is not known, by its declared type. */
+export function isPdfFile({ isPdf, contentType }: Pick<FileEntry, 'isPdf' | 'contentType'>): boolean {
+  return isPdf ?? contentType.toLowerCase() === PDF;
+}
+
+/** Media type of the content: what a file is shown, sent and merged as. */
+export function mediaTypeOf(file: Pick<FileEntry, 'isPdf' | 'contentType'>): string {
+  return isPdfFile(file) ? PDF : file.contentType;
+}
+
+/** As `mediaTypeOf`; what is signed as PDF is one, also in documents stored before the content was looked at. */
+export function documentType(document: {
+  readonly file: FileEntry;
+  readonly format: DocumentFormat;
+}): string {
+  return document.format === 'Pades' ? PDF : mediaTypeOf(document.file);
 }
 
 export interface Tag {

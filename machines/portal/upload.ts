@@ -45,6 +45,8 @@ export interface UploadContext {
   /** Original file name. */
   readonly name: string;
   readonly contentType: string;
+  /** The content is a PDF, declared as another type. */
+  readonly isPdf?: true;
   readonly blob: BlobRef;
   /** Base64. */
   readonly md5: string;

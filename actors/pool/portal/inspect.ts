@@ -2,6 +2,7 @@
 import { describeFailure } from '@sealwright/runtime/core';
 import { countPdfPages, formatOfHeader, HEADER_BYTES, trySigning } from '@sealwright/signatures';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
+import { isPdfContent } from '../../shared/files/pdf-content.ts';
 import { fileHeader } from '../co-sign.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
@@ -70,17 +71,16 @@ function tryOut(
 }
 
 function formatOf(
-  { contentType, fileName, forceCades }: InspectTask,
+  { contentType, fileName, isPdf, forceCades }: InspectTask,
   input: string | Uint8Array,
 ): DocumentFormat {
   const head = typeof input === 'string' ? fileHeader(input) : Buffer.from(input.subarray(0, HEADER_BYTES));
   const type = contentType.toLowerCase();
   const saysPdf = type === 'application/pdf';
-  const isPdf = formatOfHeader(head) === 'Pades';
-  if (saysPdf && !isPdf)
+  const hasHeader = formatOfHeader(head) === 'Pades';
+  if (saysPdf && !hasHeader)
     throw new TaskFailure('document.unreadable', 'The file is called a PDF and is none.');
   if (forceCades) return 'Cades';
-  const isNamedSo = saysPdf || /\.pdf$/i.test(fileName) || head.subarray(0, 5).equals(Buffer.from('%PDF-'));
-  if (isPdf && isNamedSo) return 'Pades';
-  return XML_TYPE.test(type) || (type !== 'application/pdf' && /\.xml$/i.test(fileName)) ? 'Xades' : 'Cades';
+  if (hasHeader && (isPdf || isPdfContent(head, { name: fileName, contentType }))) return 'Pades';
+  return XML_TYPE.test(type) || /\.xml$/i.test(fileName) ? 'Xades' : 'Cades';
 }

@@ -10,12 +10,13 @@ import { MAX_ENVELOPE_FILES } from '../../../contracts/portal/new-documents.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type {
-  ActionPlan,
-  Attachment,
-  BlobRef,
-  FileEntry,
-  XadesOptions,
+import {
+  type ActionPlan,
+  type Attachment,
+  type BlobRef,
+  type FileEntry,
+  isPdfFile,
+  type XadesOptions,
 } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal-tasks.ts';
@@ -62,11 +63,13 @@ export class DocumentFiles {
   /** A file that is looked up, not yet used. Refusals: `UploadNotFound`. */
   async entry(organization: OrganizationId, input: NewFile): Promise<FileEntry> {
     const upload = await this.uploads.lookUp(organization, input.id);
+    const contentType = cleanContentType(input.contentType);
     return {
       uploadId: upload.id,
       displayName: cleanTitle(input.displayName),
       name: cleanName(input.name),
-      contentType: cleanContentType(input.contentType),
+      contentType,
+      ...(isPdfFile(upload) && !isPdfFile({ contentType }) && { isPdf: true }),
       blob: upload.blob,
       md5: upload.md5,
     };
@@ -82,12 +85,13 @@ export class DocumentFiles {
     forceCades: boolean,
     highestPage: number,
   ): Promise<PreparedFile> {
-    const file = await this.entry(organization, input);
-    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.formatOf(file.blob, file);
+    const entry = await this.entry(organization, input);
+    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.formatOf(entry.blob, entry);
     const { format, pages } =
       cached === undefined
-        ? await this.#inspect(organization, file, { forceCades, countPagesTo: highestPage })
+        ? await this.#inspect(organization, entry, { forceCades, countPagesTo: highestPage })
         : { format: cached, pages: null };
+    const file: FileEntry = format === 'Pades' && !isPdfFile(entry) ? { ...entry, isPdf: true } : entry;
     const marked = { uploadId: file.uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage: pages };
     return { file, format, parts: [], marked: [marked], signedOriginals: [] };
   }
@@ -107,8 +111,7 @@ export class DocumentFiles {
       throw new PortalRefusal('LimitExceeded', `An envelope holds at most ${MAX_ENVELOPE_FILES} files.`);
     const parts: FileEntry[] = [];
     for (const input of inputs) parts.push(await this.entry(organization, input));
-    if (parts.some(({ contentType }) => contentType.toLowerCase() !== PDF))
-      throw new PortalRefusal('EnvelopeRequiresPdf');
+    if (!parts.every(isPdfFile)) throw new PortalRefusal('EnvelopeRequiresPdf');
     const { clock, refusesSignedFiles } = this;
     const merged = await this.#merged(organization, parts, name);
     const title = cleanTitle(name);
@@ -259,6 +262,7 @@ export class DocumentFiles {
       path: await blobs.localPath(file.blob),
       contentType: file.contentType,
       fileName: file.name,
+      isPdf: isPdfFile(file),
       ...{ forceCades, xades, countPagesTo },
       ...(content !== undefined && { content }),
       profile: sealProfile,

@@ -65,9 +65,12 @@ export class DocumentService {
     return this.contents.attachment(tenant, id, attachmentId);
   }
 
-  /** A path with a ticket for the script of a page, which reads the file at once: nobody's rights outlast it for long. */
-  previewPath(tenant: Tenant, id: DocumentId): Promise<string> {
-    return this.contents.contentTicket(tenant, id, 'Original', true, PREVIEW_MS);
+  /**
+   * A path with a ticket for the script of a page, which draws a PDF at once: nobody's rights outlast it for long. Undefined
+   * for other files.
+   */
+  previewPath(tenant: Tenant, id: DocumentId): Promise<string | undefined> {
+    return this.contents.previewTicket(tenant, id, PREVIEW_MS);
   }
 
   /** A path with a ticket of one hour. */

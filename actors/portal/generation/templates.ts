@@ -183,11 +183,12 @@ export class Templates {
   /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */
   async #uploadOf({ organization, application }: Tenant, file: FileEntry): Promise<StoredUpload> {
     const { ids, clock } = this.runtime;
-    const { name, contentType, blob, md5 } = file;
+    const { name, contentType, isPdf, blob, md5 } = file;
     const upload: StoredUpload = {
       id: ids.uuid() as UploadId,
       ...{ organizationId: organization.id, applicationId: application.id },
       ...{ name, contentType, blob, md5, createdAt: clock.now() },
+      ...(isPdf && { isPdf }),
     };
     await this.uploads.restore(upload);
     return upload;

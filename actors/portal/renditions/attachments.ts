@@ -1,7 +1,7 @@
 /** Attachments of a document as files that can be read. */
 
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Attachment } from '../../../machines/portal/portal-types.ts';
+import { type Attachment, mediaTypeOf } from '../../../machines/portal/portal-types.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 
 /** The file of one of these attachments. Refusals: `AttachmentNotFound`. */
@@ -13,8 +13,8 @@ export function attachmentFile(
   const wanted = attachmentId.toLowerCase();
   const found = attachments.find(({ id }) => id === wanted);
   if (found === undefined) throw new PortalRefusal('AttachmentNotFound');
-  const { blob, name, contentType } = found.file;
-  return blobs.file(blob, name, contentType);
+  const { file } = found;
+  return blobs.file(file.blob, file.name, mediaTypeOf(file));
 }
 
 /** Attachments that participants may read: all but the private ones, which keys alone read. */

@@ -17,7 +17,7 @@ import { DOWNLOAD_TYPES, type DownloadType } from '../../../contracts/portal/wor
 import { type DocumentId, type Millis, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import { type BlobRef, documentType } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import {
   RENDITION_EVENT_TYPES,
@@ -42,6 +42,7 @@ import { describedSignatures } from './document-signatures.ts';
 import { renditionModelOf } from './rendition-data.ts';
 import { assertAvailable, renditionName, signedName } from './rendition-rules.ts';
 
+const PDF = 'application/pdf';
 /** Entries of the history that are read, and that the manifest shows. */
 const MAX_TRAIL_READ = 3_000;
 const MAX_TRAIL = 500;
@@ -96,6 +97,14 @@ export class Renditions {
     return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now(), lifetime)}`;
   }
 
+  /** As `contentTicket`, for a page that draws a PDF; undefined for other files. */
+  async previewTicket(tenant: Tenant, id: DocumentId, lifetime: Millis): Promise<string | undefined> {
+    const { context } = await documentOf(this.documents, tenant, id);
+    return documentType(context) === PDF
+      ? this.contentTicket(tenant, id, 'Original', true, lifetime)
+      : undefined;
+  }
+
   /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */
   async ticketContent(ticket: string): Promise<TicketFile> {
     const { documents, tickets, clock } = this;
@@ -113,13 +122,13 @@ export class Renditions {
     available(document, type);
     const { blobs } = this;
     const { file, format, current, signatures } = document.context;
-    if (type === 'Original') return blobs.file(file.blob, file.name, file.contentType);
+    if (type === 'Original') return blobs.file(file.blob, file.name, documentType(document.context));
     if (type === 'Signatures') {
       const { fileName, contentType } = signedName(file.name, format);
       return blobs.file(signatures ?? current, fileName, contentType);
     }
     const blob = await this.#rendition(document, type);
-    return blobs.file(blob, renditionName(file.name, type), 'application/pdf');
+    return blobs.file(blob, renditionName(file.name, type), PDF);
   }
 
   async #rendition({ state, context }: ReadDocument, type: RenderedType): Promise<BlobRef> {
@@ -201,6 +210,7 @@ function available({ state, context }: ReadDocument, type: DownloadType): void {
   assertAvailable(type, {
     state,
     hasSignature: hasSignature(context),
+    hasApproval: context.made.length > 0,
     hasPages: context.format === 'Pades',
   });
 }

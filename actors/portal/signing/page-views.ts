@@ -7,20 +7,23 @@ import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
-import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
+import { documentType, type FlowAction, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
-import { participantOf } from '../document-records/document-reader.ts';
+import { participantOf, type ReadDocument } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
 
-export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
+export function pageDocument({
+  state,
+  context,
+}: Pick<ReadDocument, 'state' | 'context'>): NonNullable<SigningPageView['document']> {
   const signatures = pageSignatures(context);
   return {
     id: context.id,
     key: context.key,
     name: context.name,
     description: context.description,
-    mimeType: context.file.contentType,
+    mimeType: documentType(context),
     length: context.current.length,
     isEnvelope: context.isEnvelope,
     organizationName: context.organization.name,
@@ -36,6 +39,7 @@ export function pageDocument(context: DocumentContext): NonNullable<SigningPageV
       name: file.displayName,
     })),
     signatures,
+    isApproved: state === 'Concluded' && signatures.length === 0,
     isSignedBeside: context.signatures !== null,
     ...(signatures.length === 0 && context.covers && { covers: context.covers }),
   };

@@ -5,7 +5,7 @@ import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Participant } from '../../../machines/portal/portal-types.ts';
+import { documentType, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
@@ -105,7 +105,7 @@ export class SigningPages {
     const { context } = document;
     const embedOrigins = await tenants.embedOrigins(context.organization.id);
     const state = pageState(document, ticket);
-    const shown = pageDocument(context);
+    const shown = pageDocument(document);
     const about = {
       ...(await lookOf(runtime.system, context.organization)),
       replyTo: await tenants.replyTo(context.organization.id),
@@ -203,7 +203,7 @@ export class SigningPages {
     const { current, file, format, signatures } = context;
     const isSigned = signatures === null && hasSignature(context);
     const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
-    return this.blobs.file(current, fileName, file.contentType);
+    return this.blobs.file(current, fileName, documentType(context));
   }
 
   /**

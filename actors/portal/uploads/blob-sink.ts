@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Retryable } from '@sealwright/runtime';
+import { HEADER_BYTES } from '@sealwright/signatures';
 
 /** For the service and its group. */
 const FILE_MODE = 0o640;
@@ -24,6 +25,7 @@ export class BlobSink {
   #chunks: Buffer[] = [];
   #file: HashedFile | undefined;
   #length = 0;
+  #head = Buffer.alloc(0);
   #done = false;
 
   constructor(path: string, held: { bytes: number }) {
@@ -35,9 +37,16 @@ export class BlobSink {
     return this.#length;
   }
 
+  /** The first bytes that were written, `HEADER_BYTES` at most. */
+  get head(): Buffer {
+    return this.#head;
+  }
+
   /** The memory is the caller's again once the promise has settled. @throws {Retryable} `storage.unavailable` */
   async write(bytes: Uint8Array): Promise<void> {
     this.#length += bytes.length;
+    const missing = HEADER_BYTES - this.#head.length;
+    if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)]);
     if (this.#file === undefined) {
       this.#chunks.push(Buffer.from(bytes));
       this.#held.bytes += bytes.length;

@@ -32,8 +32,6 @@ import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
 import { RemoteBlobs, type SweepReport } from './remote-blobs.ts';
 
-const PDF = 'application/pdf';
-
 /**
  * Stores small files in the pool, whose threads write, sync and rename a file without a way to this thread and back.
  * The task rejects with a `Retryable` `storage.unavailable`.
@@ -49,10 +47,16 @@ export function storeInPool(
       return pool.run({ ...task, ...(inspect && { inspect }) }, { bytes: bytes.length });
     };
     let answer: PoolReply<'portal.store'>;
-    if (inspection === undefined || file?.contentType !== PDF) answer = await store();
+    if (inspection === undefined || file?.isPdf !== true) answer = await store();
     else {
       const { profile, clock } = inspection;
-      answer = await store({ profile, at: clock.now(), contentType: PDF, fileName: file.name });
+      answer = await store({
+        profile,
+        at: clock.now(),
+        contentType: file.contentType,
+        fileName: file.name,
+        isPdf: true,
+      });
       // A file that blocks or ends a thread can be stored; its inspection fails when a document is made of it.
       if (!answer.ok && answer.code.startsWith('pool.')) answer = await store();
     }

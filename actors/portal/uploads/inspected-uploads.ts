@@ -16,6 +16,7 @@ const MAX_AGE: Millis = 10 * 60_000;
 export interface FileDescription {
   readonly name: string;
   readonly contentType: string;
+  readonly isPdf?: boolean;
 }
 
 export class InspectedUploads {

@@ -14,6 +14,7 @@ import {
   segmentedUploadMachine,
 } from '../../../machines/portal/segmented-upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { isPdfContent } from '../../shared/files/pdf-content.ts';
 import { refusalOf } from '../../shared/objects/object-store.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
@@ -51,7 +52,10 @@ export interface ContentRange {
 export interface JoinedUpload extends Omit<SegmentedUploadContext, 'total' | 'pieces'> {
   readonly id: UploadId;
   readonly stored: StoredBlob;
+  readonly isPdf: boolean;
 }
+
+type JoinedFile = Pick<JoinedUpload, 'stored' | 'isPdf'>;
 
 /** An upload completed earlier. */
 export interface CompletedUpload {
@@ -62,7 +66,7 @@ type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faul
 
 export class SegmentedUploads {
   /** Uploads being completed; a repeated last segment waits for the same result. */
-  readonly #joining = new Map<UploadId, Promise<StoredBlob>>();
+  readonly #joining = new Map<UploadId, Promise<JoinedFile>>();
 
   constructor(
     private readonly segments: Segments,
@@ -212,10 +216,11 @@ export class SegmentedUploads {
       this.#joining.set(id, joining);
     }
     const { total: _, pieces: __, ...about } = context;
-    return { ...about, id, stored: await joining };
+    return { ...about, id, ...(await joining) };
   }
 
-  async #join(id: UploadId, { pieces, total }: SegmentedUploadContext): Promise<StoredBlob> {
+  async #join(id: UploadId, context: SegmentedUploadContext): Promise<JoinedFile> {
+    const { pieces, total } = context;
     const sink = await this.blobs.open();
     try {
       for (const piece of pieces) {
@@ -228,7 +233,7 @@ export class SegmentedUploads {
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
       const stored = await this.blobs.store(sink);
       await this.runtime.faults.at('portal.segment.whole');
-      return stored;
+      return { stored, isPdf: isPdfContent(sink.head, context) };
     } finally {
       await sink.abort();
     }

@@ -20,6 +20,7 @@ import type { Value } from '../../../contracts/operation.ts';
 import type { upload } from '../../../contracts/portal/files/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { isPdfFile, mediaTypeOf } from '../../../machines/portal/portal-types.ts';
 import {
   UPLOAD_EXPIRED,
   type UploadContext,
@@ -27,6 +28,7 @@ import {
   uploadMachine,
 } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { type GivenFile, isPdfContent } from '../../shared/files/pdf-content.ts';
 import { GrowingIds } from '../../shared/growing-ids.ts';
 import type { Tenant } from '../api/callers.ts';
 import { busyUnlessMade } from '../shared/records.ts';
@@ -109,12 +111,6 @@ export interface UploadView extends Value<typeof upload> {
   readonly sha256: string;
 }
 
-/** Name and media type of a file, as its sender gave them. */
-interface GivenFile {
-  readonly name: string;
-  readonly contentType: string;
-}
-
 type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class Uploads {
@@ -150,13 +146,15 @@ export class Uploads {
     const { clock, faults } = this.#runtime;
     await this.#check(sink, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
-    const stored = await this.blobs.store(sink, description);
+    const isPdf = isPdfContent(sink.head, description);
+    const stored = await this.blobs.store(sink, { ...description, isPdf });
     if (stored.format !== undefined) this.inspected?.add(stored.blob, description, stored.format);
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       organizationId: organization.id,
       applicationId: application.id,
       ...description,
+      isPdf,
     });
   }
 
@@ -176,7 +174,7 @@ export class Uploads {
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       ...{ organizationId, applicationId: null, participant },
-      ...{ name: cleanName(file.name), contentType: file.contentType },
+      ...{ name: cleanName(file.name), contentType: file.contentType, isPdf: false },
     });
   }
 
@@ -238,7 +236,7 @@ export class Uploads {
     const id = read?.expired === false ? (read.claims[0] as UploadId) : undefined;
     const upload = id && (await this.#read(id));
     if (!upload) throw new PortalRefusal('NotFound');
-    return this.blobs.file(upload.blob, upload.name, upload.contentType);
+    return this.blobs.file(upload.blob, upload.name, mediaTypeOf(upload));
   }
 
   /**
@@ -344,10 +342,15 @@ export class Uploads {
   async #record(
     id: UploadId,
     { blob, md5 }: StoredBlob,
-    about: Pick<UploadContext, 'organizationId' | 'applicationId' | 'participant' | 'name' | 'contentType'>,
+    about: Pick<
+      UploadContext,
+      'organizationId' | 'applicationId' | 'participant' | 'name' | 'contentType'
+    > & {
+      readonly isPdf: boolean;
+    },
   ): Promise<UploadView> {
     const { system, clock } = this.#runtime;
-    const { organizationId, applicationId, participant, name, contentType } = about;
+    const { organizationId, applicationId, participant, name, contentType, isPdf } = about;
     const stored = {
       organizationId,
       applicationId,
@@ -357,6 +360,7 @@ export class Uploads {
       createdAt: clock.now(),
       // By name: V8 gives a copy that is frozen later a hidden class of its own.
       blob: { sha256: blob.sha256, length: blob.length },
+      ...(isPdf && !isPdfFile({ contentType }) && { isPdf }),
       ...(participant && { participant: { ...participant } }),
     } satisfies Json;
     await durable(system.create({ kind: UPLOAD, id }, stored), busyUnlessMade);

@@ -158,10 +158,7 @@ function documentRoutes({
           mayChange:
             mayCall(user.tenant, cancelDocument) &&
             mayChange(user.tenant, { folderId: document.folder?.id ?? null, createdBy: document.createdBy }),
-          preview:
-            document.isDeleted || document.mimeType !== 'application/pdf'
-              ? undefined
-              : await documents.previewPath(user.tenant, id),
+          preview: document.isDeleted ? undefined : await documents.previewPath(user.tenant, id),
           done: DONE.find((name) => name === query['done']),
         });
         return accountReply(200, html);

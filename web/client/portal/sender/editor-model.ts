@@ -9,7 +9,8 @@ export interface EditorFile {
   /** Id of the upload. */
   readonly id: string;
   readonly name: string;
-  readonly contentType: string;
+  /** Of a PDF `application/pdf`, as the service found it. */
+  contentType: string;
   displayName: string;
 }
 

@@ -5,7 +5,7 @@ import { Button, Field } from '../../../components/controls.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { filled } from '../../../pages/portal/texts.ts';
 import { type EditorPage, focusOn } from './editor-page.ts';
-import { tellPage, upload } from './sender-requests.ts';
+import { tellPage, typeOf, upload } from './sender-requests.ts';
 
 interface Uploading {
   readonly name: string;
@@ -30,13 +30,14 @@ export function FilesStep({ page }: { page: EditorPage }) {
     setUploading({ name, percent: 0 });
     try {
       const reply = await upload<Upload>(page.data, file, (percent) => setUploading({ name, percent }));
+      const contentType = await typeOf(reply.contentType, reply.location);
       page.locations.set(reply.id, reply.location);
       const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
       page.change(() => {
         page.model.files.push({
           id: reply.id,
           name: reply.name,
-          contentType: reply.contentType,
+          contentType,
           displayName,
         });
       });

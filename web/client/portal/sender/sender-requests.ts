@@ -126,6 +126,14 @@ async function callOnce<Answer>(
   throw failure(session, answer.status, text);
 }
 
+/** The type that the service has found in the content of a file; the declared one where that is not to be learned. */
+export async function typeOf(declared: string, location: string | undefined): Promise<string> {
+  if (declared === 'application/pdf' || location === undefined) return declared;
+  const answer = await fetch(below(location), { method: 'HEAD', credentials: 'omit' }).catch(() => undefined);
+  const found = answer?.ok === true ? answer.headers.get('content-type') : null;
+  return found === 'application/pdf' ? found : declared;
+}
+
 /** Asks for a file, and hands it to the person. */
 export function download(session: SenderSession, path: string, body: object): Promise<void> {
   return proven(session, () => downloadOnce(session, path, body));

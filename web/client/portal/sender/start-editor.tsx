@@ -11,7 +11,7 @@ import { emptyModel, fromRequest } from './editor-model.ts';
 import { EditorPage, type TemplateSettings } from './editor-page.ts';
 import { EditorSaving } from './editor-saving.ts';
 import { PageBoxes } from './page-boxes.tsx';
-import { call, type EditorData } from './sender-requests.ts';
+import { call, type EditorData, typeOf } from './sender-requests.ts';
 
 interface EditorPageData extends EditorData {
   readonly texts: SenderTexts['editor'];
@@ -70,6 +70,14 @@ export function startEditor(): void {
     render(<EditorFrame {...parts} />, element);
     boxes.draw();
   };
+
+  for (const file of model.files) {
+    void typeOf(file.contentType, locations.get(file.id)).then((type) => {
+      if (type === file.contentType) return;
+      file.contentType = type;
+      draw();
+    });
+  }
 
   const stepOfAddress = () => STEPS.find((step) => `#${step}` === location.hash);
   window.addEventListener('popstate', () => {
