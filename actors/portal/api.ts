@@ -23,7 +23,7 @@ export type {
   OverviewPerson,
   SenderOverview,
 } from './documents/sender-overview.ts';
-export type { Validation } from './documents/validation.ts';
+export type { CheckedDocument, Validation } from './documents/validation.ts';
 export type { Drafts } from './drafts/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
 export type { SavedFlowService } from './drafts/saved-flows.ts';

@@ -74,7 +74,8 @@ export const PORTAL_REMEDIES = {
   DocumentAlreadyCanceled: 'No further call is necessary.',
   CannotCancelExpiredDocument: 'No further call is necessary.',
   DocumentInvalidKey: 'Check the validation key; it has 20 characters.',
-  DocumentHasNoSignatures: 'Send a signed file, or wait until a participant has signed.',
+  DocumentHasNoSignatures:
+    'Send a signed file, or wait until a participant has signed; of approvals alone, ask for the manifest once all have approved.',
   NoPendingActionFoundForEmailAndIdentifier:
     'It is not the turn of this participant, or the participant is done. Read `flowActions` of the document.',
   FlowActionNotFound: 'Take the id from `flowActions` of the document.',

@@ -44,7 +44,18 @@ export function hostilePages(): ReadonlyMap<string, string> {
       );
     }
   }
-  pages.set('portal check', validationPage({ found: 'record', record: record() }, HOSTILE, pageTexts('en')));
+  pages.set(
+    'portal check',
+    validationPage(
+      {
+        found: 'record',
+        record: record(),
+        approvals: [{ name: HOSTILE, title: HOSTILE, email: HOSTILE, identifier: HOSTILE, at: 0 }],
+      },
+      HOSTILE,
+      pageTexts('en'),
+    ),
+  );
   for (const found of ['empty', 'unknown', 'unsigned', 'deleted', 'busy', 'broken'] as const) {
     pages.set(`portal check ${found}`, validationPage({ found }, HOSTILE, pageTexts('en')));
   }

@@ -4,7 +4,7 @@
 
 import type { SignatureView, ValidationRecord } from '../../../contracts/portal/signing/validation.ts';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
-import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -18,6 +18,7 @@ import {
   documentByKey,
   documentOf,
   hasSignature,
+  participantOf,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from '../renditions/described-files.ts';
@@ -28,6 +29,23 @@ import type { Uploads } from '../uploads/uploads.ts';
 /** Signatures of a file whose document is searched, newest first. */
 const MAX_NAMES_SEARCHED = 100;
 
+/** An action that approved the document without a signature. */
+export interface Approval {
+  readonly name: string;
+  readonly email: string | null;
+  readonly identifier: string | null;
+  /** Role of the action. */
+  readonly title: string | null;
+  readonly at: Millis;
+}
+
+/** Content of the check page. */
+export interface CheckedDocument {
+  /** Without signers where the document was approved alone. */
+  readonly record: ValidationRecord;
+  readonly approvals: readonly Approval[];
+}
+
 export class Validation {
   constructor(
     private readonly runtime: ServiceRuntime,
@@ -36,9 +54,19 @@ export class Validation {
     private readonly uploads: Pick<Uploads, 'findUpload'>,
   ) {}
 
-  /** @param tenant undefined for the public check page, which any holder of the key may see */
-  async byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord> {
-    return this.#record(await documentByKey(this.documents, tenant, key));
+  async byKey(tenant: Tenant, key: string): Promise<ValidationRecord> {
+    return this.#signedRecord(await documentByKey(this.documents, tenant, key));
+  }
+
+  /**
+   * For the public check page, which any holder of the key may see. Refusals: `DocumentHasNoSignatures` where nobody has
+   * approved either.
+   */
+  async checked(key: string): Promise<CheckedDocument> {
+    const document = await documentByKey(this.documents, undefined, key);
+    const approvals = approvalsOf(document.context);
+    const record = await (approvals.length > 0 ? this.#record(document) : this.#signedRecord(document));
+    return { record, approvals };
   }
 
   /** Look of the check page of a document; undefined = ours. Refusals: `DocumentInvalidKey`. */
@@ -50,7 +78,7 @@ export class Validation {
   }
 
   async byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord> {
-    return this.#record(await documentOf(this.documents, tenant, id));
+    return this.#signedRecord(await documentOf(this.documents, tenant, id));
   }
 
   /** The report of ETSI TS 119 102-2, XML. Refusals: `DocumentHasNoSignatures`, `DocumentUnreadable`, `ServiceBusy`. */
@@ -114,8 +142,12 @@ export class Validation {
     if (signatures.length === 0) throw new PortalRefusal('DocumentHasNoSignatures');
   }
 
+  async #signedRecord(document: ReadDocument): Promise<ValidationRecord> {
+    if (!hasSignature(document.context)) await this.#assertSignedBefore(document.context);
+    return this.#record(document);
+  }
+
   async #record({ state, context }: ReadDocument): Promise<ValidationRecord> {
-    if (!hasSignature(context)) await this.#assertSignedBefore(context);
     const { id, name, file, creationDate, updateDate, createdBy, isEnvelope, type, signatureType } = context;
     const status = statusOf(state, context);
     return {
@@ -136,6 +168,15 @@ export class Validation {
       signers: await documentSignatures(this.described, context),
     };
   }
+}
+
+function approvalsOf(context: DocumentContext): readonly Approval[] {
+  return context.made.flatMap((made): readonly Approval[] => {
+    if (made.kind !== 'approval') return [];
+    const { name = null, email = null, identifier = null } = participantOf(context, made) ?? {};
+    const title = context.actions.find(({ id }) => id === made.flowActionId)?.title ?? null;
+    return [{ name: name ?? email ?? identifier ?? '', email, identifier, title, at: made.at }];
+  });
 }
 
 function statusOf(state: DocumentState, { statusBefore }: DocumentContext): DocumentStatus {

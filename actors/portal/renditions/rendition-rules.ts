@@ -8,6 +8,8 @@ import type { RenderedType } from '../../shared/rendition/rendition-model.ts';
 /** Asked for in these states, a document gives only what shows that it was signed in part. */
 const ENDED: readonly DocumentState[] = ['Canceled', 'Expired', 'Refused'];
 const OF_ENDED: readonly DownloadType[] = ['Original', 'PrinterFriendlyVersion'];
+/** Given of a document that ended with approvals alone: what it shows is who acted. */
+const OF_APPROVED: readonly DownloadType[] = ['PrinterFriendlyVersion', 'SignaturesManifest'];
 /** Drawn on pages, which only a PDF has. */
 const OF_PAGES: readonly DownloadType[] = ['SigningTags', 'SignatureMarks', 'OriginalWithMarks'];
 
@@ -17,12 +19,15 @@ export function assertAvailable(
   document: {
     readonly state: DocumentState;
     readonly hasSignature: boolean;
+    readonly hasApproval: boolean;
     readonly hasPages: boolean;
   },
 ): void {
   if (type === 'Original') return;
-  if (!document.hasSignature) throw new PortalRefusal('DocumentHasNoSignatures');
-  if (ENDED.includes(document.state) && !OF_ENDED.includes(type)) {
+  const { state, hasSignature, hasApproval } = document;
+  const hasEvidence = hasApproval && state !== 'Pending' && OF_APPROVED.includes(type);
+  if (!hasSignature && !hasEvidence) throw new PortalRefusal('DocumentHasNoSignatures');
+  if (ENDED.includes(state) && !OF_ENDED.includes(type)) {
     throw new PortalRefusal('DownloadTypeNotAvailable');
   }
   if (OF_PAGES.includes(type) && !document.hasPages) {

@@ -46,7 +46,7 @@ export async function observerPage(
   if (observed === undefined) return { state: 'unknown', embedOrigins: [] };
   const { context, expired } = observed;
   const state = PAGE_STATES[observed.state];
-  const document = pageDocument(context);
+  const document = pageDocument(observed);
   const about = {
     ...(await lookOf(system, context.organization)),
     embedOrigins: await tenants.embedOrigins(context.organization.id),

@@ -26,7 +26,7 @@ const operation = operationsOf({ group: 'Documents' });
 export const getContent = operation('GET /api/documents/{id}/content', {
   summary: 'Sends a file of the document, whole or one range of it.',
   description:
-    '`type` selects the file: the original, the signed file, the printer-friendly version with the signature manifest, and others. All but the original exist from the first signature on (`DocumentHasNoSignatures`). A canceled, expired or refused document has only the original and the printer-friendly version (`DownloadTypeNotAvailable`). The `ETag` is the hash of the file; a request with `Range` is answered with 206.',
+    '`type` selects the file: the original, the signed file, the printer-friendly version with the signature manifest, and others. All but the original exist from the first signature on (`DocumentHasNoSignatures`); of a document that ended with approvals alone, the printer-friendly version and the manifest exist. A canceled, expired or refused document has only the original and the printer-friendly version (`DownloadTypeNotAvailable`). The `ETag` is the hash of the file; a request with `Range` is answered with 206.',
   scope: 'Read',
   folderKeys: true,
   headers: FILE_HEADERS,

@@ -41,7 +41,7 @@ const STATUSES: { readonly [found in ValidationPageResult['found']]: number } = 
 };
 
 export function validationPageRoutes(
-  validation: Pick<Validation, 'byKey' | 'brandingByKey'>,
+  validation: Pick<Validation, 'checked' | 'brandingByKey'>,
   clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
   const limiter = createRateLimiter(LIMIT, clock);
@@ -75,9 +75,9 @@ export function validationPageRoutes(
       method: 'GET',
       path: '/check/{key}',
       group: 'Pages',
-      summary: 'A page for people: the signatures of the document with this validation key.',
+      summary: 'A page for people: the signatures and approvals of the document with this validation key.',
       description:
-        'Needs no key: anybody who has the document has its validation key. Shows signers and findings, not the file. An unknown key is answered with a page and 404.',
+        'Needs no key: anybody who has the document has its validation key. Shows signers, approvers and findings, not the file. An unknown key is answered with a page and 404.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),
@@ -92,7 +92,7 @@ export function validationPageRoutes(
 }
 
 async function find(
-  validation: Pick<Validation, 'byKey' | 'brandingByKey'>,
+  validation: Pick<Validation, 'checked' | 'brandingByKey'>,
   limiter: RateLimiter,
   client: string,
   key: string,
@@ -105,8 +105,8 @@ async function find(
   // Maximum length of a key with all its dashes.
   if (key.length > 64) return { found: 'unknown' };
   try {
-    const record = await validation.byKey(undefined, key);
-    return { found: 'record', record, branding: await validation.brandingByKey(key) };
+    const checked = await validation.checked(key);
+    return { found: 'record', ...checked, branding: await validation.brandingByKey(key) };
   } catch (error) {
     const { code, retryable } = error as { readonly code?: string; readonly retryable?: boolean };
     const found = FINDINGS[code as PortalRefusalCode];

@@ -383,8 +383,8 @@ function downloads(
   { signing }: PageTexts,
   content: string,
 ): readonly (readonly [href: string, text: string])[] {
-  if (!isSigned(shown)) return [[content, signing.download]];
   const manifest = [`${content}&type=SignaturesManifest`, signing.downloadManifest] as const;
+  if (!isSigned(shown)) return [[content, signing.download], ...(shown.isApproved ? [manifest] : [])];
   const signatures = `${content}&type=Signatures`;
   return shown.isSignedBeside === true
     ? [[content, signing.download], [signatures, signing.downloadSignatures], manifest]

@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §17.
  */
 import type { ComponentChildren } from 'preact';
+import type { CheckedDocument } from '../../../actors/portal/api.ts';
 import type {
   SignatureView,
   TimestampView,
@@ -24,6 +25,7 @@ export type ValidationPageResult =
   | {
       readonly found: 'record';
       readonly record: ValidationRecord;
+      readonly approvals: CheckedDocument['approvals'];
       readonly branding?: PageBranding | undefined;
     }
   | { readonly found: 'empty' | 'unknown' | 'unsigned' | 'deleted' | 'busy' | 'broken' };
@@ -68,7 +70,7 @@ export function validationPage(finding: ValidationPageResult, key: string, words
         <h1>{title}</h1>
         {found === 'record' ? (
           <>
-            <RecordPart record={finding.record} words={words} />
+            <RecordPart record={finding.record} approvals={finding.approvals} words={words} />
             {form}
           </>
         ) : (
@@ -87,13 +89,16 @@ export function validationPage(finding: ValidationPageResult, key: string, words
   });
 }
 
-function RecordPart({ record, words }: { record: ValidationRecord; words: PageTexts }) {
+function RecordPart({ record, approvals, words }: CheckedDocument & { words: PageTexts }) {
   const { check } = words;
-  const allGood = record.signers.every(({ validationResults }) => validationResults.isValid);
+  const { signers, status } = record;
+  const allGood = signers.every(({ validationResults }) => validationResults.isValid);
+  const approved = status === 'Concluded' ? check.approvedByAll : check.approvedBySome;
+  const verdict = signers.length === 0 ? approved : allGood ? check.allGood : check.someBad;
   return (
     <>
       <p class={`verdict ${allGood ? 'good' : 'bad'}`} role="status">
-        {allGood ? check.allGood : check.someBad}
+        {verdict}
       </p>
       <FactList
         facts={[
@@ -104,11 +109,38 @@ function RecordPart({ record, words }: { record: ValidationRecord; words: PageTe
           [check.changed, <Moment at={record.updateDate} words={words} />],
         ]}
       />
-      <h2>{check.signatures}</h2>
-      {record.signers.map((signature) => (
+      {signers.length > 0 && <h2>{check.signatures}</h2>}
+      {signers.map((signature) => (
         <SignaturePart signature={signature} words={words} />
       ))}
+      {approvals.length > 0 && <h2>{check.approvals}</h2>}
+      {approvals.map((approval) => (
+        <ApprovalPart approval={approval} words={words} />
+      ))}
     </>
+  );
+}
+
+function ApprovalPart({
+  approval: { name, title, email, identifier, at },
+  words,
+}: {
+  approval: CheckedDocument['approvals'][number];
+  words: PageTexts;
+}) {
+  const { check } = words;
+  return (
+    <section class="signature">
+      <h3>{name.includes('@') ? hideEmail(name) : name}</h3>
+      <FactList
+        facts={[
+          [check.role, title ?? ''],
+          [check.approvedAt, <Moment at={at} words={words} />],
+          [check.email, hidden(email, hideEmail)],
+          [check.identifier, hidden(identifier, hideIdentifier)],
+        ]}
+      />
+    </section>
   );
 }
 

@@ -11,7 +11,7 @@ import { classicPdf, documentObjects, stream } from '../../../crypto/pdf/build.t
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
 import { pki } from '../../../pki/pki.ts';
 import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { ORIGIN, type PortalFixture, person, signer } from '../documents/flow-harness.ts';
+import { approver, ORIGIN, type PortalFixture, person, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 import { sharedPortalFixture } from './shared-harness.ts';
 
@@ -82,6 +82,42 @@ test('only the original exists before any signature, byte for byte', async (t) =
   t.is(original.fileName, 'a b.pdf');
   t.is(original.contentType, 'application/pdf');
   t.deepEqual(await availability(fixture, id), every('DocumentHasNoSignatures'));
+});
+
+for (const [name, content, type] of [
+  ['a.pdf', contract(), 'application/pdf'],
+  ['a.txt', Buffer.from('Read me.'), 'text/plain'],
+] as const) {
+  test(`${name}, concluded with approvals alone, has a manifest and a printed version that name who approved`, async (t) => {
+    if (!requireTool(t, 'pdftotext')) return;
+    const fixture = await openFixture();
+    const file = await fixture.file(name, content, type);
+    const id = await fixture.create([approver('Eve', 1), approver('Cy', 2)], { files: [file] });
+    const approve = async (address: string) =>
+      fixture.portal.signing.approve(await fixture.ticket(id, address), ORIGIN);
+    await approve('eve@example.org');
+    t.deepEqual(await availability(fixture, id), every('DocumentHasNoSignatures'), 'while one is asked');
+    await approve('cy@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const proofs = { SignaturesManifest: 'given', PrinterFriendlyVersion: 'given' };
+    t.deepEqual(await availability(fixture, id), { ...every('DocumentHasNoSignatures'), ...proofs });
+    for (const type of ['SignaturesManifest', 'PrinterFriendlyVersion'] as const) {
+      const text = await textOf((await get(fixture, id, type)).path);
+      for (const told of ['Eve', 'Cy', 'Approval', '203.0.113.7'])
+        t.true(text.includes(told), `${type}: ${text}`);
+    }
+  });
+}
+
+test('a document that was refused after an approval has the printed version, and no manifest', async (t) => {
+  const fixture = await openFixture();
+  const id = await fixture.create([approver('Eve', 1), signer('Ana', 2)]);
+  await fixture.portal.signing.approve(await fixture.ticket(id, 'eve@example.org'), ORIGIN);
+  await fixture.portal.documents.cancel(fixture.tenant, id, 'Not needed.');
+  const given = await availability(fixture, id);
+  t.is(given['PrinterFriendlyVersion'], 'given');
+  t.is(given['SignaturesManifest'], 'DownloadTypeNotAvailable');
+  t.is(given['Signatures'], 'DocumentHasNoSignatures');
 });
 
 test('every version exists after the first signature, each a valid PDF with its own name', async (t) => {

@@ -5,6 +5,8 @@ import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import type { SignatureView } from '../../../../contracts/portal/signing/validation.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../../machines/ids.ts';
+import { pageTexts } from '../../../../web/pages/portal/texts.ts';
+import { validationPage } from '../../../../web/pages/portal/validation-view.tsx';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';
 import { pki, testSigner } from '../../../pki/pki.ts';
@@ -164,7 +166,7 @@ test('documents of others are answered like missing ones, except with the key fo
   const { validation } = fixture.portal;
   t.is(await code(validation.byKey(STRANGER, key)), 'DocumentInvalidKey');
   t.is(await code(validation.byDocument(STRANGER, id)), 'DocumentNotFound');
-  t.is((await validation.byKey(undefined, key)).id, id);
+  t.is((await validation.checked(key)).record.id, id);
 });
 
 test('a document without signatures has none to validate, approved or not, and a deleted one is reported as deleted', async (t) => {
@@ -178,6 +180,36 @@ test('a document without signatures has none to validate, approved or not, and a
   await documents.remove(fixture.tenant, id);
   t.is(await code(validation.byKey(fixture.tenant, key)), 'DocumentIsDeleted');
   t.is(await code(validation.byDocument(fixture.tenant, id)), 'DocumentIsDeleted');
+});
+
+test('the check page has who approved and when, of approvals alone and beside signatures; the API answers signatures', async (t) => {
+  const fixture = await openFixture();
+  const { validation, signing } = fixture.portal;
+  const asked = { type: 'Approver', step: 1, title: 'Controller', user: person('Eve') } as const;
+  const alone = await fixture.create([asked]);
+  const { key } = await fixture.get(alone);
+  t.is(await code(validation.checked(key)), 'DocumentHasNoSignatures');
+  await signing.approve(await fixture.ticket(alone, 'eve@example.org'), ORIGIN);
+  await fixture.until(alone, ({ status }) => status === 'Concluded');
+  const { record, approvals } = await validation.checked(key);
+  t.like(record, { id: alone, status: 'Concluded', signers: [] });
+  t.like(approvals, [{ name: 'Eve', title: 'Controller', email: 'eve@example.org' }]);
+  t.is(await code(validation.byKey(fixture.tenant, key)), 'DocumentHasNoSignatures');
+  const page = validationPage({ found: 'record', record, approvals }, key, pageTexts('en'));
+  for (const told of ['Eve', 'Controller', 'e***@example.org', new Date(approvals[0]?.at ?? 0).toISOString()])
+    t.true(page.includes(told), told);
+  t.false(page.includes('All signatures are valid'));
+
+  const both = await fixture.create([asked, signer('Ana', 2)]);
+  await signing.approve(await fixture.ticket(both, 'eve@example.org'), ORIGIN);
+  await fixture.sign(both, 'ana@example.org');
+  await fixture.until(both, ({ status }) => status === 'Concluded');
+  const checked = await validation.checked((await fixture.get(both)).key);
+  t.is(checked.record.signers.length, 1);
+  t.deepEqual(
+    checked.approvals.map(({ name }) => name),
+    ['Eve'],
+  );
 });
 
 test('signatures by certificate and by seal in one file are each reported by kind', async (t) => {

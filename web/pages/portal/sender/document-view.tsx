@@ -321,15 +321,11 @@ function nameOf({ user, ruleName }: FlowActionView, unnamed: string): string {
 }
 
 function Downloads({ texts: { page }, shown: { document } }: Parts) {
-  const { id, hasSignature } = document;
+  const { id, hasSignature, status } = document;
   const offered: readonly (readonly [DownloadType, string])[] = [
     ['Original', page.original],
-    ...(hasSignature
-      ? ([
-          ['Signatures', page.signed],
-          ['SignaturesManifest', page.manifest],
-        ] as const)
-      : []),
+    ...(hasSignature ? ([['Signatures', page.signed]] as const) : []),
+    ...(hasSignature || status === 'Concluded' ? ([['SignaturesManifest', page.manifest]] as const) : []),
   ];
   return (
     <>
