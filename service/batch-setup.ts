@@ -12,7 +12,7 @@ import {
 } from '../actors/index.ts';
 import { readEndedSessions, readKeyFile } from '../http/index.ts';
 import type { ProfileName } from '../machines/ids.ts';
-import { placeOfInput, prefixOf, type Settings } from '../settings.ts';
+import { type InputSettings, placeOfInput, prefixOf, type Settings } from '../settings.ts';
 import { ENDED_SESSIONS_FILE, jobSecretBytes, type KeyFolder, NAMED_KEYS_FILE } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
 import { deriveEncryptionKey, type SigningSetup } from './signing-setup.ts';
@@ -88,6 +88,8 @@ function folderOptions(
         intervalMs: watchedFolder.stabilityPollIntervalMs,
         requiredSamples: watchedFolder.stabilityRequiredSamples,
         timeoutMs: watchedFolder.stabilityTimeoutSeconds * 1000,
+        quietMs: quietMsOf(input),
+        isShare: input.pollIntervalSeconds !== undefined,
       },
       concurrency: watchedFolder.stabilityConcurrency,
       ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
@@ -97,6 +99,10 @@ function folderOptions(
       sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
     },
   }));
+}
+
+function quietMsOf({ stabilitySeconds }: InputSettings): number | undefined {
+  return stabilitySeconds === undefined ? undefined : stabilitySeconds * 1000;
 }
 
 /** `default` names the first profile when no profile has that name. Source: docs/batch-values.md §6.1. */

@@ -107,10 +107,15 @@ export const SYSTEM_FILES: readonly string[] = [
   // File servers: recycle bins, snapshots, previews, and files that were removed while they were open.
   ...['@eaDir', '#recycle', '#snapshot', '@Recycle', '@Recently-Snapshot', '@tmp', '.@__thumb', '~snapshot'],
   ...['lost+found', '.nfs*', '.smbdelete*', '.fuse_hidden*'],
+  // Shortcuts, streams beside a file, and locks of programs that compare folders.
+  ...['*.lnk', '*:Zone.Identifier', '*:AFP_AfpInfo', '*:com.dropbox.attributes', '*.ffs_lock', '*.ffs_tmp'],
   // Transfers and downloads in progress.
-  ...['*.filepart', '*.partial', '*.download', '*.opdownload', '*.aria2', '*.!ut'],
+  ...['*.filepart', '*.partial', '*_part', '*.uploading', '*.upload', '*.incomplete', '*.inprogress'],
+  ...['*.copying', '*.writing', '*.download', '*.opdownload', '*.lftp-pget-status', '*.gstmp'],
+  ...['*.aria2', '*.!ut', '*.!qB', '*.bc!'],
   // Locks and temporary files of office programs and editors.
-  ...['.~lock.*#', '*.temp', '*.swo', '*~'],
+  ...['.~lock.*#', '*.temp', '*.swo', '*.swx', '*.crswap', '*~', '#*#', '4913', '*.laccdb'],
+  ...['(A Document Being Saved By *'],
 ];
 
 const schemaName = pattern(
@@ -211,6 +216,10 @@ export const INPUT_KEYS = {
     unit: 'seconds',
     says: 'Present: the input is listed this often, for network mounts that report no changes.',
   }),
+  StabilitySeconds: optional(whole(1, 3600), {
+    unit: 'seconds',
+    says: 'Time for which a file must stay unchanged; longer than the mount remembers attributes ([operations.md](operations.md#shares)). If absent: 10 on shares and with `PollIntervalSeconds`, else the time of the checks.',
+  }),
   Recursive: key(flag(), false, {
     says: 'Also process files in subdirectories; `output/` repeats their relative path. Directories with ignored names and links are skipped.',
   }),
@@ -240,6 +249,7 @@ export const KEYS = {
         ignoredExtensions: [],
         ignoredPrefixes: [],
         pollIntervalSeconds: undefined,
+        stabilitySeconds: undefined,
         recursive: false,
       },
     ],
@@ -302,7 +312,7 @@ export const KEYS = {
   }),
   'WatchedFolder:StabilityRequiredSamples': key(whole(1, 100), 3, {
     unit: 'checks',
-    says: 'Consecutive checks that must find the same size and time.',
+    says: 'Consecutive checks that must find the same file: size, times and blocks.',
   }),
   'WatchedFolder:StabilityTimeoutSeconds': key(whole(1, 3600), 60, {
     unit: 'seconds',

@@ -6,6 +6,7 @@ import { type Clock, Retryable, type Step } from '@sealwright/runtime';
 import type { ValidationReport } from '@sealwright/signatures';
 import type { ProfileView } from '../../contracts/batch/statistics.ts';
 import type { JobState } from '../../machines/batch/job-context.ts';
+import type { FolderName } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
@@ -52,8 +53,8 @@ import { BucketOriginals } from './objects/bucket-originals.ts';
 import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
-import { BucketOutages } from './pipeline/bucket-outages.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
+import { InputWaits } from './pipeline/input-waits.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
 import { RemotePoll } from './pipeline/remote-poll.ts';
@@ -140,6 +141,14 @@ function certificateOf(profile: Profile): ProfileView['certificate'] {
   return { source, subject, thumbprint, notAfter };
 }
 
+function quietTimes(folders: BatchOptions['folders']): ReadonlyMap<FolderName, number> {
+  return new Map(
+    folders.flatMap(({ name, settings: { stability } }) =>
+      stability.quietMs === undefined ? [] : [[name, stability.quietMs] as const],
+    ),
+  );
+}
+
 /** Requests that wait for the ends of jobs; further ones are answered at once. */
 const MAX_WAITING = 1000;
 /** Interval at which a stop checks for jobs in flight, milliseconds. */
@@ -172,14 +181,14 @@ export async function planBatch(
   const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
   const events = new EventLog(runtime, indexes);
-  const outages = originals && new BucketOutages(service, originals, () => pipeline.wake());
+  const inputWaits = new InputWaits(service, originals, () => pipeline.wake(), quietTimes(options.folders));
   const pipeline: Pipeline = new Pipeline(
     runtime,
     remote,
     storage,
     options.maxConcurrency,
     options.pollEvery,
-    outages,
+    inputWaits,
   );
   remote.onChange(() => pipeline.wake());
   const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
@@ -254,7 +263,7 @@ export async function planBatch(
         if (isOwn) notifyObserver(observer, step);
         jobs.observe(step);
         statistics.observe(step);
-        outages?.observe(step);
+        inputWaits.observe(step);
         observeStep(step, pipeline, folders, isOwn);
       });
       const retention = new JobRetention(runtime, events, options.keepJobs);
@@ -300,7 +309,7 @@ export async function planBatch(
           const until = clock.elapsed() + grace;
           for (const waiting of [waits, inspection.changes]) waiting.stop();
           await singletons.stop();
-          outages?.stop();
+          inputWaits.stop();
           const quiet = Promise.all([
             folders.stop(),
             pipeline.stop(),

@@ -35,6 +35,9 @@ const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 /** Code of an input that could not be opened and may be in a moment; for the task's caller only. */
 export const INPUT_BUSY = 'input.busy';
 
+/** Code of an input that is not, or not any more, what was seen; the engine has it for a change while it reads. */
+export const INPUT_CHANGED = 'input.changed';
+
 /** True for the failure to open an input that another attempt may open. */
 export function isMomentary(error: unknown, input: string): boolean {
   const { path, dest, code = '' } = error as NodeJS.ErrnoException & { readonly dest?: string };

@@ -6,6 +6,7 @@
 import type { ValidationReport } from '@sealwright/signatures';
 import type {
   FileDigest,
+  FileStamp,
   IndependentOutcome,
   JobFormat,
   StagedInput,
@@ -51,12 +52,16 @@ export interface SignTask extends JobTask, OutputPlace, TaskContent {
   readonly profile: string;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
+  /** Of an original that others may still write: the task fails with `input.changed` when it differs or changes. */
+  readonly seen?: FileStamp;
 }
 
 /** Stages a file that is signed remotely. */
 export interface StageTask extends JobTask {
   readonly task: 'stage';
   readonly originalPath: string;
+  /** As of `SignTask`. */
+  readonly seen?: FileStamp;
 }
 
 /** Verifies the signed file on disk and links it into the output folder. The caller syncs the folder. */

@@ -164,6 +164,8 @@ export interface JobContext extends Omit<JobInput, 'at'> {
   readonly untidy: boolean;
   /** True when the input of a completed job could not be removed: it is not enqueued again. */
   readonly inputLeft: boolean;
+  /** Times that the input was still being written when the job was to sign it. Absent: none. */
+  readonly inputChanges?: number;
 }
 
 /** Verdict of the second implementation on a published output. Source: docs/batch-values.md §6.1. */
@@ -216,8 +218,11 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'CLAIM_REMOTE' }
   /** `by`: the operator. Absent: the holder of the configured key. */
   | { readonly type: 'CANCEL'; readonly reason: string | null; readonly by?: string }
-  /** The bucket of the input cannot be used: the job waits in the queue. */
-  | { readonly type: 'INPUT_AWAY'; readonly message: string }
+  /**
+   * The job waits in the queue: the bucket of its input cannot be used, or, with `seen`, the input is still being written
+   * and looked like this.
+   */
+  | { readonly type: 'INPUT_AWAY'; readonly message: string; readonly seen?: FileStamp }
   | {
       readonly type: 'SIGNED';
       readonly input: StagedInput;
@@ -271,6 +276,10 @@ export type JobEffect =
       readonly subfolder?: string;
       /** Fingerprint of the input when it was enqueued; absent if unknown. */
       readonly bytes?: number;
+      /** Of the input of a folder, when it was last looked at: one that differs is still being written. */
+      readonly seen?: FileStamp;
+      /** As in `JobContext`. */
+      readonly inputChanges?: number;
     }
   | {
       /** Stages, uploads and creates the document on the remote portal, or attaches to an existing one. */
@@ -281,6 +290,10 @@ export type JobEffect =
       readonly profileName: ProfileName;
       /** Used instead of a new one if its content is the same and it can still be signed or was. */
       readonly existing?: RemoteDocumentReference;
+      /** As of `sign`. */
+      readonly seen?: FileStamp;
+      /** As in `JobContext`. */
+      readonly inputChanges?: number;
     }
   | {
       /** Best effort: the document is no longer needed. */

@@ -270,6 +270,8 @@ const requestWork = (work: 'sign' | 'dispatch') =>
       ...(work === 'sign' && context.subfolder && { subfolder: context.subfolder }),
       ...(work === 'dispatch' && context.remoteDocument && { existing: context.remoteDocument }),
       ...(work === 'sign' && context.seen && { bytes: context.seen.size }),
+      ...(context.folder !== null && context.seen && { seen: context.seen }),
+      ...(context.inputChanges !== undefined && { inputChanges: context.inputChanges }),
     }),
   }) as const;
 
@@ -404,8 +406,9 @@ export const jobMachine = machine.createMachine({
         },
         INPUT_AWAY: {
           target: 'Queued',
-          actions: assign(({ event }) => ({
+          actions: assign(({ context, event }) => ({
             ...{ updatedAt: event.at, claimedAt: null },
+            ...(event.seen && { seen: event.seen, inputChanges: (context.inputChanges ?? 0) + 1 }),
             // The profile may have become a local one by the next claim.
             method: 'Local' as SigningMethod,
           })),

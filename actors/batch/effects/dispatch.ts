@@ -18,6 +18,7 @@ import {
   messageOf,
   NO_MESSAGE,
   NO_TIME_LIMIT,
+  waitsForInput,
   whileWritable,
 } from './effect-handler.ts';
 
@@ -39,20 +40,23 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
     run: finalErrors(async (effect: DispatchEffect, attempt) => {
       const { portal, profile } = remote.profileOf(effect.profileName);
       const read = await whileWritable(storage, attempt, async () =>
-        withOriginal(effect.originalPath, dependencies, async (originalPath) =>
-          messageOf(
-            await pool.run({
-              task: 'stage',
-              jobId: attempt.actor.id,
-              fileName: effect.fileName,
-              originalPath,
-            }),
-          ),
-        ),
+        withOriginal(effect.originalPath, dependencies, async (originalPath) => {
+          const answer = await pool.run({
+            task: 'stage',
+            jobId: attempt.actor.id,
+            fileName: effect.fileName,
+            originalPath,
+            ...(effect.seen && originalPath === effect.originalPath && { seen: effect.seen }),
+          });
+          const waits = answer.ok ? undefined : await waitsForInput(answer, effect);
+          return waits ?? messageOf(answer);
+        }),
       );
       if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
-      const { path } = read.result;
-      const input = stampedInput(read.result.input, read.stamp);
+      const staged = read.result;
+      if ('type' in staged) return staged;
+      const { path } = staged;
+      const input = stampedInput(staged.input, read.stamp);
       const document: RemoteDocument = {
         fileName: effect.fileName,
         contentType: inputContentType(effect.fileName),

@@ -10,7 +10,7 @@ import {
   Retryable,
 } from '@sealwright/runtime';
 import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
-import { describeDiskError, isStorageCode } from '../../pool/disk-errors.ts';
+import { describeDiskError, INPUT_CHANGED, isStorageCode } from '../../pool/disk-errors.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import type { PoolReply, PoolResults } from '../../pool/tasks.ts';
@@ -21,6 +21,7 @@ import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BucketOriginals } from '../objects/bucket-originals.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
+import { stampOfOriginal } from '../objects/originals.ts';
 import type { StorageFault, StorageMonitor } from '../pipeline/storage-monitor.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 
@@ -95,6 +96,24 @@ export function messageOf<Name extends keyof PoolResults>(answer: PoolReply<Name
   if (answer.ok) return answer.result;
   if (answer.code === LEASE_NOT_HELD) throw new Retryable(answer.code, answer.message);
   throw new Fatal(answer.code, answer.message);
+}
+
+/** Times that a job waits for its input, which goes on being written: some hours. It is taken anew when it is complete. */
+const MAX_INPUT_CHANGES = 50;
+
+/** The message of a job whose file is still being written; undefined for any other failure. */
+export async function waitsForInput(
+  { code, message }: { readonly code: string; readonly message: string },
+  {
+    originalPath,
+    seen,
+    inputChanges = 0,
+  }: Pick<EffectNamed<'sign'>, 'originalPath' | 'seen' | 'inputChanges'>,
+): Promise<JobMessageContent | undefined> {
+  if (code !== INPUT_CHANGED || seen === undefined || inputChanges >= MAX_INPUT_CHANGES) return undefined;
+  const now = await stampOfOriginal(originalPath, {});
+  // Gone: the attempt that follows says so.
+  return { type: 'INPUT_AWAY', message: message.replace(/\.$/, ''), seen: now ?? seen };
 }
 
 /** Attempts of a file that needs more room than there is while others have enough: over a minute (`StorageMonitor`). */

@@ -32,6 +32,7 @@ import {
   passwordOf,
   rounded,
   storageFault,
+  waitsForInput,
   whileWritable,
 } from './effect-handler.ts';
 
@@ -209,6 +210,7 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
             task: 'sign',
             originalPath,
             ...orderOf(attempt.actor.id, effect, dependencies),
+            ...(effect.seen && originalPath === effect.originalPath && { seen: effect.seen }),
           },
           { bytes: effect.bytes },
         ),
@@ -219,6 +221,8 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
         if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
         throw new Fatal('input.unreadable', result.message);
       }
+      const waits = result.ok ? undefined : await waitsForInput(result, effect);
+      if (waits !== undefined) return waits;
       const { input, signed, signMs, stageMs, release } = messageOf(result);
       const message = {
         type: 'SIGNED',

@@ -11,7 +11,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
-import type { BucketOutages } from './bucket-outages.ts';
+import type { InputWaits } from './input-waits.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
 interface QueuedJob {
@@ -67,7 +67,7 @@ export class Pipeline {
     /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
     private readonly pollEvery: number,
     /** Outages of the buckets of inputs. Undefined: no input is a bucket. */
-    private readonly outages?: Pick<BucketOutages, 'changes' | 'holds' | 'mustRest'>,
+    private readonly outages?: Pick<InputWaits, 'changes' | 'holds' | 'mustRest'>,
   ) {}
 
   /** Reads the state of the pipeline and starts claiming. */

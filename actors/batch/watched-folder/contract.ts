@@ -1,6 +1,6 @@
 /** Types shared by a watched folder and its callers. */
 import type { Clock, Log } from '@sealwright/runtime';
-import type { StabilityRules } from './stability.ts';
+import type { StabilitySettings } from './file-systems.ts';
 
 /** A complete file, offered once per content. */
 export interface Candidate {
@@ -28,7 +28,7 @@ export interface Candidate {
 export type OfferResult = 'enqueued' | 'active' | 'declined';
 
 export interface WatchedFolderSettings {
-  readonly stability: StabilityRules;
+  readonly stability: StabilitySettings;
   /**
    * Maximum number of concurrent samples and of concurrent offers, at least 1 each
    * (`WatchedFolder:StabilityConcurrency`).

@@ -1,9 +1,9 @@
 /** Samples single files of a folder with bounded concurrency; many at once on the sample thread. */
-import { access, constants, lstat } from 'node:fs';
+import { close, fstat, lstat, open } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
 import { type SampleRequest, SampleThread } from './sample-thread.ts';
-import { type FileSample, sampleOf } from './stability.ts';
+import { type FileSample, kindOf, SAMPLE_FLAGS, sampleOf, sampleOfError } from './stability.ts';
 
 /** FIFO queue with amortized constant cost per item. */
 interface FifoQueue<T> {
@@ -53,8 +53,6 @@ export function createFifoQueue<T>(): FifoQueue<T> {
 export interface FileReader {
   /** Never rejects. */
   sample(fileName: string): Promise<FileSample>;
-  /** Error code when the file cannot be opened for reading; undefined when it can. */
-  refusal(fileName: string): Promise<string | undefined>;
   /** Resolves when no sample is in progress. */
   idle(): Promise<void>;
 }
@@ -118,25 +116,22 @@ export function createFileReader(
   }
 
   return {
-    sample: (fileName) =>
-      inTurn((finish) => ask({ kind: 'sample', path: join(folder, fileName), answer: finish })),
-    refusal: (fileName) =>
-      inTurn((finish) =>
-        ask({
-          kind: 'refusal',
-          path: join(folder, fileName),
-          answer: (code) => finish(code ?? undefined),
-        }),
-      ),
+    sample: (fileName) => inTurn((finish) => ask({ path: join(folder, fileName), answer: finish })),
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
   };
 }
 
-/** Makes one call of `node:fs` for each request, on the four threads of libuv. */
+/** Makes the calls of `node:fs` for each request, on the four threads of libuv. */
 function callFileSystem(requests: readonly SampleRequest[]): void {
-  for (const request of requests) {
-    const { path } = request;
-    if (request.kind === 'sample') lstat(path, (error, stats) => request.answer(sampleOf(error, stats)));
-    else access(path, constants.R_OK, (error) => request.answer(error && (error.code ?? error.message)));
-  }
+  for (const { path, answer } of requests)
+    lstat(path, (error, stats) => {
+      const known = error === null ? kindOf(stats) : sampleOfError(error);
+      if (known !== undefined) return answer(known);
+      open(path, SAMPLE_FLAGS, (refusal, file) => {
+        if (refusal !== null) return answer(sampleOfError(refusal));
+        fstat(file, (failure, opened) =>
+          close(file, () => answer(failure === null ? sampleOf(opened) : sampleOfError(failure))),
+        );
+      });
+    });
 }

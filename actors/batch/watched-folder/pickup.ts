@@ -13,10 +13,11 @@ import {
   firstSample,
   hasTimedOut,
   isStable,
+  isUntouched,
   nextSample,
   type Sample,
+  type StabilityRules,
   type StabilityTrack,
-  sameSample,
 } from './stability.ts';
 
 /** Offers complete files with bounded concurrency and backs off while they are rejected. */
@@ -134,7 +135,8 @@ interface Sampler {
 interface SamplerOptions {
   readonly fileReader: FileReader;
   readonly clock: Clock;
-  readonly intervalMs: number;
+  /** Current interval. */
+  readonly intervalMs: () => number;
   readonly limit: number;
   /** Called with each sample; true = sample again after the interval. */
   readonly onSample: (file: WaitingFile, found: FileSample) => boolean;
@@ -155,7 +157,7 @@ function createSampler({ fileReader, clock, intervalMs, limit, onSample }: Sampl
   /** Alternates between due and new files, so that neither starves the other. */
   function next(): WaitingFile | undefined {
     const head = again.peek();
-    const due = head !== undefined && head.sampledAt + intervalMs <= clock.elapsed();
+    const due = head !== undefined && head.sampledAt + intervalMs() <= clock.elapsed();
     favourFirst = !favourFirst;
     if (!due || (favourFirst && first.length > 0)) return first.shift();
     return again.shift();
@@ -184,7 +186,8 @@ function createSampler({ fileReader, clock, intervalMs, limit, onSample }: Sampl
   function arm(): void {
     const head = again.peek();
     if (stopped || cancelTick !== undefined || head === undefined || inFlight >= limit) return;
-    const wait = Math.max(head.sampledAt + intervalMs - clock.elapsed(), intervalMs / TICKS_PER_INTERVAL);
+    const interval = intervalMs();
+    const wait = Math.max(head.sampledAt + interval - clock.elapsed(), interval / TICKS_PER_INTERVAL);
     cancelTick = clock.after(wait, () => {
       cancelTick = undefined;
       pump();
@@ -238,6 +241,8 @@ export interface PickupDependencies {
   readonly folder: string;
   readonly fileReader: FileReader;
   readonly memory: KnownFiles;
+  /** Those of the file system that the folder has now. */
+  readonly rules: () => StabilityRules;
   /** Called when a discovered name is a directory. */
   readonly onDirectory: (directory: string) => void;
   /** Called when `initialLeft` or `failures` may have changed. */
@@ -249,11 +254,11 @@ export function createPickup({
   folder,
   fileReader,
   memory,
+  rules,
   onDirectory,
   onChange,
 }: PickupDependencies): Pickup {
   const { clock, log, settings } = options;
-  const rules = settings.stability;
   const prefix = join(folder, '/');
   const waiting = new Map<string, WaitingFile>();
   const unreadable = new Map<string, string>();
@@ -263,7 +268,7 @@ export function createPickup({
   const sampler = createSampler({
     fileReader,
     clock,
-    intervalMs: rules.intervalMs,
+    intervalMs: () => rules().intervalMs,
     limit: settings.concurrency,
     onSample: judge,
   });
@@ -304,14 +309,14 @@ export function createPickup({
       }
       file.track = firstSample(found.sample, elapsed);
     } else {
-      file.track = nextSample(file.track, found.sample);
+      file.track = nextSample(file.track, found.sample, elapsed);
       if (file.track.equal === 1) firstOutcome(file);
     }
-    if (isStable(file.track, rules)) {
+    if (isStable(file.track, elapsed, rules())) {
       offers.add(file);
       return false;
     }
-    if (!hasTimedOut(file.track, elapsed, rules)) return true;
+    if (!hasTimedOut(file.track, elapsed, rules())) return true;
     log.warn('A file is still changing; it is left until something happens to it or the next listing.', {
       folder: options.name,
       file: file.fileName,
@@ -328,16 +333,8 @@ export function createPickup({
   async function present(file: WaitingFile): Promise<void> {
     const sample = file.track?.sample;
     if (stopped || sample === undefined) return;
-    if (file.noticed || clock.elapsed() - file.sampledAt > rules.intervalMs) {
+    if (file.noticed || clock.elapsed() - file.sampledAt > rules().intervalMs) {
       if (!(await isUnchanged(sample, file))) return;
-    }
-    const code = await fileReader.refusal(file.fileName);
-    if (stopped) return;
-    if (code !== undefined) {
-      if (code === 'ENOENT') removeFile(file.fileName);
-      else refuse(file, code);
-      leave(file);
-      return;
     }
     await offer(file, sample);
   }
@@ -348,7 +345,7 @@ export function createPickup({
     const found = await fileReader.sample(file.fileName);
     if (stopped) return false;
     file.sampledAt = clock.elapsed();
-    if (found.is === 'file' && sameSample(found.sample, sample)) return true;
+    if (found.is === 'file' && isUntouched(found.sample, sample)) return true;
     if (judge(file, found)) sampler.resample(file);
     return false;
   }

@@ -8,21 +8,16 @@ import type { Clock } from '@sealwright/runtime';
 import { startIdleThread } from '../../shared/idle-thread.ts';
 import type { FileSample } from './stability.ts';
 
-export type SampleRequest =
-  | { readonly kind: 'sample'; readonly path: string; readonly answer: (sample: FileSample) => void }
-  | { readonly kind: 'refusal'; readonly path: string; readonly answer: (code: string | null) => void };
+export interface SampleRequest {
+  readonly path: string;
+  readonly answer: (sample: FileSample) => void;
+}
 
 /** Paths of one message. */
-export interface ToSampleThread {
-  readonly samples: readonly string[];
-  readonly refusals: readonly string[];
-}
+export type ToSampleThread = readonly string[];
 
 /** Answers in the order of the paths. */
-export interface FromSampleThread {
-  readonly samples: readonly FileSample[];
-  readonly refusals: readonly (string | null)[];
-}
+export type FromSampleThread = readonly FileSample[];
 
 export interface SampleBatch {
   readonly requests: readonly SampleRequest[];
@@ -64,12 +59,7 @@ export class SampleThread {
       this.#worker.ref();
       this.#await(batch.clock);
     }
-    const paths = (kind: SampleRequest['kind']) =>
-      batch.requests.filter((request) => request.kind === kind).map(({ path }) => path);
-    this.#worker.postMessage({
-      samples: paths('sample'),
-      refusals: paths('refusal'),
-    } satisfies ToSampleThread);
+    this.#worker.postMessage(batch.requests.map(({ path }) => path) satisfies ToSampleThread);
     return true;
   }
 
@@ -87,24 +77,14 @@ export class SampleThread {
     );
   }
 
-  #answer({ samples, refusals }: FromSampleThread): void {
+  #answer(samples: FromSampleThread): void {
     const answered = this.#unanswered.shift();
     this.#cancelWait?.();
     const next = this.#unanswered[0];
     if (next === undefined) this.#worker?.unref();
     else this.#await(next.batch.clock);
     if (answered === undefined || answered.isGivenUp) return;
-    let nextSample = 0;
-    let nextRefusal = 0;
-    for (const request of answered.batch.requests) {
-      if (request.kind === 'sample') {
-        request.answer(samples[nextSample] ?? { is: 'gone' });
-        nextSample += 1;
-      } else {
-        request.answer(refusals[nextRefusal] ?? null);
-        nextRefusal += 1;
-      }
-    }
+    for (const [at, { answer }] of answered.batch.requests.entries()) answer(samples[at] ?? { is: 'gone' });
   }
 
   #await(clock: Pick<Clock, 'after'>): void {

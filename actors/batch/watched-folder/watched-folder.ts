@@ -10,7 +10,7 @@
  * Patterns of names that a watched folder ignores.
  */
 import type { Stats } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
+import { lstat, stat, statfs } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { type Clock, describeFailure } from '@sealwright/runtime';
 import type {
@@ -21,6 +21,7 @@ import type {
 } from './contract.ts';
 import { createDirectoryWatches } from './directory-watches.ts';
 import { createFileReader } from './file-reader.ts';
+import { stabilityRules } from './file-systems.ts';
 import { createKnownFiles } from './known-files.ts';
 import { createPickup } from './pickup.ts';
 import { nameIn, namesNotUtf8, sweep } from './sweep.ts';
@@ -166,6 +167,11 @@ function identityOf({ dev, ino, birthtimeMs }: Stats): string {
   return `${dev}:${ino}:${birthtimeMs}`;
 }
 
+/** `f_type` of the file system of a folder; undefined where only Linux has such numbers. */
+async function fileSystemOf(folder: string): Promise<number | undefined> {
+  return process.platform === 'linux' ? (await statfs(folder)).type : undefined;
+}
+
 /** Creates a watcher without starting it; no disk access. */
 export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolder {
   const { name, settings, clock, log } = options;
@@ -174,7 +180,16 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   const memory = createKnownFiles();
   const fileReader = createFileReader(folder, { limit: settings.concurrency, clock });
   const recursive = settings.recursive ?? false;
-  const pickup = createPickup({ options, folder, fileReader, memory, onDirectory, onChange: changed });
+  let rules = stabilityRules(settings.stability, undefined);
+  const pickup = createPickup({
+    options,
+    folder,
+    fileReader,
+    memory,
+    rules: () => rules,
+    onDirectory,
+    onChange: changed,
+  });
   const watches = createDirectoryWatches({
     folder,
     onName,
@@ -224,7 +239,10 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     try {
       const identity = await identify();
       if (identity === undefined) return await missing();
-      if (!state.exists) log.info('A watched folder is there.', { folder: name, path: folder });
+      // A share may be mounted over a folder at any time.
+      rules = stabilityRules(settings.stability, await fileSystemOf(folder));
+      if (!state.exists)
+        log.info('A watched folder is there.', { folder: name, path: folder, quietMs: rules.quietMs });
       publish({ exists: true });
       await watches.open('', identity);
       publish({ notices: watches.complete() ? 'events' : 'polling' });

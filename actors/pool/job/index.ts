@@ -11,6 +11,7 @@ import { removeOriginal } from '../../shared/files/tidy.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { JobPoolTask, PoolResults, StageTask, TidyTask } from '../tasks.ts';
 import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
+import { watchOriginal } from './original-watch.ts';
 import { quarantineJob } from './quarantine.ts';
 import { release, sign } from './sign.ts';
 
@@ -26,8 +27,10 @@ function stageOnly(
 function stageInto(folder: string, task: StageTask, { clock }: JobTaskContext): PoolResults['stage'] {
   const readAt = clock.now();
   const { path, mtimeMs, inode } = stage(task.originalPath, folder, task.fileName);
+  const watch = watchOriginal(task);
   const sha256 = fileDigest(path);
   const length = statSync(path).size;
+  watch?.confirm({ sha256, length });
   if (length === 0) throw new TaskFailure('input.empty', 'The file to sign is empty.');
   return { input: { sha256, length, mtimeMs, inode, readAt }, path };
 }

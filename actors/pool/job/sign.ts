@@ -43,6 +43,7 @@ import type { PoolResults, ReleaseTask, SignTask } from '../tasks.ts';
 import { type OutputCheck, verifyOutput } from '../verify-output.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
+import { type OriginalWatch, watchOriginal } from './original-watch.ts';
 import { possibleOutput } from './quarantine.ts';
 import { profileOfUpload, signingRequest } from './signing-request.ts';
 
@@ -234,6 +235,37 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
   const staged = stageInput(task, folder);
   const stageMs = clock.elapsed() - start;
   faults.atSync('pool.sign.staged', task.fileName);
+  const watch = watchOriginal(task);
+  const sign = () => signStaged(task, thread, { folder, staged, readAt, start, stageMs, watch });
+  if (watch === undefined) return sign();
+  const blame = (error: unknown): never => {
+    throw watch.blame(error);
+  };
+  try {
+    const signed = sign();
+    return signed instanceof Promise ? signed.catch(blame) : signed;
+  } catch (error) {
+    return blame(error);
+  }
+}
+
+/** An input in the working folder. */
+interface StagedJob {
+  readonly folder: string;
+  readonly staged: Staged;
+  readonly readAt: number;
+  /** Monotonic time at which staging began. */
+  readonly start: number;
+  readonly stageMs: number;
+  readonly watch: OriginalWatch | undefined;
+}
+
+function signStaged(
+  task: SignTask,
+  thread: JobTaskContext,
+  { folder, staged, readAt, start, stageMs, watch }: StagedJob,
+): Signed | Promise<Signed> {
+  const { clock, faults } = thread;
   const profile = profileOfUpload(profileNamed(thread, task.profile), task.parameters);
   refuseLongNames(task, profile, staged.path);
   const request = signingRequest(task, profile, staged.path, inFolder(folder, outputName(task.fileName)));
@@ -241,6 +273,7 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
     faults.atSync('pool.sign.signed', task.fileName);
     const signMs = clock.elapsed() - start;
     const { input, signed } = digests(file, staged, readAt);
+    watch?.confirm(input);
     return { input, signed, stageMs, signMs, workMs: signMs };
   };
   if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);

@@ -72,7 +72,7 @@ export function inodeOf(stat: BigIntStats): string {
 }
 
 /** Modification time in milliseconds with fraction, computed like `fs.Stats`, so that both compare equal. */
-export function mtimeOf({ mtimeNs }: BigIntStats): number {
+export function mtimeOf({ mtimeNs }: Pick<BigIntStats, 'mtimeNs'>): number {
   return Number(mtimeNs / 1_000_000_000n) * 1000 + Number(mtimeNs % 1_000_000_000n) / 1e6;
 }
 

@@ -20,6 +20,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { shortFileName } from '../file-names.ts';
 import { uploadName } from '../storage-layout.ts';
+import { fileDigest } from './digest.ts';
 import { errno, inFolder, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
 
 /** The path no longer refers to a regular file. */
@@ -37,6 +38,45 @@ export interface Staged {
   /** Inode of the original, before it was read. */
   readonly inode: string;
   readonly mtimeMs: number;
+}
+
+/** State of an original: equal for one that nobody wrote to or replaced in between. */
+export type OriginalState = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'blocks'>;
+
+/** State of the original, of which a share tells more once the file is open. Taken after staging, which may make a link. */
+export function stateOfOriginal(path: string): OriginalState {
+  const file = openOriginal(path);
+  try {
+    return fstatSync(file, { bigint: true });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * True when the original is no longer what was staged. Reads it again: on a share metadata alone proves nothing. A file
+ * that is gone counts as changed.
+ * @param signed what was read of it
+ */
+export function hasChanged(
+  path: string,
+  staged: OriginalState,
+  signed: { readonly sha256: string; readonly length: number },
+): boolean {
+  try {
+    if (!isSame(stateOfOriginal(path), staged)) return true;
+    if (Number(staged.size) !== signed.length || fileDigest(path) !== signed.sha256) return true;
+    return !isSame(stateOfOriginal(path), staged);
+  } catch (error) {
+    if (errno(error) === 'ENOENT' || error instanceof NotAFile) return true;
+    throw error;
+  }
+}
+
+function isSame(one: OriginalState, other: OriginalState): boolean {
+  return (['dev', 'ino', 'size', 'mtimeNs', 'ctimeNs', 'blocks'] as const).every(
+    (name) => one[name] === other[name],
+  );
 }
 
 /** One buffer for all files of a thread: V8 collects its whole heap for a new one with every small file. */

@@ -47,6 +47,8 @@ export interface BatchFixtureOptions extends Partial<Omit<BatchOptions, 'layout'
   readonly recursive?: boolean;
   /** False: the upload folder is not watched. @default true */
   readonly watch?: boolean;
+  /** `Storage:Inputs[].StabilitySeconds` of the folders, in milliseconds. @default none */
+  readonly quietMs?: number;
   /** Path of a second watched folder, `other`. */
   readonly otherFolder?: string;
   /** @default the machine's */
@@ -83,6 +85,7 @@ export async function batchFixture(
     watch = true,
     clock = systemClock,
     otherFolder,
+    quietMs,
     observer,
     ...more
   } = options;
@@ -92,7 +95,7 @@ export async function batchFixture(
     profile,
     budget,
     settings: {
-      stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
+      stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000, quietMs },
       concurrency: 64,
       ignoredExtensions: ['.part'],
       ignoredPrefixes: ['.'],

@@ -10,7 +10,7 @@ import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/test
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
-import { BucketOutages } from '../../../../actors/batch/pipeline/bucket-outages.ts';
+import { InputWaits } from '../../../../actors/batch/pipeline/input-waits.ts';
 import { Pipeline } from '../../../../actors/batch/pipeline/pipeline.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { JobContext } from '../../../../machines/batch/job-context.ts';
@@ -76,7 +76,7 @@ async function makePipeline({
   });
   const away = new Set<string>();
   const isAway = async (path: string) => away.has(path);
-  const outages: BucketOutages = new BucketOutages({ clock, log }, { isAway }, () => pipeline.wake());
+  const outages: InputWaits = new InputWaits({ clock, log }, { isAway }, () => pipeline.wake());
   const pipeline: Pipeline = new Pipeline(
     { system, store: Object.assign(store, { nodes }), counts, clock, log } as never,
     { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },

@@ -52,6 +52,8 @@ export interface HarnessOptions {
   readonly folderName?: string;
   /** `base` of another harness, for a second watcher of its folder. */
   readonly base?: string;
+  /** An existing folder in place of one below `base`. */
+  readonly path?: string;
   readonly settings?: Partial<WatchedFolderSettings>;
 }
 
@@ -71,10 +73,11 @@ export function createHarness({
   missing = false,
   folderName = 'input',
   base = mkdtempSync(join(tmpdir(), 'sealwright-watch-')),
+  path,
   settings = {},
 }: HarnessOptions = {}): Harness {
-  const folder = join(base, folderName);
-  if (!missing) mkdirSync(folder, { recursive: true });
+  const folder = path ?? join(base, folderName);
+  if (!missing && path === undefined) mkdirSync(folder, { recursive: true });
   let waits: { readonly condition: () => boolean; readonly resolve: () => void }[] = [];
   let markers = 0;
 

@@ -1,12 +1,17 @@
 import {
   appendFileSync,
+  closeSync,
+  ftruncateSync,
+  futimesSync,
   linkSync,
   mkdirSync,
+  openSync,
   renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -40,12 +45,16 @@ function pickupByHand(
     },
   };
   const nothing = () => {};
+  const rules = {
+    ...{ intervalMs: INTERVAL, requiredSamples: 3, timeoutMs: 60_000 },
+    ...{ quietMs: 2 * INTERVAL, quietWithHolesMs: 6 * INTERVAL },
+  };
   const pickup = createPickup({
     options: {
       ...{ name: 'inbox', path: folder, clock, offer, isTaken, onState: nothing },
       log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
       settings: {
-        stability: { intervalMs: INTERVAL, requiredSamples: 3, timeoutMs: 60_000 },
+        stability: rules,
         ...{
           concurrency: 1,
           ignoredExtensions: [],
@@ -56,6 +65,7 @@ function pickupByHand(
       },
     },
     ...{ folder, fileReader, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
+    rules: () => rules,
   });
   t.teardown(() => pickup.stop());
   /** Resolves when what follows from this moment is done. */
@@ -136,6 +146,35 @@ for (const way of ['after its last sample is old', 'and its event is reported'] 
     t.deepEqual(offered.slice(1), [['second.txt', 13]]);
     answer();
     await h.settled();
+  });
+
+for (const [growth, write] of Object.entries({
+  'its blocks grow': (file: number, part: number) =>
+    writeSync(file, Buffer.alloc(65_536, part), 0, 65_536, part * 65_536),
+  'it is written again in place': (file: number) => writeSync(file, Buffer.alloc(65_536), 0, 65_536, 0),
+}))
+  test(`a file with its final size and an old time is not offered while ${growth}, nor soon after with holes`, async (t) => {
+    const offered: number[] = [];
+    const h = pickupByHand(t, async ({ size }) => {
+      offered.push(size);
+      return 'enqueued';
+    });
+    const file = openSync(h.at('a.bin'), 'w');
+    t.teardown(() => closeSync(file));
+    ftruncateSync(file, 1 << 20);
+    h.pickup.observe('a.bin', 'event');
+    await h.settled();
+    for (let part = 0; part < 8; part += 1) {
+      write(file, part);
+      // As a server that stores the time when the file is closed.
+      futimesSync(file, 1_000, 1_000);
+      await h.pass(2);
+    }
+    t.deepEqual(offered, []);
+    await h.pass(3);
+    t.deepEqual(offered, [], 'half of it is a hole');
+    await h.pass(3);
+    t.deepEqual(offered, [1 << 20], 'a sparse file that nobody writes');
   });
 
 test('at most the configured number of offers runs at once', async (t) => {

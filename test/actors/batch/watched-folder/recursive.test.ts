@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { SYSTEM_FILES } from '../../../../settings/table.ts';
 import { createHarness, type Harness } from './harness.ts';
 
 const RECURSIVE = { settings: { recursive: true } };
@@ -92,20 +93,21 @@ test('ignored directories, links to directories and their files are left out of 
   t.deepEqual(pathsOffered(h), []);
 });
 
+/** A name that each entry of the table ignores, … */
+const IGNORED = SYSTEM_FILES.map((name) => name.replaceAll('*', 'a'));
+/** … and one that differs from it in one respect. */
+const OTHERS = SYSTEM_FILES.map((name, at) => (name.endsWith('*') ? `x${IGNORED[at]}` : `${IGNORED[at]}x`));
 const SYSTEM_PATHS = [
-  ...['Thumbs.db', 'THUMBS.DB', 'desktop.ini', 'sub/desktop.ini', '.DS_Store', '._a.pdf', 'sub/.nfs000a01'],
-  ...['big.pdf.filepart', 'big.partial', 'big.Download', 'big.opdownload', 'a.pdf~', '.~lock.a.odt#'],
-  ...[
-    'sub/@eaDir/SYNOFILE_THUMB_M.jpg',
-    '#recycle/old.txt',
-    '$RECYCLE.BIN/$I1.txt',
-    '$Recycle.Bin/S-1/a.txt',
-  ],
-  ...['System Volume Information/IndexerVolumeGuid', '__MACOSX/a.txt', 'lost+found/a.txt', '@Recycle/a.txt'],
+  ...IGNORED.map((name) => `names/${name}`),
+  ...IGNORED.map((name) => `sub/${name.toUpperCase()}`),
+  ...['sub/@eaDir/SYNOFILE_THUMB_M.jpg', '#recycle/old.txt', '$Recycle.Bin/S-1/a.txt', 'lost+found/a.txt'],
+  ...['System Volume Information/IndexerVolumeGuid', '__MACOSX/a.txt', '@Recycle/a.txt', 'sub/sync.ffs_lock'],
+  ...['invoice.pdf:Zone.Identifier', '#invoice.txt#', 'scan.pdf_part'],
 ];
 /** Names that differ from the above in one respect. */
 const REAL_PATHS = [
-  ...['Thumbs.dbx', 'my desktop.ini', 'big.partial.pdf', 'a~.pdf', 'download', 'lock.a.odt#'],
+  ...OTHERS,
+  ...['my desktop.ini', 'big.partial.pdf', 'download', 'lock.a.odt#', '14913', '#1 invoice.pdf', 'part.pdf'],
   ...['eaDir/a.jpg', 'recycle/old.txt', 'sub/real.txt', 'MACOSX/a.txt'],
 ];
 

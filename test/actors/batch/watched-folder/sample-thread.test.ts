@@ -34,12 +34,9 @@ type Counted = ReturnType<typeof counted>;
 
 async function look(thread: Counted, names: readonly string[] = NAMES) {
   const reader = createFileReader(folder, { limit: 64, clock: systemClock, thread });
-  const [samples, refusals] = await Promise.all([
-    Promise.all(names.map((name) => reader.sample(name))),
-    Promise.all(names.map((name) => reader.refusal(name))),
-  ]);
+  const samples = await Promise.all(names.map((name) => reader.sample(name)));
   await reader.idle();
-  return { kinds: samples.map(({ is }) => is), samples, refusals };
+  return { kinds: samples.map(({ is }) => is), samples };
 }
 
 /** Looks until the thread has taken a batch; it takes none before it has loaded. */
@@ -66,8 +63,6 @@ test('the thread and node:fs return the same samples', async (t) => {
     'file',
     'gone',
   ]);
-  t.deepEqual(byThread.refusals[0], undefined);
-  t.is(byThread.refusals[4], 'ENOENT');
 });
 
 test('few files are sampled by node:fs', async (t) => {
@@ -87,7 +82,6 @@ test('node:fs samples for a thread that does not answer, and for one that ends',
     const thread = counted(new SampleThread(module, 50));
     const seen = await lookByThread(thread);
     t.is(seen.kinds[0], 'file');
-    t.is(seen.refusals[4], 'ENOENT');
     // Nothing more is given to it.
     const before = thread.taken.batches;
     t.deepEqual(await look(thread), seen);

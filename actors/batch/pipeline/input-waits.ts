@@ -1,10 +1,12 @@
 /**
- * Outages of the buckets of inputs. While one lasts no job of the bucket is claimed, and the object of a job that met it
- * is tried until it can be read.
+ * Jobs put back into the queue because of their input: its bucket is away, or its file is still being written.
  *
- * State is in memory: a node learns of an outage from a job that this node or another one puts back into the queue.
+ * While an outage of a bucket lasts no job of the bucket is claimed, and the object of a job that met it is tried until it
+ * can be read. A job whose file changed rests for longer than a share remembers attributes.
  *
- * Source: docs/decisions/0290-inputs-in-buckets.md.
+ * State is in memory: a node learns of it from a job that this node or another one puts back into the queue.
+ *
+ * Source: docs/decisions/0290-inputs-in-buckets.md, docs/decisions/0316-files-on-shares.md.
  */
 import { type Clock, contextOf, type Log, type Millis, type Step } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
@@ -23,8 +25,10 @@ interface Outage {
 
 /** Pauses of a job that is put back time after time although the bucket answers in between. */
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 300_000 };
+/** First pause of a job whose file changed, milliseconds, unless its folder has a time of its own. */
+const CHANGED_MS = 10_000;
 
-export class BucketOutages {
+export class InputWaits {
   readonly #outages = new Map<string, Outage>();
   /** Queued jobs that were put back: how often in a row, and the end of their pause by `Clock.elapsed`. */
   readonly #returned = new Map<string, { readonly times: number; readonly until: Millis }>();
@@ -33,9 +37,12 @@ export class BucketOutages {
 
   constructor(
     private readonly runtime: { readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>; readonly log: Log },
-    private readonly originals: Pick<BucketOriginals, 'isAway'>,
+    /** Undefined: no input is a bucket. */
+    private readonly originals: Pick<BucketOriginals, 'isAway'> | undefined,
     /** Called when a bucket is back. */
     private readonly onBack: () => void,
+    /** `Storage:Inputs[].StabilitySeconds` of the folders that have one, in milliseconds. */
+    private readonly quietMs: ReadonlyMap<FolderName, Millis> = new Map(),
   ) {}
 
   /** Differs when other folders are held. */
@@ -58,7 +65,7 @@ export class BucketOutages {
   /** Takes notice of a committed step. */
   observe({ actor, basedOn, counters, journal }: Step): void {
     const job = contextOf(JOB, actor);
-    if (job === undefined || !isInBucket(job.originalPath)) return;
+    if (job === undefined) return;
     const { id } = actor.address;
     if (actor.state === 'Queued') {
       const isReturned = basedOn > 0 && Object.keys(counters).length > 0;
@@ -78,7 +85,12 @@ export class BucketOutages {
     reason = '',
   ): void {
     const times = (this.#returned.get(id)?.times ?? 0) + 1;
-    this.#returned.set(id, { times, until: this.runtime.clock.elapsed() + pauseAfter(times, BACKOFF) });
+    const inBucket = isInBucket(originalPath);
+    const quietMs = (folder !== null ? this.quietMs.get(folder) : undefined) ?? CHANGED_MS;
+    const least = inBucket ? 0 : quietMs;
+    const pause = Math.max(least, pauseAfter(times, inBucket ? BACKOFF : { ...BACKOFF, firstMs: quietMs }));
+    this.#returned.set(id, { times, until: this.runtime.clock.elapsed() + pause });
+    if (!inBucket) return;
     const { bucket } = placeOf(originalPath);
     const outage = this.#outages.get(bucket) ?? this.#begun(bucket, originalPath);
     outage.originalPath = originalPath;
@@ -94,7 +106,7 @@ export class BucketOutages {
       breaker: new CircuitBreaker(
         clock,
         async () => {
-          if (!(await this.originals.isAway(outage.originalPath))) outage.breaker.succeeded();
+          if (!(await this.originals?.isAway(outage.originalPath))) outage.breaker.succeeded();
         },
         (isOpen) => {
           if (isOpen)
