@@ -55,7 +55,7 @@ export function timestampsOverManifests(
   container: Container,
   manifests: readonly ListedMembers[],
 ): FoundTimestamps {
-  const stamped = manifests.filter(({ proof }) => proof?.endsWith('.tst') === true && container.has(proof));
+  const stamped = manifests.filter(({ proof }) => /\.tst$/i.test(proof ?? '') && container.has(proof ?? ''));
   const signatures = stamped.slice(0, MAX_TOKENS).map((manifest) => {
     const { proof = '', bytes, findings, algorithms, good, manifestName } = manifest;
     const facts = tokenFacts(container.bytes(proof), imprintOf(bytes));
@@ -64,7 +64,7 @@ export function timestampsOverManifests(
       findings: [...facts.findings, ...findings],
       algorithms: [...facts.algorithms, ...algorithms],
     };
-    return forContainer(proof, whole, good, container, [manifestName]);
+    return { ...forContainer(proof, whole, good, container, [manifestName]), types: manifest.types };
   });
   return {
     signatures,
@@ -75,7 +75,7 @@ export function timestampsOverManifests(
 
 function tooMany({ length }: readonly unknown[]): Finding[] {
   if (length <= MAX_TOKENS) return [];
-  return [failed('timestamp.count', `More than ${MAX_TOKENS} time-stamps are not looked at.`)];
+  return [failed('timestamp.count', `More than ${MAX_TOKENS} time-stamps are not looked at.`, 'GENERIC')];
 }
 
 /** Reports a token like a signature of its authority. */

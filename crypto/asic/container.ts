@@ -122,20 +122,33 @@ type MemberRole =
   /** A member of META-INF with an unknown name. */
   | 'unknown';
 
-/** Returns the role of a member; names are case-sensitive. */
+/** Roles of the files of META-INF by their names; the first that fits counts. */
+const META_NAMES: readonly (readonly [role: MemberRole, name: RegExp])[] = [
+  ['archive-manifest', /^ASiCArchiveManifest[^/]*\.xml$/],
+  ['evidence-record', /^ASiCEvidenceRecordManifest[^/]*\.xml$/],
+  ['evidence-record', /^[^/]*evidencerecord[^/]*\.(ers|xml)$/],
+  ['manifest', /^ASiCManifest[^/]*\.xml$/],
+  ['xades', /^[^/]*signatures[^/]*\.xml$/],
+  ['cades', /^[^/]*signature[^/]*\.p7s$/],
+  ['timestamp', /^[^/]*timestamp[^/]*\.tst$/],
+  ['package', /^manifest\.xml$/],
+];
+const META_NAMES_OF_ANY_CASE = META_NAMES.map(([role, name]) => [role, new RegExp(name, 'i')] as const);
+
+/** Returns the role of a member. Names of files in META-INF count in capital and small letters. */
 export function roleOf(name: string): MemberRole {
   if (name.endsWith('/')) return 'folder';
   if (name === MIME_TYPE_MEMBER) return 'mimetype';
   if (!name.startsWith(META_INF)) return 'data';
   const file = name.slice(META_INF.length);
-  if (/^ASiCArchiveManifest[^/]*\.xml$/.test(file)) return 'archive-manifest';
-  if (/^ASiCEvidenceRecordManifest[^/]*\.xml$/.test(file)) return 'evidence-record';
-  if (/^[^/]*evidencerecord[^/]*\.(ers|xml)$/.test(file)) return 'evidence-record';
-  if (/^ASiCManifest[^/]*\.xml$/.test(file)) return 'manifest';
-  if (/^[^/]*signatures[^/]*\.xml$/.test(file)) return 'xades';
-  if (/^[^/]*signature[^/]*\.p7s$/.test(file)) return 'cades';
-  if (/^[^/]*timestamp[^/]*\.tst$/.test(file)) return 'timestamp';
-  return name === NAMES.openDocument ? 'package' : 'unknown';
+  const found = META_NAMES_OF_ANY_CASE.find(([, pattern]) => pattern.test(file));
+  return found?.[0] ?? 'unknown';
+}
+
+/** True for a name in META-INF that has its role only when capital and small letters are not told apart. */
+export function isSpelledOtherwise(name: string): boolean {
+  if (!name.startsWith(META_INF) || ['folder', 'unknown'].includes(roleOf(name))) return false;
+  return !META_NAMES.some(([, pattern]) => pattern.test(name.slice(META_INF.length)));
 }
 
 /** True for names that a lenient reader mistakes for `mimetype` or a folder META-INF. */

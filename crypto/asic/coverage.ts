@@ -4,14 +4,17 @@ import { type Finding, failed, passed, warned } from '../core/validation-report.
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import { DS } from '../xades/elements/identifiers.ts';
 import { childrenNamed, FormFault, type SignatureNode } from '../xades/validation/signature-node.ts';
-import { readReference, targetOf } from '../xades/validation/signed-info.ts';
+import { readReference, readSignatureForm, targetOf } from '../xades/validation/signed-info.ts';
 import { readTransforms, TransformFault } from '../xades/validation/transforms.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
+import type { SignedTypes } from './media-types.ts';
 
 /** A signature with the members it covers. */
 export interface CoveringSignature {
   readonly facts: SignatureInfo;
+  /** Media types that the signature states of members. */
+  readonly types?: SignedTypes;
   readonly covered: ReadonlySet<string>;
   /** Members that only its counter-signatures cover. */
   readonly alsoCovered?: ReadonlySet<string>;
@@ -72,6 +75,21 @@ export function referencedMembers(signature: SignatureNode): Set<string> {
     if (name !== undefined) covered.add(name);
   }
   return covered;
+}
+
+/** Media types that a signature states of members: DataObjectFormat (EN 319 132-1 §5.2.4). */
+export function statedTypes(signature: SignatureNode): SignedTypes {
+  try {
+    const { references, properties } = readSignatureForm(signature);
+    return (properties?.signed?.formats ?? []).flatMap(({ reference, mimeType }) => {
+      const uri = references.find(({ id }) => id !== undefined && reference === `#${id}`)?.uri;
+      const name = nameOfUri(uri);
+      return name === undefined ? [] : [[name, mimeType] as const];
+    });
+  } catch (error) {
+    if (error instanceof FormFault) return [];
+    throw error;
+  }
 }
 
 function wholeMember(node: SignatureNode): string | undefined {

@@ -1,10 +1,11 @@
 /** Comparison of a manifest's entries with the members. */
 import { createHash } from 'node:crypto';
-import { type AlgorithmUse, type Finding, failed, passed } from '../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
 import { MAX_MANIFEST, type Manifest, readManifest } from './manifest.ts';
+import type { SignedTypes } from './media-types.ts';
 
 export interface ListedMembers {
   readonly manifestName: string;
@@ -16,6 +17,8 @@ export interface ListedMembers {
   readonly names: ReadonlySet<string>;
   /** Listed members with the listed digest. */
   readonly good: ReadonlySet<string>;
+  /** Media types that the manifest states. */
+  readonly types: SignedTypes;
   readonly findings: readonly Finding[];
   readonly algorithms: readonly AlgorithmUse[];
 }
@@ -56,13 +59,14 @@ export function listedMembers(
   const named = printableName(manifestName);
   if ('reason' in manifest) {
     const message = `The manifest ${named} is not of the accepted form: ${manifest.reason}.`;
-    const finding = failed('structure.manifest', message);
+    const finding = failed('structure.manifest', message, manifest.subIndication);
     return {
       manifestName,
       bytes,
       proof: undefined,
       names: new Set(),
       good: new Set(),
+      types: [],
       findings: [finding],
       algorithms: [],
     };
@@ -83,10 +87,19 @@ export function listedMembers(
       ),
     );
   }
+  if (manifest.isCut) {
+    const message = 'Comments cut digests of the manifest, of which some programs read the first piece only.';
+    findings.push(warned('structure.comment', message, named));
+  }
   const hashes = new Set(manifest.references.map(({ hash, algorithm }) => hash ?? algorithm));
   const names = new Set(manifest.references.flatMap(({ uri }) => nameOfUri(uri) ?? []));
   const algorithms = [...hashes].map((name) => ({ name, where: 'digests in the manifest' }));
-  return { manifestName, bytes, proof: nameOfUri(manifest.proof), names, good, findings, algorithms };
+  const types = manifest.references.flatMap(({ uri, mimeType }) => {
+    const name = nameOfUri(uri);
+    return name === undefined || mimeType === undefined ? [] : [[name, mimeType] as const];
+  });
+  const proof = nameOfUri(manifest.proof);
+  return { manifestName, bytes, proof, names, good, types, findings, algorithms };
 }
 
 function fault(

@@ -1,6 +1,7 @@
 /** Reads ASiCManifest and ASiCArchiveManifest (EN 319 162-1 Annex A.4). */
 
 import { CryptoError, type DigestName } from '../core/types.ts';
+import type { SubIndication } from '../core/validation-report.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { DIGEST_URI, DS } from '../xades/elements/identifiers.ts';
 import { mimeTypeOf, mimeTypeText } from '../xades/elements/signature-text.ts';
@@ -11,9 +12,10 @@ import {
   type Name,
   readXml,
   type StartTag,
+  UnreadXml,
   type XmlListener,
 } from '../xml/index.ts';
-import { uriOfName } from '../zip/zip-names.ts';
+import { nameOfUri, uriOfName } from '../zip/zip-names.ts';
 import { type AsicKind, MIME_TYPE } from './container.ts';
 
 /** Size limit of one manifest, in bytes. */
@@ -27,12 +29,23 @@ interface ManifestReference {
   /** URI of the hash function. */
   readonly algorithm: string;
   readonly digest: Buffer;
+  /** As the manifest states it. */
+  readonly mimeType: string | undefined;
 }
 
 export interface Manifest {
   /** URI of the signature or time-stamp of the manifest. */
   readonly proof: string;
   readonly references: readonly ManifestReference[];
+  /** True when a comment or an instruction cuts a digest. */
+  readonly isCut: boolean;
+}
+
+/** Reason why a manifest is not accepted, as the end of a sentence. */
+export interface ManifestRefusal {
+  readonly reason: string;
+  /** GENERIC for what is not read, FORMAT_FAILURE for what the format forbids. */
+  readonly subIndication: SubIndication;
 }
 
 /**
@@ -40,26 +53,30 @@ export interface Manifest {
  *
  * ASiCManifest        = SigReference { @URI, @MimeType? }, DataObjectReference+, ASiCManifestExtensions?
  * DataObjectReference = ds:DigestMethod, ds:DigestValue, DataObjectReferenceExtensions?, @URI, @MimeType?, @Rootfile?
- *
- * @returns the reason why it is invalid, as the end of a sentence
  */
-export function readManifest(bytes: Buffer): Manifest | { readonly reason: string } {
+export function readManifest(bytes: Buffer): Manifest | ManifestRefusal {
   try {
     const { utf8 } = decodeXml(bytes);
     const reader = new ManifestReader(utf8);
     readXml(utf8, reader);
     return reader.manifest();
   } catch (error) {
-    if (error instanceof ManifestFault) return { reason: error.message };
-    if (error instanceof CryptoError) return { reason: error.message.replace(/\.$/, '') };
+    const isUnread = error instanceof UnreadXml || error instanceof UnreadExtension;
+    const subIndication = isUnread ? 'GENERIC' : 'FORMAT_FAILURE';
+    if (error instanceof ManifestFault || error instanceof CryptoError)
+      return { reason: error.message.replace(/\.$/, ''), subIndication };
     throw error;
   }
 }
 
 class ManifestFault extends Error {}
 
+/** An extension that must be understood. */
+class UnreadExtension extends ManifestFault {}
+
 interface OpenReference {
   readonly uri: string;
+  readonly mimeType: string | undefined;
   algorithm: string | undefined;
   digest: string | undefined;
 }
@@ -78,6 +95,9 @@ class ManifestReader implements XmlListener {
   readonly #utf8: Buffer;
   readonly #path: string[] = [];
   readonly #references: ManifestReference[] = [];
+  /** Names, or URIs that name no member. */
+  readonly #listed = new Set<string>();
+  #isCut = false;
   #proof: string | undefined;
   #open: OpenReference | undefined;
   #text: string | undefined;
@@ -89,7 +109,7 @@ class ManifestReader implements XmlListener {
   manifest(): Manifest {
     if (this.#proof === undefined) throw new ManifestFault('it names no signature');
     if (this.#references.length === 0) throw new ManifestFault('it lists nothing');
-    return { proof: this.#proof, references: this.#references };
+    return { proof: this.#proof, references: this.#references, isCut: this.#isCut };
   }
 
   startElement(tag: StartTag): void {
@@ -99,7 +119,7 @@ class ManifestReader implements XmlListener {
     if (this.#inExtension()) {
       // Extensions can change the meaning of their siblings; a critical one must be understood and is refused.
       if (!/^(false|0)?$/.test(attributeNamed(this.#utf8, tag, 'Critical') ?? ''))
-        throw new ManifestFault('it has a critical extension');
+        throw new UnreadExtension('it has a critical extension');
       return;
     }
     const namespace = local === 'DigestMethod' || local === 'DigestValue' ? DS : ASIC;
@@ -127,7 +147,7 @@ class ManifestReader implements XmlListener {
   }
 
   instruction(): void {
-    if (this.#text !== undefined) throw new ManifestFault('a digest is interrupted');
+    if (this.#text !== undefined) this.#isCut = true;
   }
 
   comment(): void {
@@ -152,7 +172,8 @@ class ManifestReader implements XmlListener {
       if (this.#proof !== undefined) throw new ManifestFault('it names two signatures');
       this.#proof = attribute('URI');
     } else if (local === 'DataObjectReference') {
-      this.#open = { uri: attribute('URI'), algorithm: undefined, digest: undefined };
+      const mimeType = attributeNamed(this.#utf8, tag, 'MimeType');
+      this.#open = { uri: attribute('URI'), mimeType, algorithm: undefined, digest: undefined };
     } else if (local === 'DigestMethod' && this.#open !== undefined) {
       if (this.#open.algorithm !== undefined) throw new ManifestFault('a reference has two digest methods');
       this.#open.algorithm = attribute('Algorithm');
@@ -163,14 +184,21 @@ class ManifestReader implements XmlListener {
   }
 
   #finish(): void {
-    const { uri = '', algorithm, digest } = this.#open ?? {};
+    const { uri = '', mimeType, algorithm, digest } = this.#open ?? {};
     const base64 = digest?.replace(/[ \t\r\n]+/g, '') ?? '';
     if (algorithm === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
       throw new ManifestFault('a reference has no digest');
     }
-    if (this.#references.some((other) => other.uri === uri))
-      throw new ManifestFault('it lists a member twice');
-    this.#references.push({ uri, algorithm, hash: hashOf(algorithm), digest: Buffer.from(base64, 'base64') });
+    const name = nameOfUri(uri) ?? uri;
+    if (this.#listed.has(name)) throw new ManifestFault('it lists a member twice');
+    this.#listed.add(name);
+    this.#references.push({
+      uri,
+      mimeType,
+      algorithm,
+      hash: hashOf(algorithm),
+      digest: Buffer.from(base64, 'base64'),
+    });
     this.#open = undefined;
   }
 }
@@ -179,7 +207,7 @@ class ManifestReader implements XmlListener {
  * Writes the XML files of a container other than its signatures (EN 319 162-1 Annex A.4; OpenDocument 1.2 part 3 §4).
  */
 const ASIC = 'http://uri.etsi.org/02918/v1.2.1#';
-const OPEN_DOCUMENT = 'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0';
+export const OPEN_DOCUMENT = 'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0';
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 

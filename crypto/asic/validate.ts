@@ -20,10 +20,12 @@ import {
   type AsicKind,
   Container,
   isLookalike,
+  isSpelledOtherwise,
   kindOf,
   MIME_TYPE,
   MIME_TYPE_MEMBER,
   NAMES,
+  roleOf,
 } from './container.ts';
 import {
   archiveProofsOf,
@@ -31,15 +33,23 @@ import {
   timestampsOverManifests,
   withArchiveProofs,
 } from './container-timestamps.ts';
-import { type CoveringSignature, coverageFindings, forContainer, referencedMembers } from './coverage.ts';
+import {
+  type CoveringSignature,
+  coverageFindings,
+  forContainer,
+  referencedMembers,
+  statedTypes,
+} from './coverage.ts';
 import { type ListedMembers, listedMembers, MemberDigests } from './listed-members.ts';
+import { mediaTypeFindings } from './media-types.ts';
 
-/** Findings: `container.mimetype`, `container.lookalike`, `container.data-objects`, `container.signatures`, `container.comment`. */
+/** Findings: `container.mimetype`, `container.lookalike`, `container.names`, `container.data-objects`, `container.signatures`, `container.comment`. */
 function containerFindings(container: Container): Finding[] {
   const { kind } = container;
   return [
     mimeType(container),
     ...lookalikes(container),
+    ...otherSpellings(container),
     ...dataObjects(container, kind),
     ...comment(container),
     ...evidenceRecords(container),
@@ -79,6 +89,15 @@ function lookalikes({ directory }: Container): Finding[] {
         printableName(name),
       ),
     );
+}
+
+/** Reports names of META-INF in other letters than the standard has, which some programs do not recognise. */
+function otherSpellings({ directory }: Container): Finding[] {
+  const names = directory.entries.map(({ name }) => name).filter(isSpelledOtherwise);
+  if (names.length === 0) return [];
+  const message =
+    'Names in META-INF differ in their case from those of the standard; not all programs see them.';
+  return [warned('container.names', message, names.slice(0, 10).map(printableName).join(', '))];
 }
 
 function dataObjects(container: Container, kind: AsicKind): Finding[] {
@@ -178,7 +197,8 @@ export function inspectAsic(source: Source): FileSignatures {
     return { ...facts, work };
   } catch (error) {
     if (!(error instanceof ZipError)) throw error;
-    return { signatures: [], findings: [failed(`container.${error.flaw}`, error.message)] };
+    const subIndication = error.isUnread ? 'GENERIC' : 'FORMAT_FAILURE';
+    return { signatures: [], findings: [failed(`container.${error.flaw}`, error.message, subIndication)] };
   }
 }
 
@@ -207,14 +227,18 @@ function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
   const findings = containerFindings(container);
   if (files.length > MAX_FILES) {
     findings.push(
-      failed('container.signatures', `More than ${MAX_FILES} files of signatures are not looked at.`),
+      failed(
+        'container.signatures',
+        `More than ${MAX_FILES} files of signatures are not looked at.`,
+        'GENERIC',
+      ),
     );
   }
   const chosen = files.slice(0, MAX_FILES);
   const ofXades = chosen
-    .filter((name) => name.endsWith('.xml'))
+    .filter((name) => roleOf(name) === 'xades')
     .map((name) => xadesIn(container, name, work));
-  const p7s = chosen.filter((name) => name.endsWith('.p7s'));
+  const p7s = chosen.filter((name) => roleOf(name) === 'cades');
   const ofCades =
     container.kind === 'S'
       ? cadesAlone(container, p7s, work)
@@ -224,7 +248,7 @@ function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
   const stamps = container.named('timestamp').filter((name) => !proofs.has(name));
   const ofTimestamps =
     container.kind === 'S'
-      ? timestampsOverFile(container, stamps, digests)
+      ? unnamedAll(container, timestampsOverFile(container, stamps, digests))
       : timestampsOverManifests(
           container,
           container.named('manifest').map((name) => listedMembers(container, name, digests)),
@@ -248,6 +272,10 @@ function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
       ...all.flatMap((found) => found.findings),
       ...archives.findings,
       ...coverageFindings(container, signatures, accounted),
+      ...mediaTypeFindings(
+        container,
+        signatures.flatMap(({ types = [] }) => types),
+      ),
     ],
   };
 }
@@ -262,6 +290,7 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
       failed(
         'file.signatures',
         `${printableName(file)} has ${map.unseen} more signatures than are looked at.`,
+        'GENERIC',
       ),
     );
   }
@@ -281,9 +310,27 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
     const alsoCovered = new Set(ofCounters.flatMap((one) => [...referencedMembers(one)]));
     const facts = signatureReport(context, node);
     counted([facts], work);
-    return { ...forContainer(file, facts, covered, container), alsoCovered };
+    return { ...forContainer(file, facts, covered, container), alsoCovered, types: statedTypes(node) };
   });
   return { signatures, findings, accounted: [file] };
+}
+
+/** Adds that the signature covers the bytes of the one file alone: CMS has no name of it (EN 319 162-1 §4.3.3.2). */
+function unnamed(facts: SignatureInfo, object: string | undefined): SignatureInfo {
+  if (object === undefined) return facts;
+  const message = 'The name of the file is not signed: anyone can rename it, also to another kind of file.';
+  return {
+    ...facts,
+    findings: [...facts.findings, warned('container.name', message, printableName(object))],
+  };
+}
+
+function unnamedAll<T extends Pick<Found, 'signatures'>>(container: Container, found: T): T {
+  const [object] = container.named('data');
+  return {
+    ...found,
+    signatures: found.signatures.map((one) => ({ ...one, facts: unnamed(one.facts, object) })),
+  };
 }
 
 /** Inspects ASiC-S with CAdES: the signature covers the one file. */
@@ -292,7 +339,7 @@ function cadesAlone(container: Container, files: readonly string[], work: WorkBu
   const content = object === undefined ? undefined : container.member(object);
   const found = files.map((file) => {
     const name =
-      file === NAMES.signature
+      file.toLowerCase() === NAMES.signature.toLowerCase()
         ? []
         : [
             failed(
@@ -307,7 +354,7 @@ function cadesAlone(container: Container, files: readonly string[], work: WorkBu
     counted(facts.signatures, work);
     const covered = new Set(object === undefined ? [] : [object]);
     return {
-      signatures: facts.signatures.map((one) => forContainer(file, one, covered, container)),
+      signatures: facts.signatures.map((one) => forContainer(file, unnamed(one, object), covered, container)),
       findings: [...name, ...facts.findings],
     };
   });
@@ -331,7 +378,10 @@ function cadesByManifest(
     const [manifest, ...more] = manifests.filter(({ proof }) => proof === file);
     if (manifest === undefined || more.length > 0) {
       const message = manifest === undefined ? 'No manifest names' : 'Several manifests name';
-      findings.push(failed('container.manifest', `${message} the signature ${printableName(file)}.`));
+      const isUnread = manifests.some(({ findings: own }) => own.some(isOpen));
+      const subIndication = manifest === undefined && isUnread ? 'GENERIC' : 'FORMAT_FAILURE';
+      const finding = `${message} the signature ${printableName(file)}.`;
+      findings.push(failed('container.manifest', finding, subIndication));
       return [];
     }
     const content = memorySource(manifest.manifestName, manifest.bytes);
@@ -360,12 +410,17 @@ function overManifest(
     findings: [...facts.findings, ...findings],
     algorithms: [...facts.algorithms, ...algorithms],
   };
-  return forContainer(file, whole, good, container, [manifestName]);
+  return { ...forContainer(file, whole, good, container, [manifestName]), types: manifest.types };
+}
+
+/** True for a manifest that may name anything, because it is not read. */
+function isOpen({ type, subIndication }: Finding): boolean {
+  return type === 'structure.manifest' && subIndication === 'GENERIC';
 }
 
 /** True when a time-stamp token replaces the signature. */
 function isToken(container: Container, name: string): boolean {
-  return name.endsWith('.tst') && container.has(name);
+  return roleOf(name) === 'timestamp' && container.has(name);
 }
 
 /** Reports manifests whose signature is missing. */
@@ -376,10 +431,15 @@ function unsigned(
 ): Finding[] {
   return manifests
     .filter(({ proof }) => proof === undefined || !(files.includes(proof) || isToken(container, proof)))
-    .map(({ manifestName }) =>
-      failed(
-        'container.manifest',
-        `The signature of the manifest ${printableName(manifestName)} is not there.`,
-      ),
+    .flatMap(({ proof, manifestName, findings }) =>
+      // Without a proof, the findings say why the manifest is not read.
+      proof === undefined && findings.length > 0
+        ? findings
+        : [
+            failed(
+              'container.manifest',
+              `The signature of the manifest ${printableName(manifestName)} is not there.`,
+            ),
+          ],
     );
 }

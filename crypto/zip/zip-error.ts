@@ -40,12 +40,18 @@ const UNSAFE: ReadonlySet<ZipErrorCode> = new Set<ZipErrorCode>([
   'too-large',
 ]);
 
+/** Names flaws of files that can be valid: not read, or more than is read. */
+const UNREAD: ReadonlySet<ZipErrorCode> = new Set<ZipErrorCode>(['encrypted', 'unsupported', 'too-large']);
+
 /** Refusal of a ZIP file, with code `asic.unsafe` or `asic.malformed`. */
 export class ZipError extends CryptoError {
   readonly flaw: ZipErrorCode;
+  /** True when nothing is proven to be broken. */
+  readonly isUnread: boolean;
   constructor(flaw: ZipErrorCode, message: string) {
     super(UNSAFE.has(flaw) ? 'asic.unsafe' : 'asic.malformed', message);
     this.name = 'ZipFault';
     this.flaw = flaw;
+    this.isUnread = UNREAD.has(flaw);
   }
 }

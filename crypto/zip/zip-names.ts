@@ -46,11 +46,14 @@ export function uriOfName(name: string): string {
   return name.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Resolves a reference to a member name; undefined when it leaves the container or names a part of a member. */
+/**
+ * Resolves a reference to a member name (RFC 3986 §5.2.4: `./a` is `a`); undefined when it leaves the container or names
+ * a part of a member.
+ */
 export function nameOfUri(uri: string | undefined): string | undefined {
   if (uri === undefined || /^[A-Za-z][A-Za-z0-9+.-]*:|^\/|[?#\\]/.test(uri)) return undefined;
   try {
-    const name = decodeURIComponent(uri);
+    const name = decodeURIComponent(uri.replace(/(^|\/)(?:\.\/)+/g, '$1'));
     return nameFault(name) === undefined ? name : undefined;
   } catch {
     return undefined;
