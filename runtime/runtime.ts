@@ -352,6 +352,7 @@ function followNodes(
         return;
       }
       if (host instanceof Host) host.forget(step.actor.address);
+      if (step.settles !== null) outboxes.settledElsewhere();
       onCommitted?.(step, false);
     },
     adopted: () => {

@@ -35,7 +35,7 @@ const LONG = [
   'actors/portal/{generation/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
   'actors/portal/signing/{certificates,kill-certificate,time-stamps}*',
   'actors/portal/{tenants/keys-command,uploads/kill*}',
-  'contract/postgres-{marks,packed-store,store}',
+  'contract/postgres-{marks,packed-store,pair-order,store}',
   'actors/portal/webhooks/kill*',
   'actors/shared/objects/*',
   'http/portal/kills/*',

@@ -38,6 +38,7 @@ export class Outboxes {
   readonly common: Outbox;
   /** By the name of the handler. */
   readonly #partitioned = new Map<string, Outbox>();
+  readonly #messages: PartitionedQueue;
   readonly #all: readonly Outbox[];
 
   /**
@@ -53,6 +54,7 @@ export class Outboxes {
     this.common = new Outbox({ ...dependencies, queue: commonQueue(store), inFlight });
     // One message of a pair at a time, and a failed one before all later ones: so they arrive in order.
     const messages = new PartitionedQueue(store, SEND_EFFECT, 1, true);
+    this.#messages = messages;
     this.#partitioned.set(
       SEND_EFFECT,
       new Outbox({ ...dependencies, queue: messages, inFlight: messagesInFlight }),
@@ -70,6 +72,11 @@ export class Outboxes {
     for (const { partition, effect } of effects) {
       (partition === undefined ? this.common : this.#partitioned.get(effect.do))?.wake();
     }
+  }
+
+  /** Wakes the messages that wait for an earlier one of their pair: another node has settled an effect. */
+  settledElsewhere(): void {
+    if (this.#messages.endedElsewhere()) this.#partitioned.get(SEND_EFFECT)?.wakeAndRearm();
   }
 
   wake(): void {

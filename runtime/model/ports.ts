@@ -215,8 +215,15 @@ export interface ActorStore {
    * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
    * this process.
    * @param partition missing = effects without a partition
+   * @param inOrder true: none while an earlier effect of the same actor in this partition is due, whoever has leased it;
+   *   stores of one process need not look. @default false
    */
-  leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]>;
+  leaseEffects(
+    now: Millis,
+    limit: number,
+    partition?: string,
+    inOrder?: boolean,
+  ): Promise<readonly StoredEffect[]>;
   /**
    * Returns up to `limit` partitions with the prefix `prefix` that have an unleased effect, in ascending order, with
    * the earliest due time of these, after `after`. Skips the leased effects of a partition one by one.

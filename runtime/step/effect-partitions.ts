@@ -84,6 +84,15 @@ export function commonQueue(store: ActorStore): EffectQueue {
   };
 }
 
+/**
+ * Pauses before a partition is looked at again whose first effect another node has, milliseconds: for the case that its
+ * end is not told.
+ */
+const BEHIND_MS = { first: 200, longest: 5000 };
+
+/** Such partitions in memory. */
+const MAX_BEHIND = 10_000;
+
 /** Partitions read at once. */
 const PAGE_SIZE = 64;
 
@@ -107,6 +116,8 @@ export class PartitionedQueue implements EffectQueue {
   readonly #keepsOrder: boolean;
   /** Partitions whose first effect failed, and the end of their pauses. */
   readonly #pausedUntil = new Map<string, Millis>();
+  /** Partitions that wait for an effect of another node, and their pauses. */
+  readonly #behind = new Map<string, Millis>();
   /** Partition served last; the next round starts after it. */
   #last: string | undefined;
   /** Partitions that the last `nextDue` left out, because they were at their limit. */
@@ -127,6 +138,7 @@ export class PartitionedQueue implements EffectQueue {
     const last = this.#last;
     const cut: string[] = [];
     let hasFailed = false;
+    const behind = this.#behind.size;
     try {
       if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
       cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
@@ -138,7 +150,15 @@ export class PartitionedQueue implements EffectQueue {
     // Effects of a partition may have ended since its lease.
     const hasRoom = (partition: string): boolean => this.#freeSlots(partition) > 0;
     const isCut = hasFailed || effects.length >= limit || cut.some(hasRoom);
-    return { effects, isCut, isPastNextDue: [...this.#leftOut].some(hasRoom) };
+    const isPastNextDue = this.#behind.size > behind || [...this.#leftOut].some(hasRoom);
+    return { effects, isCut, isPastNextDue };
+  }
+
+  /** Ends the pauses of what waits for effects of other nodes, of which one has ended. False when nothing waits. */
+  endedElsewhere(): boolean {
+    if (this.#behind.size === 0) return false;
+    for (const partition of this.#behind.keys()) this.#pausedUntil.delete(partition);
+    return true;
   }
 
   /**
@@ -158,14 +178,27 @@ export class PartitionedQueue implements EffectQueue {
       if (until !== undefined && compareKeys([partition], [until]) > 0) break;
       const room = Math.min(this.#freeSlots(partition), limit - leased.length);
       if (due > now || room <= 0 || this.#pausedUntil.has(partition)) continue;
-      const effects = await this.#store.leaseEffects(now, room, partition);
-      if (effects.length === 0) continue;
+      const effects = await this.#store.leaseEffects(now, room, partition, this.#keepsOrder);
+      if (effects.length === 0) {
+        this.#waitBehind(partition, now);
+        continue;
+      }
+      this.#behind.delete(partition);
       this.#running.set(partition, (this.#running.get(partition) ?? 0) + effects.length);
       this.#last = partition;
       leased.push(...effects);
       if (effects.length === room) cut.push(partition);
     }
     return cut;
+  }
+
+  #waitBehind(partition: string, now: Millis): void {
+    if (!this.#keepsOrder) return;
+    const pause = this.#behind.get(partition) ?? BEHIND_MS.first;
+    // Some may have gone without being leased.
+    if (this.#behind.size >= MAX_BEHIND) this.#behind.clear();
+    this.#behind.set(partition, Math.min(BEHIND_MS.longest, 2 * pause));
+    this.#pausedUntil.set(partition, now + pause);
   }
 
   async nextDue(): Promise<Millis | undefined> {

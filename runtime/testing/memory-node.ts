@@ -113,8 +113,8 @@ function storeOf(
     counters: (prefix) => ask((store) => store.counters(prefix)),
     holder: (name) => ask((store) => store.holder(name)),
     names: (query) => ask((store) => store.names(query)),
-    leaseEffects: (now, limit, partition): Promise<readonly StoredEffect[]> =>
-      leases.add(() => ask((store) => store.leaseEffects(now, limit, partition))),
+    leaseEffects: (...given): Promise<readonly StoredEffect[]> =>
+      leases.add(() => ask((store) => store.leaseEffects(...given))),
     partitions: (query) => ask((store) => store.partitions(query)),
     async deferEffect(key, until, error) {
       await ask((store) => store.deferEffect(key, until, error));

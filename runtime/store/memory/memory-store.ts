@@ -233,9 +233,25 @@ export class MemoryStore implements ActorStore {
     return this.#isOwn(key) && !this.#tables.leased.has(key);
   }
 
-  async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
-    const due = [...this.#tables.effects.values()]
-      .filter((effect) => effect.partition === partition && effect.dueAt <= now && this.#isFree(effect.key))
+  async leaseEffects(
+    now: Millis,
+    limit: number,
+    partition?: string,
+    inOrder = false,
+  ): Promise<readonly StoredEffect[]> {
+    const all = [...this.#tables.effects.values()].filter(
+      (effect) => effect.partition === partition && effect.dueAt <= now,
+    );
+    const isFirst = ({ key }: StoredEffect): boolean => {
+      const own = parseEffectKey(key);
+      const [kind, id] = own;
+      return !all.some((other) => {
+        const { actor } = other;
+        return actor.kind === kind && actor.id === id && compareKeys(parseEffectKey(other.key), own) < 0;
+      });
+    };
+    const due = all
+      .filter((effect) => this.#isFree(effect.key) && (!inOrder || isFirst(effect)))
       .sort(byDue)
       .slice(0, limit);
     for (const effect of due) this.#tables.leased.set(effect.key, this.#session);

@@ -21,6 +21,15 @@ import { effectKey } from './steps-as-arrays.ts';
  */
 const UNFLUSHED = `(SELECT set_config('synchronous_commit', 'off', true)) = 'off'`;
 
+/**
+ * No earlier effect of the same actor in the queue is due, of whatever node. A key is that of the actor, then revision and
+ * index as numbers of nine bytes each (`key-bytes.ts`).
+ */
+const NO_EARLIER = `
+            AND NOT EXISTS (SELECT FROM effects AS earlier
+              WHERE earlier.key >= substring(own.key FROM 1 FOR octet_length(own.key) - 18) AND earlier.key < own.key
+                AND earlier.queue = own.queue AND earlier.due <= $2)`;
+
 export class PostgresWork extends PostgresReads {
   protected readonly session: Session;
 
@@ -38,16 +47,27 @@ export class PostgresWork extends PostgresReads {
     this.leases = new EffectLeases(clock, (held) => this.#releaseAllBut(held), released);
   }
 
-  async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
-    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, partition));
+  async leaseEffects(
+    now: Millis,
+    limit: number,
+    partition?: string,
+    inOrder = false,
+  ): Promise<readonly StoredEffect[]> {
+    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, partition, inOrder));
   }
 
-  async #lease(now: Millis, limit: number, partition: string | undefined): Promise<readonly StoredEffect[]> {
+  async #lease(
+    now: Millis,
+    limit: number,
+    partition: string | undefined,
+    inOrder: boolean,
+  ): Promise<readonly StoredEffect[]> {
     const inQueue = partition === undefined ? 'queue IS NULL' : 'queue = $4';
     const rows = await this.write<EffectRow & { key: Buffer }>(
-      partition === undefined ? 'lease' : 'lease-queue',
+      partition === undefined ? 'lease' : `lease-queue${inOrder ? '-in-order' : ''}`,
       `UPDATE effects SET lease = $1 WHERE key IN (
-          SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2 AND ${UNFLUSHED}
+          SELECT key FROM effects AS own
+          WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2 AND ${UNFLUSHED}${inOrder ? NO_EARLIER : ''}
           ORDER BY due, key LIMIT $3 FOR UPDATE SKIP LOCKED
         ) RETURNING key, ${EFFECT_COLUMNS}`,
       [this.session.token, now, limit, ...(partition === undefined ? [] : [Buffer.from(partition)])],

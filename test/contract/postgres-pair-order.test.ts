@@ -1,0 +1,91 @@
+/** Messages of one actor to another, when two nodes step the sender in turn. */
+import { createRuntime, defineActor, type Log, type Runtime, tell } from '@sealwright/runtime';
+import { postgres } from '@sealwright/runtime/postgres';
+import test, { type ExecutionContext } from 'ava';
+import { assign, setup } from 'xstate';
+import { type Cluster, startCluster } from '../postgres/cluster.ts';
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+let cluster: Cluster | undefined;
+test.before(async (t) => {
+  cluster = await startCluster(t as ExecutionContext);
+});
+test.after.always(() => cluster?.remove());
+
+const receiver = defineActor('receiver', {
+  version: 1,
+  machine: setup({
+    types: {} as { context: { heard: readonly number[] }; events: { type: 'TOLD'; n: number } },
+    actions: { hear: assign({ heard: ({ context, event }) => [...context.heard, event.n] }) },
+  }).createMachine({ context: { heard: [] }, on: { TOLD: { actions: 'hear' } } }),
+});
+
+const sender = defineActor('sender', {
+  version: 1,
+  machine: setup({
+    types: {} as { events: { type: 'GO'; n: number; to?: string } },
+    actions: { tell: tell(receiver) },
+  }).createMachine({
+    on: {
+      GO: {
+        actions: {
+          type: 'tell',
+          params: ({ event }) => ({ id: event.to ?? 'r', event: { type: 'TOLD', n: event.n } }),
+        },
+      },
+    },
+  }),
+});
+
+async function startNodes(
+  t: ExecutionContext,
+  schema: string,
+  { url }: Pick<Cluster, 'url'>,
+): Promise<readonly [Runtime, Runtime]> {
+  const start = async (node: string) => {
+    const store = postgres(url, { schema, node, poolSize: 3, leaseSeconds: 5 });
+    const runtime = await createRuntime({ store, actors: [sender, receiver], log: SILENT });
+    t.teardown(() => runtime.stop());
+    return runtime;
+  };
+  return [await start('a'), await start('b')];
+}
+
+const COUNT = 60;
+const IN_ORDER = Array.from({ length: COUNT }, (_, n) => n);
+
+test('messages of a pair arrive in the order of their sends, although two nodes take them in turn', async (t) => {
+  if (cluster === undefined) {
+    t.pass();
+    return;
+  }
+  const [a, b] = await startNodes(t, 'in_turn', cluster);
+  await a.create(receiver, 'r');
+  await a.create(sender, 's');
+  for (const n of IN_ORDER)
+    t.true((await (n % 2 === 0 ? a : b).send(sender, 's', { type: 'GO', n })).accepted);
+  const all = await a.waitFor(receiver, 'r', ({ context }) => context.heard.length === COUNT, {
+    timeoutMs: 60_000,
+  });
+  t.deepEqual(all.context.heard, IN_ORDER);
+});
+
+test('what a node that stops has not delivered comes before what the other node has sent since', async (t) => {
+  if (cluster === undefined) {
+    t.pass();
+    return;
+  }
+  const [a, b] = await startNodes(t, 'one_stops', cluster);
+  await a.create(receiver, 'r');
+  await a.create(sender, 's');
+  const half = COUNT / 2;
+  await Promise.all(IN_ORDER.slice(0, half).map((n) => a.send(sender, 's', { type: 'GO', n })));
+  const stopped = a.stop();
+  for (const n of IN_ORDER.slice(half)) await b.send(sender, 's', { type: 'GO', n });
+  await stopped;
+  const all = await b.waitFor(receiver, 'r', ({ context }) => context.heard.length === COUNT, {
+    timeoutMs: 60_000,
+  });
+  t.deepEqual(all.context.heard, IN_ORDER);
+});
