@@ -42,6 +42,12 @@ export function addVerify(line: CommandLine): void {
     )
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
     .option('--content <file>', 'content of a detached signature; may be repeated', collect, [])
+    .option(
+      '--certificate <pem>',
+      "file with the signer's certificate, for signatures that hold none; may be repeated",
+      collect,
+      [],
+    )
     .option('--at <time>', 'validate as of this time, such as 2026-05-17T12:00:00Z (default: now)', parseTime)
     .addOption(
       new Option('--revocation <mode>', 'check of revocation; without an answer, soft warns and hard fails')

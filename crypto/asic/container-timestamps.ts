@@ -1,9 +1,7 @@
 /** Containers whose files have time-stamp tokens instead of signatures (EN 319 162-1 §4.3.3.2 and §4.4.4.2). */
 
-import { algorithmsOf } from '../cms/attribute-checks.ts';
 import { type Finding, failed, warned } from '../core/validation-report.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
-import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { type ImprintSource, imprintOf } from '../evidence/timestamp-reader.ts';
 import {
   evidenceInTimestamp,
@@ -11,8 +9,8 @@ import {
   type SignatureInfo,
   type TimestampInfo,
   timestampInfo,
-  UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
+import { timestampSignature } from '../validation/timestamp-signature.ts';
 import { hashNamed } from '../x509/signature-algorithms.ts';
 import type { Container } from './container.ts';
 import { type CoveringSignature, forContainer } from './coverage.ts';
@@ -78,29 +76,12 @@ function tooMany({ length }: readonly unknown[]): Finding[] {
   return [failed('timestamp.count', `More than ${MAX_TOKENS} time-stamps are not looked at.`, 'GENERIC')];
 }
 
-/** Reports a token like a signature of its authority. */
 function tokenFacts(der: Buffer, imprint: ImprintSource): SignatureInfo {
-  const { token, findings } = timestampInfo('content', der, imprint);
-  const certificate = token === undefined ? undefined : timestampSigner(token, []);
-  const [signer] = token?.signedData.signers ?? [];
-  return {
-    ...UNKNOWN_SIGNATURE_INFO,
+  return timestampSignature(timestampInfo('content', der, imprint), {
     format: 'Cades',
     name: 'time-stamp',
     scope: { kind: 'container', description: 'time-stamped files' },
-    findings,
-    certificate,
-    certificates: token?.certificates ?? [],
-    claimedTime: token?.genTime,
-    algorithms:
-      token === undefined || signer === undefined
-        ? []
-        : [
-            { name: token.imprintAlgorithm, where: 'imprint of the time-stamp' },
-            ...algorithmsOf(signer, certificate),
-          ],
-    isTimestamp: true,
-  };
+  });
 }
 
 // Archive time-stamps over containers (EN 319 162-1 Annex A.7), assigned to the signatures they prove.

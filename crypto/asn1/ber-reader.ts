@@ -57,7 +57,7 @@ function endOfIndefinite(bytes: Uint8Array, from: number, limit: number): number
     if (tag === 0 && length === 0) {
       if (--open === 0) return at;
     } else if (length < 0 && ++open > MAX_INDEFINITE_DEPTH) {
-      throw new Asn1Error('nested too deeply', at);
+      throw new Asn1LimitError('nested too deeply', at);
     }
     const next = at + headerLength + Math.max(length, 0);
     if (next > limit) throw new Asn1Error('length runs past the end', at);
@@ -121,7 +121,7 @@ export function childrenOf<Bytes extends Uint8Array>(element: Element<Bytes>): E
   const cursor = new Cursor(element);
   const children: Element<Bytes>[] = [];
   while (!cursor.done) {
-    if (children.length === MAX_CHILDREN) throw new Asn1Error('too many elements', element.start);
+    if (children.length === MAX_CHILDREN) throw new Asn1LimitError('too many elements', element.start);
     children.push(cursor.next());
   }
   return children;
@@ -153,10 +153,16 @@ export function implicitOctetSegments<Bytes extends Uint8Array>(element: Element
   return segmentsIn(element);
 }
 
-function segmentsIn<Bytes extends Uint8Array>(element: Element<Bytes>): Bytes[] {
-  return childrenOf(element).map((piece) => {
-    if (piece.tag !== TAG.octetString) throw new Asn1Error('octet string nested too deeply', piece.start);
-    return contents(piece);
+/** Most levels of constructed octet strings inside each other; writers make one, and gateways add one. */
+export const MAX_SEGMENT_DEPTH = 16;
+
+/** The segments of a constructed octet string may be constructed themselves (X.690 §8.7.3.2). */
+function segmentsIn<Bytes extends Uint8Array>(element: Element<Bytes>, depth = 1): Bytes[] {
+  if (depth > MAX_SEGMENT_DEPTH) throw new Asn1LimitError('octet string nested too deeply', element.start);
+  return childrenOf(element).flatMap((piece) => {
+    if (piece.tag === TAG.octetString) return [contents(piece)];
+    if (piece.tag === TAG.octetStringConstructed) return segmentsIn(piece, depth + 1);
+    throw new Asn1Error(`expected an octet string, found ${hex(piece.tag)}`, piece.start);
   });
 }
 
@@ -182,7 +188,7 @@ export function oidText(element: Element): string {
   let arc = 0;
   for (const byte of value) {
     arc = arc * 128 + (byte & 0x7f);
-    if (!Number.isSafeInteger(arc)) throw new Asn1Error('object identifier too large', element.start);
+    if (!Number.isSafeInteger(arc)) throw new Asn1LimitError('object identifier too large', element.start);
     if (byte >= 0x80) continue;
     if (arcs.length === 0) {
       const root = Math.min(Math.floor(arc / 40), 2);
@@ -248,7 +254,7 @@ export function readHeader(bytes: Uint8Array, offset: number, limit: number): He
   if ((tag & 0x1f) === 0x1f) {
     let octets = 0;
     while ((byteAt(bytes, at++, limit, offset) & 0x80) !== 0) {
-      if (++octets === 4) throw new Asn1Error('tag number too large', offset);
+      if (++octets === 4) throw new Asn1LimitError('tag number too large', offset);
     }
   }
   const first = byteAt(bytes, at++, limit, offset);
@@ -258,11 +264,11 @@ export function readHeader(bytes: Uint8Array, offset: number, limit: number): He
     return { tag, headerLength: at - offset, length: -1 };
   }
   const count = first & 0x7f;
-  if (count > 8) throw new Asn1Error('length field too long', offset);
+  if (count > 8) throw new Asn1LimitError('length field too long', offset);
   let length = 0;
   for (let octet = 0; octet < count; octet++) {
     length = length * 256 + byteAt(bytes, at++, limit, offset);
-    if (!Number.isSafeInteger(length)) throw new Asn1Error('length too large', offset);
+    if (!Number.isSafeInteger(length)) throw new Asn1LimitError('length too large', offset);
   }
   return { tag, headerLength: at - offset, length };
 }
@@ -302,3 +308,6 @@ export class Asn1Error extends Error {
     this.offset = offset;
   }
 }
+
+/** A structure beyond a limit of this reader, which may be right: it is not judged, and not called malformed. */
+export class Asn1LimitError extends Asn1Error {}

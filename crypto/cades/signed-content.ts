@@ -1,12 +1,12 @@
 /** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { Asn1Error } from '../asn1/read.ts';
+import { Asn1Error, Asn1LimitError } from '../asn1/read.ts';
 import { memorySource, type Source, SourceRange } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import type { HashName } from '../x509/signature-algorithms.ts';
+import type { HashName, SignedBytes } from '../x509/signature-algorithms.ts';
 import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 
@@ -23,13 +23,10 @@ export interface SignatureFile {
 /**
  * Reads a file in DER or BER, or as text around them, once.
  * @param beside content of a detached signature
- * @returns the reason as a string when the bytes are not a CMS signature
+ * @returns the reason when the bytes are not a CMS signature
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function readSignatureFile(
-  file: Source,
-  beside: Source | undefined,
-): SignatureFile | { readonly reason: string } {
+export function readSignatureFile(file: Source, beside: Source | undefined): SignatureFile | UnreadableFile {
   try {
     const source = signatureSource(file);
     const detached = readDetachedContent(source);
@@ -37,10 +34,18 @@ export function readSignatureFile(
     const hasTextBefore = textEncoding(file)?.hasTextBefore === true;
     return { der, content: new ContentDigests(source, detached, beside), bytesAfter, hasTextBefore };
   } catch (error) {
-    if (error instanceof Asn1Error) return { reason: `${error.message}.` };
+    if (error instanceof Asn1Error)
+      return { reason: `${error.message}.`, isBeyondLimit: error instanceof Asn1LimitError };
     if (error instanceof CryptoError && error.code === 'cms.malformed') return { reason: error.message };
     throw error;
   }
+}
+
+/** Reason for which a file is no signature. */
+export interface UnreadableFile {
+  readonly reason: string;
+  /** True for a structure beyond a limit of the reader, which may be right. */
+  readonly isBeyondLimit?: boolean;
 }
 
 /** Most bytes of content in segments that are joined in memory. */
@@ -80,6 +85,17 @@ export class ContentDigests {
     return digest;
   }
 
+  /** The content in order; undefined when it is unavailable. */
+  get bytes(): SignedBytes | undefined {
+    const source = this.#source;
+    if (this.inside === undefined) return this.#beside && passOn(this.#beside, 0, this.#beside.size);
+    const { offset, length } = this.inside;
+    if (offset !== undefined) return passOn(source, offset, length);
+    return (take) => {
+      readDetachedContent(source, { onContent: take });
+    };
+  }
+
   /** Opens the content inside; undefined when it is in segments and longer than what is held in memory. */
   openInside(): Source | undefined {
     if (this.inside === undefined) return undefined;
@@ -114,11 +130,18 @@ export class ContentDigests {
   }
 }
 
+function passOn(source: Source, offset: number, length: number): SignedBytes {
+  return (take) => {
+    for (const chunk of source.chunks(offset, offset + length)) take(chunk);
+  };
+}
+
 function nameOf(beside: Source | undefined): string {
   return beside === undefined ? 'content that is not at hand' : basename(beside.path);
 }
 
-function digestOf(source: Source | undefined, hash: HashName): Buffer | undefined {
+/** Undefined without a source. */
+export function digestOf(source: Source | undefined, hash: HashName): Buffer | undefined {
   if (source === undefined) return undefined;
   const made = createHash(hash);
   for (const piece of source.chunks()) made.update(piece);

@@ -1,17 +1,35 @@
 /** Inspects a CAdES file: enveloping or detached, in DER, BER or text, of any size (EN 319 122-1). */
 
+import { basename } from 'node:path';
 import { OID } from '../asn1/oids.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
 import { HEADER_BYTES, isCmsHeader, unsupportedForm } from '../core/header-format.ts';
+import { CryptoError } from '../core/types.ts';
 import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
-import type { FileSignatures } from '../validation/signature-info.ts';
+import { BYTES_HASHED_PER_STEP, WorkBudget } from '../core/work-budget.ts';
+import { NO_EVIDENCE } from '../evidence/authorities.ts';
+import { type FileSignatures, timestampInfo } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
-import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
+import { timestampSignature } from '../validation/timestamp-signature.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { hashNamed } from '../x509/signature-algorithms.ts';
+import { signatureSource } from './armor-reader.ts';
+import { MAX_TAIL } from './ber-file-reader.ts';
+import { contentTypeName, contentTypeOf } from './content-type.ts';
+import {
+  type ContentDigests,
+  digestOf,
+  readSignatureFile,
+  type SignatureFile,
+  type UnreadableFile,
+} from './signed-content.ts';
 
 interface InspectCadesOptions {
   /** Content of a detached signature. */
   readonly content?: Source;
+  /** Candidates for certificates that the file lacks; untrusted. */
+  readonly certificates?: readonly Certificate[];
 }
 
 /** Most signature files inside each other. */
@@ -19,36 +37,100 @@ const MAX_DEPTH = 4;
 
 /**
  * Reads the file once, and its content again only for a digest that the file did not announce. Malformed bytes are
- * findings. Content that is itself a signature follows with its signatures, whose names begin with `content: `.
+ * findings. Content that is itself a signature follows with its signatures, whose names begin with `content: `. A
+ * time-stamp token is reported as a time-stamp of the content given beside it (RFC 3161 §2.4.2).
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function inspectCades(file: Source, { content }: InspectCadesOptions = {}): FileSignatures {
+export function inspectCades(file: Source, options: InspectCadesOptions = {}): FileSignatures {
+  const { content, certificates = [] } = options;
   const read = readSignatureFile(file, content);
-  if ('reason' in read) {
-    const form = unsupportedForm(file.read(0, Math.min(HEADER_BYTES, file.size)));
-    return { signatures: [], findings: [form === undefined ? unreadable(read.reason) : unsupported(form)] };
-  }
-  const inside = signaturesInside(read.content, 1);
+  if ('reason' in read) return { signatures: [], findings: [unreadable(file, read)] };
+  const work = WorkBudget.forFile(file.size + (content?.size ?? 0));
+  const kind = kindOf(read);
+  if (kind === 'certificates') return { signatures: [], findings: [NO_SIGNER], work };
+  if (kind === 'time-stamp') return { ...looseTimestamp(file, read, options), work };
+  const context: InspectionContext = { certificates, work };
+  const inside = signaturesInside(read.content, context, 1);
   return {
-    signatures: [...signaturesOf(read), ...inside.signatures],
+    signatures: [...signaturesOf(read, context), ...inside.signatures],
     findings: [
       ...(content === undefined ? [] : read.content.compare()),
       ...outside(read),
       ...inside.findings,
     ],
+    work,
   };
 }
 
-function signaturesOf({ der, content }: SignatureFile): FileSignatures['signatures'] {
+/** Values common to the signatures of one file. */
+interface InspectionContext {
+  readonly certificates: readonly Certificate[];
+  readonly work: WorkBudget;
+}
+
+function signaturesOf(
+  { der, content }: SignatureFile,
+  { certificates, work }: InspectionContext,
+): FileSignatures['signatures'] {
+  const { bytes, length = 0 } = content;
   return inspectCms(der, {
     format: 'Cades',
     scope: content.scope,
     signingTime: 'present',
     contentDigest: (hash) => content.of(hash),
+    content: () => {
+      work.spend(length / BYTES_HASHED_PER_STEP);
+      return bytes;
+    },
+    around: { certificates, evidence: NO_EVIDENCE },
   });
 }
 
-function signaturesInside(content: ContentDigests, depth: number): FileSignatures {
+/** A structure that can't be read counts as a signature, which reports the reason. */
+function kindOf({ der }: SignatureFile): 'signature' | 'certificates' | 'time-stamp' {
+  try {
+    const { signers, contentType } = parseSignedData(der);
+    if (contentType === OID.timestampInfo) return 'time-stamp';
+    return signers.length === 0 ? 'certificates' : 'signature';
+  } catch {
+    return 'signature';
+  }
+}
+
+const NO_SIGNER: Finding = failed(
+  'file.unsupported',
+  'This is a CMS structure without a signer, such as a bundle of certificates; it signs nothing.',
+  'GENERIC',
+);
+
+function looseTimestamp(
+  file: Source,
+  read: SignatureFile,
+  { content, certificates = [] }: InspectCadesOptions,
+): FileSignatures {
+  const source = signatureSource(file);
+  const length = source.size - read.bytesAfter;
+  if (length > MAX_TAIL) {
+    return {
+      signatures: [],
+      findings: [failed('file.unsupported', 'The time-stamp is too large.', 'GENERIC')],
+    };
+  }
+  const description = content === undefined ? 'a file that is not at hand' : basename(content.path);
+  const covered = (algorithm: string) => {
+    const hash = hashNamed(algorithm);
+    return hash === undefined || content === undefined ? undefined : digestOf(content, hash);
+  };
+  const stamp = timestampInfo('content', source.read(0, length), covered, certificates);
+  const place = { format: 'Cades', name: 'time-stamp', scope: { kind: 'content', description } } as const;
+  return { signatures: [timestampSignature(stamp, place, certificates)], findings: outside(read) };
+}
+
+function signaturesInside(
+  content: ContentDigests,
+  context: InspectionContext,
+  depth: number,
+): FileSignatures {
   const { inside } = content;
   if (inside === undefined || !isCmsHeader(inside.start)) return NOTHING;
   if (depth === MAX_DEPTH) return notExamined(`signatures inside each other are examined ${MAX_DEPTH} deep`);
@@ -56,10 +138,11 @@ function signaturesInside(content: ContentDigests, depth: number): FileSignature
   if (file === undefined) return notExamined('it is in pieces and too large to join');
   const read = readSignatureFile(file, undefined);
   if ('reason' in read) return notExamined(`it can't be read: ${read.reason.replace(/\.$/, '')}`);
-  if (!isSigned(read)) return NOTHING;
+  // Bundles of certificates and time-stamps are content like any other.
+  if (kindOf(read) !== 'signature') return NOTHING;
   if (read.content.inside === undefined) return notExamined('what it is over is not inside it');
-  const further = signaturesInside(read.content, depth + 1);
-  const signatures = [...signaturesOf(read), ...further.signatures];
+  const further = signaturesInside(read.content, context, depth + 1);
+  const signatures = [...signaturesOf(read, context), ...further.signatures];
   return {
     signatures: signatures.map((one) => ({ ...one, name: `content: ${one.name}`, isInContent: true })),
     findings: [
@@ -68,17 +151,6 @@ function signaturesInside(content: ContentDigests, depth: number): FileSignature
       ...further.findings,
     ],
   };
-}
-
-/** False for bundles of certificates and for time-stamp tokens. */
-function isSigned({ der }: SignatureFile): boolean {
-  try {
-    const { signers, contentType } = parseSignedData(der);
-    return signers.length > 0 && contentType !== OID.timestampInfo;
-  } catch {
-    // Reported as a signature that can't be read.
-    return true;
-  }
 }
 
 const NOTHING: FileSignatures = { signatures: [], findings: [] };
@@ -101,11 +173,23 @@ function outside({ bytesAfter, hasTextBefore }: SignatureFile): Finding[] {
   return findings;
 }
 
-/** Leaves the file INDETERMINATE: nothing is known against it. */
-function unsupported(form: string): Finding {
-  return failed('file.unsupported', `This is ${form}, a form that is not supported.`, 'GENERIC');
+/** Says what the file is when it is no signature. What is not supported leaves it INDETERMINATE. */
+function unreadable(file: Source, { reason, isBeyondLimit }: UnreadableFile): Finding {
+  const form = unsupportedForm(file.read(0, Math.min(HEADER_BYTES, file.size)));
+  if (form !== undefined)
+    return failed('file.unsupported', `This is ${form}, a form that is not supported.`, 'GENERIC');
+  const type = namedType(file);
+  if (type !== undefined && type !== OID.signedData)
+    return failed('file.unsupported', `This is ${contentTypeName(type)}.`, 'GENERIC', type);
+  const subIndication = isBeyondLimit === true ? 'GENERIC' : 'FORMAT_FAILURE';
+  return failed('structure.cms', `This is no CMS signature: ${reason}`, subIndication);
 }
 
-function unreadable(reason: string): Finding {
-  return failed('structure.cms', `This is no CMS signature: ${reason}`);
+function namedType(file: Source): string | undefined {
+  try {
+    return contentTypeOf(file);
+  } catch (error) {
+    if (error instanceof CryptoError && error.code === 'cms.malformed') return undefined;
+    throw error;
+  }
 }

@@ -6,11 +6,13 @@ import { setOf, tlv } from '../asn1/write.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import {
-  disagreementOf,
   faultOf,
+  foreignMask,
   HASH_BY_OID,
   type HashName,
   keyBits,
+  type SignatureFault,
+  type SignedBytes,
   signatureMethod,
 } from '../x509/signature-algorithms.ts';
 import { CONTENT_IDENTIFIER } from './attributes-template.ts';
@@ -80,7 +82,7 @@ export function checkPlaces(signed: Attributes, unsigned: Attributes | undefined
 
 /**
  * Checks that the content-type attribute names the type of the signed content.
- * @param expected dotted; undefined for a counter-signature, which must have none (RFC 5652 §11.4)
+ * @param expected dotted; undefined for a counter-signature, where the attribute says nothing (RFC 5652 §11.4)
  * @param actual type in the structure around it
  */
 export function checkContentType(
@@ -90,6 +92,10 @@ export function checkContentType(
 ): Finding {
   const value = singleValue(attributes, OID.contentType);
   const named = value === undefined ? undefined : oidText(value);
+  if (expected === undefined && actual === undefined && named !== undefined) {
+    const message = 'A counter-signature names a type of content, which it must not have (RFC 5652 §11.4).';
+    return warned('attributes.content-type', message, named);
+  }
   const good = named === expected && actual === expected;
   return {
     status: good ? 'passed' : 'failed',
@@ -228,31 +234,57 @@ export function policyOf(attributes: Attributes): string | undefined {
 
 // Checks the signature value of a SignerInfo and lists the algorithms it uses (RFC 5652 §5.4).
 
-/** Checks that digest algorithm, signature algorithm and key match, and that the value is right. */
-export function checkValue(
-  signer: SignerInfo,
-  attributes: Attributes,
-  digest: HashName,
-  certificate: Certificate,
+/** Reports the value of a signature and its algorithms. @throws {Asn1Error} for malformed parameters */
+export function valueFindings(
+  { signatureAlgorithm: algorithm }: SignerInfo,
+  fault: SignatureFault | undefined,
 ): Finding[] {
-  const { signatureAlgorithm: algorithm } = signer;
-  const disagreement = disagreementOf({ algorithm, digest, key: certificate.publicKey });
-  if (disagreement !== undefined) {
-    return [
-      failed(
-        'algorithm.agreement',
-        `The algorithms contradict each other: ${disagreement}.`,
-        'SIG_CRYPTO_FAILURE',
-      ),
-    ];
+  switch (fault?.kind) {
+    case 'unsupported':
+      return [unsupportedFinding(fault)];
+    case 'contradiction': {
+      const message = `The algorithms contradict each other: ${fault.reason}.`;
+      return [failed('algorithm.agreement', message, 'SIG_CRYPTO_FAILURE')];
+    }
+    case 'digests': {
+      const message = `The algorithms contradict each other: ${fault.reason}.`;
+      return [failed('algorithm.agreement', message, 'SIG_CONSTRAINTS_FAILURE'), GOOD_VALUE];
+    }
+    case 'value': {
+      const message = `The signature value is wrong: ${fault.reason}.`;
+      return [
+        ...identifierFindings(algorithm),
+        AGREEMENT,
+        failed('signature.value', message, 'SIG_CRYPTO_FAILURE'),
+      ];
+    }
+    default:
+      return [...identifierFindings(algorithm), ...maskFindings(algorithm), AGREEMENT, GOOD_VALUE];
   }
-  const fault = attributesFault(signer, attributes, digest, certificate);
+}
+
+/** Names an algorithm that is not known here: nothing was computed, so nothing is known against the signature. */
+export function unsupportedFinding({ reason }: SignatureFault): Finding {
+  const message = `The signature was not checked: ${reason}.`;
+  return failed('algorithm.unsupported', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+}
+
+const AGREEMENT: Finding = passed('algorithm.agreement', 'The algorithms agree with each other and the key.');
+const GOOD_VALUE: Finding = passed('signature.value', 'The key of the certificate made the signature.');
+
+function identifierFindings({ id }: SignerInfo['signatureAlgorithm']): Finding[] {
+  return id === OID.ecPublicKey ? [NAMED_BY_KEY] : [];
+}
+
+function maskFindings(algorithm: SignerInfo['signatureAlgorithm']): Finding[] {
+  const mask = foreignMask(algorithm);
+  if (mask === undefined) return [];
   return [
-    ...(algorithm.id === OID.ecPublicKey ? [NAMED_BY_KEY] : []),
-    passed('algorithm.agreement', 'The algorithms agree with each other and the key.'),
-    fault === undefined
-      ? passed('signature.value', 'The key of the certificate made the signature.')
-      : failed('signature.value', `The signature value is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
+    warned(
+      'algorithm.mask',
+      `The mask of RSA-PSS uses ${mask}, another hash function than the signature.`,
+      'Signers should use one for both (RFC 8017 §8.1).',
+    ),
   ];
 }
 
@@ -288,16 +320,25 @@ export function attributesFault(
   attributes: Attributes,
   digest: HashName,
   certificate: Certificate,
-): string | undefined {
-  const signature = {
-    algorithm: signer.signatureAlgorithm,
-    digest,
-    value: signer.signature,
-    key: certificate.publicKey,
-  };
+): SignatureFault | undefined {
   const asFound = tlv(TAG.set, ...attributes.encodings);
-  const fault = faultOf(signature, asFound);
-  if (fault === undefined) return undefined;
+  const fault = signatureFault(signer, asFound, digest, certificate);
+  if (fault?.kind !== 'value') return fault;
   const sorted = setOf(attributes.encodings);
-  return sorted.equals(asFound) ? fault : faultOf(signature, sorted);
+  if (sorted.equals(asFound)) return fault;
+  const other = signatureFault(signer, sorted, digest, certificate);
+  return other?.kind === 'value' ? fault : other;
+}
+
+/**
+ * Checks the signature value over bytes; for a signature without signed attributes, these are the content (RFC 5652
+ * §5.4). @throws {Asn1Error} for malformed parameters of the algorithm
+ */
+export function signatureFault(
+  { signatureAlgorithm: algorithm, signature: value }: SignerInfo,
+  signed: SignedBytes,
+  digest: HashName,
+  { publicKey: key }: Certificate,
+): SignatureFault | undefined {
+  return faultOf({ algorithm, digest, value, key }, signed);
 }

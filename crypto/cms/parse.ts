@@ -4,6 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import {
   type Algorithm,
   Asn1Error,
+  Asn1LimitError,
   Cursor,
   childrenOf,
   contents,
@@ -64,7 +65,7 @@ export interface Attributes {
 }
 
 /** Most signers in one structure; each costs a public-key operation. */
-const MAX_SIGNERS = 32;
+const MAX_SIGNERS = 500;
 
 /**
  * Parses a ContentInfo that holds SignedData (RFC 5652 §3, §5.1). @throws {Asn1Error}
@@ -94,7 +95,7 @@ export function parseSignedData(der: Buffer): SignedData {
   const revocation = choicesIn(fields.nextIf(TAG.context1Constructed));
   const signers = childrenOf(fields.next(TAG.set));
   fields.end();
-  if (signers.length > MAX_SIGNERS) throw new Asn1Error('too many signers', 0);
+  if (signers.length > MAX_SIGNERS) throw new Asn1LimitError(`more than ${MAX_SIGNERS} signers`, 0);
   return {
     contentType,
     content: inside === undefined ? undefined : octets(new Cursor(inside).next()),

@@ -12,18 +12,30 @@ import {
   parseAlgorithm,
   TAG,
 } from '../asn1/read.ts';
-import { type AlgorithmUse, type Finding, failed, passed } from '../core/validation-report.ts';
+import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { nameKey } from '../x509/names.ts';
 import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 
 /** Returns the certificate that a SignerIdentifier names (RFC 5652 §5.3). */
 function certificateNamed(id: SignerId, certificates: readonly Certificate[]): Certificate | undefined {
-  return certificates.find((certificate) =>
-    id.by === 'serial'
-      ? certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer)
-      : certificate.subjectKeyId?.equals(id.keyId) === true,
-  );
+  return certificates.find((certificate) => isNamed(id, certificate));
+}
+
+function isNamed(id: SignerId, certificate: Certificate): boolean {
+  if (id.by === 'key') return keyIdOf(certificate).equals(id.keyId);
+  return certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer);
+}
+
+/** Names match in their encodings, or as RFC 5280 §7.1 compares them: some programs write names anew. */
+function isIssuer(name: Buffer, { issuer, issuerKey }: Certificate): boolean {
+  return issuer.equals(name) || issuerKey === nameKey(name);
+}
+
+/** Returns the key identifier; without the extension, the one of RFC 5280 §4.2.1.2 (1). */
+function keyIdOf({ subjectKeyId, publicKeyBits }: Certificate): Buffer {
+  return subjectKeyId ?? createHash('sha1').update(publicKeyBits).digest();
 }
 
 /** Reference from the signed attributes to the signer's certificate. */
@@ -63,8 +75,7 @@ export function signerCertificate(
   const reference = first && certificateReference(signer);
   if (reference === undefined) return first;
   const isMeant = (one: Certificate) =>
-    certificateNamed(signer.id, [one]) !== undefined &&
-    certIdError(reference.value, one, reference.fixed) === undefined;
+    isNamed(signer.id, one) && certIdError(reference.value, one, reference.fixed) === undefined;
   try {
     return certificates.find(isMeant) ?? first;
   } catch (error) {
@@ -83,7 +94,8 @@ export function signerCertificate(
  */
 export function certIdError(value: Element, certificate: Certificate, fixed?: 'sha1'): string | undefined {
   const { fields, hashName } = firstCertId(value, fixed);
-  if (hashName === undefined) return 'The attribute uses a digest that is not accepted.';
+  if (hashName === undefined)
+    return 'The attribute that names the certificate uses a digest that is not supported.';
   const hash = octets(fields.next());
   if (!hash.equals(digestOf(certificate, hashName))) {
     return 'The attribute names another certificate.';
@@ -93,8 +105,7 @@ export function certIdError(value: Element, certificate: Certificate, fixed?: 's
   const names = new Cursor(issuerSerial);
   const generalNames = directoryNames(names.next(TAG.sequence));
   const serial = encoded(names.next(TAG.integer));
-  const same =
-    serial.equals(certificate.serial) && generalNames.some((name) => name.equals(certificate.issuer));
+  const same = serial.equals(certificate.serial) && generalNames.some((name) => isIssuer(name, certificate));
   return same ? undefined : 'Issuer and serial in the attribute are those of another certificate.';
 }
 
@@ -166,7 +177,8 @@ export function bindCertificate(
   needed: boolean,
 ): BoundCertificate {
   const reference = certificateReference(signer);
-  const certificate = signerCertificate(signer, certificates);
+  const named = signerCertificate(signer, certificates);
+  const certificate = named ?? certificateByDigest(reference, certificates);
   const found = certificateFinding(certificate);
   if (reference === undefined) {
     const missing = missingReference(needed);
@@ -177,7 +189,10 @@ export function bindCertificate(
     certificate === undefined
       ? undefined
       : (mismatchOf(reference, certificate) ?? (older && mismatchOf(older, certificate)));
-  const findings = certificate === undefined ? [found] : [found, bindingFinding(mismatch)];
+  const findings =
+    certificate === undefined
+      ? [found]
+      : [found, ...(named === undefined ? [OTHER_IDENTIFIER] : []), bindingFinding(mismatch)];
   const hash = certIdHash(reference.value, reference.fixed);
   const algorithms =
     hash === undefined ? [] : [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
@@ -195,14 +210,25 @@ function certificateFinding(certificate: Certificate | undefined): Finding {
   return passed('certificate.signer', "The signer's certificate was found.", certificate.fingerprint);
 }
 
+/** Finds the certificate by its digest in the signed attribute, where the unsigned identifier names none at hand. */
+function certificateByDigest(
+  reference: CertificateReference | undefined,
+  certificates: readonly Certificate[],
+): Certificate | undefined {
+  if (reference === undefined) return undefined;
+  return certificates.find((one) => certIdError(reference.value, one, reference.fixed) === undefined);
+}
+
+const OTHER_IDENTIFIER: Finding = warned(
+  'certificate.identifier',
+  'The unsigned identifier of the signer is not written as in the certificate that the signed attribute names.',
+);
+
 function missingReference(needed: boolean): Finding {
-  return {
-    status: needed ? 'failed' : 'warning',
-    type: 'certificate.binding',
-    message:
-      'No signed attribute names the certificate, so another one of the same key could take its place.',
-    subIndication: 'SIG_CONSTRAINTS_FAILURE',
-  };
+  const type = 'certificate.binding';
+  const message =
+    'No signed attribute names the certificate, so another one of the same key could take its place.';
+  return needed ? failed(type, message, 'SIG_CONSTRAINTS_FAILURE') : warned(type, message);
 }
 
 function bindingFinding(mismatch: string | undefined): Finding {

@@ -29,6 +29,7 @@ extend    raise signatures to a higher level, or renew archive time-stamps
 
 verify    print verdict and reasons for each file
   --content <file>               content of a detached signature; may be repeated
+  --certificate <pem>            signer's certificate, for signatures that hold none; may be repeated
   --at <time>                    validate as of this time, such as 2026-05-17T12:00:00Z
   --revocation <mode>            none, soft (default) or hard
   --online                       ask the authorities that certificates name
@@ -83,6 +84,7 @@ const OPTIONS = {
   verify: {
     ...COMMON,
     content: LIST,
+    certificate: LIST,
     at: TEXT,
     revocation: TEXT,
     online: FLAG,
@@ -173,7 +175,8 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
   }
   if (command === 'verify') {
     const { values, positionals: files } = parse(words, OPTIONS.verify);
-    const { trust = [], intermediates = [], json = false, report = false, online = false, content } = values;
+    const { trust = [], intermediates = [], json = false, report = false, online = false } = values;
+    const { content, certificate } = values;
     const at = values.at === undefined ? machineTime() : Date.parse(values.at);
     if (Number.isNaN(at)) throw new Error('--at is a date and time, such as 2026-05-17T12:00:00Z.');
     const password = values['password-env'] === undefined ? undefined : env[values['password-env']];
@@ -190,6 +193,7 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
         report,
         online,
         content,
+        certificate,
         at,
         password,
         format: oneOf('format', values.format, FORMATS),

@@ -32,6 +32,8 @@ export interface VerifyOptions {
   readonly own?: OwnTrust | undefined;
   /** Files of certificates that may stand between signer and root. */
   readonly intermediates: readonly string[];
+  /** Files of certificates that may be a signer's, for signatures that hold none. */
+  readonly certificate?: readonly string[] | undefined;
   /** Files that detached signatures cover, by name. */
   readonly content: readonly string[] | undefined;
   /** False: whose certificate it is, and whether that was valid, is not part of the verdict. */

@@ -42,7 +42,8 @@ export async function verifyFiles(
 ): Promise<ExitCode> {
   const anchors = readCertificateFiles(options.trust, terminal);
   const intermediates = readCertificateFiles(options.intermediates, terminal);
-  if (anchors === undefined || intermediates === undefined) return 2;
+  const given = readCertificateFiles(options.certificate ?? [], terminal);
+  if (anchors === undefined || intermediates === undefined || given === undefined) return 2;
   const { own } = options;
   const certificates = {
     anchors: [...anchors, ...(own?.roots ?? [])],
@@ -59,7 +60,13 @@ export async function verifyFiles(
   }
   const verdicts: FileVerdict[] = [];
   for (const file of files) {
-    const verdict = await judge(file, validate, options, trust, compareWith);
+    const verdict = await judge(
+      file,
+      (one) => validate({ ...one, certificates: given }),
+      options,
+      trust,
+      compareWith,
+    );
     verdicts.push(verdict);
     if (options.report) tellReport(verdict, options, terminal);
     else if (!options.json) terminal.out(verdictText(verdict, options, terminal));

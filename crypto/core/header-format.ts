@@ -90,15 +90,17 @@ export function isCmsHeader(head: Buffer): boolean {
   return text.startsWith('-----BEGIN', startOfText(text));
 }
 
-/** Arc of the content types of PKCS #7, with tag and length: `1.2.840.113549.1.7.x`. */
-const CONTENT_TYPE = Buffer.from('06092a864886f70d0107', 'hex');
+/** Arcs of content types, with tag and length: `1.2.840.113549.1.7.x` (PKCS #7), `1.2.840.113549.1.9.16.1.x` (S/MIME). */
+const CONTENT_TYPES = ['06092a864886f70d0107', '060b2a864886f70d01091001'].map((hex) =>
+  Buffer.from(hex, 'hex'),
+);
 
 /** ContentInfo ::= SEQUENCE { contentType OBJECT IDENTIFIER, … }, with a length of any form (RFC 5652 §3). */
 function isDerHeader(head: Buffer): boolean {
   const [tag, length = 0] = head;
   if (tag !== 0x30) return false;
   const start = length < 0x80 ? 2 : 2 + (length & 0x7f);
-  return head.subarray(start, start + CONTENT_TYPE.length).equals(CONTENT_TYPE);
+  return CONTENT_TYPES.some((type) => head.subarray(start, start + type.length).equals(type));
 }
 
 function isXmlHeader(head: Buffer): boolean {

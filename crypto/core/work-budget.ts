@@ -5,6 +5,9 @@
  */
 import { type Finding, failed } from './validation-report.ts';
 
+/** Bytes that are hashed in one step. */
+export const BYTES_HASHED_PER_STEP = 500;
+
 /** Steps for a file of any size. */
 const BASE = 4_000_000;
 /** Additional bytes of a file that allow one step more. */

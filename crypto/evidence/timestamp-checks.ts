@@ -5,9 +5,10 @@ import { Asn1Error, octets, oidText } from '../asn1/read.ts';
 import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
 import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
-import { type Finding, failed, passed } from '../core/validation-report.ts';
+import { type Finding, failed, passed, type SubIndication } from '../core/validation-report.ts';
+import { algorithmName } from '../x509/algorithm-names.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { HASH_BY_OID, type HashName, hashNamed } from '../x509/signature-algorithms.ts';
+import { HASH_BY_OID, type HashName, hashNamed, type SignatureFault } from '../x509/signature-algorithms.ts';
 import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
 
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
@@ -69,7 +70,7 @@ function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: Im
     return failed('timestamp.imprint', 'What the time-stamp covers is not at hand.', 'SIGNED_DATA_NOT_FOUND');
   }
   if (actual === undefined) {
-    const message = `The imprint uses the hash function ${imprintAlgorithm}, which is not known here.`;
+    const message = `The imprint uses the hash function ${algorithmName(imprintAlgorithm)}, which is not supported.`;
     return failed('timestamp.imprint', message, 'CRYPTO_CONSTRAINTS_FAILURE');
   }
   return actual.equals(imprint)
@@ -92,21 +93,31 @@ function checkSignature(
   }
   findings.push(checkContentType(attributes));
   if (digest === undefined) {
-    const message = `The digest algorithm ${signer.digestAlgorithm} is not accepted.`;
+    const message = `The digest algorithm ${algorithmName(signer.digestAlgorithm)} is not supported.`;
     findings.push(failed('timestamp.digest', message, 'CRYPTO_CONSTRAINTS_FAILURE'));
     return;
   }
   findings.push(checkDigest(token.info, attributes, digest));
   if (certificate === undefined) return;
   findings.push(checkBinding(attributes, certificate));
-  const fault = attributesFault(signer, attributes, digest, certificate);
-  findings.push(
-    fault === undefined
-      ? passed('timestamp.value', "The key of the authority's certificate made the time-stamp.")
-      : failed('timestamp.value', `The value of the time-stamp is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
-  );
+  findings.push(valueFinding(attributesFault(signer, attributes, digest, certificate)));
   findings.push(checkPurpose(certificate));
 }
+
+function valueFinding(fault: SignatureFault | undefined): Finding {
+  const type = 'timestamp.value';
+  if (fault === undefined) return passed(type, "The key of the authority's certificate made the time-stamp.");
+  const start =
+    fault.kind === 'unsupported' ? 'The time-stamp was not checked' : 'The value of the time-stamp is wrong';
+  return failed(type, `${start}: ${fault.reason}.`, VALUE_FAULTS[fault.kind]);
+}
+
+const VALUE_FAULTS: { readonly [kind in SignatureFault['kind']]: SubIndication } = {
+  unsupported: 'CRYPTO_CONSTRAINTS_FAILURE',
+  digests: 'SIG_CONSTRAINTS_FAILURE',
+  contradiction: 'SIG_CRYPTO_FAILURE',
+  value: 'SIG_CRYPTO_FAILURE',
+};
 
 function checkContentType(attributes: Attributes): Finding {
   const value = singleValue(attributes, OID.contentType);

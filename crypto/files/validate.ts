@@ -5,12 +5,15 @@
  */
 import { basename } from 'node:path';
 import { inspectAsic, mayBeContainer } from '../asic/validate.ts';
+import { readTimestampedData } from '../cades/timestamped-data.ts';
 import { inspectCades } from '../cades/validate.ts';
 import { openSource, type Source, SourceRange } from '../core/files.ts';
+import { formatOfHeader, HEADER_BYTES } from '../core/header-format.ts';
 import { assertRequest } from '../core/request-checks.ts';
 import { CryptoError, type InputFile } from '../core/types.ts';
 import {
   type Finding,
+  failed,
   type SignatureRecord,
   type ValidationReport,
   type ValidationResults,
@@ -26,9 +29,16 @@ import {
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { inspectPades } from '../pades/validate.ts';
-import { type FileSignatures, type SignatureInfo, UNUSED_CONTENT } from '../validation/signature-info.ts';
+import {
+  evidenceInTimestamp,
+  type FileSignatures,
+  type SignatureInfo,
+  UNUSED_CONTENT,
+} from '../validation/signature-info.ts';
+import { timestampSignature } from '../validation/timestamp-signature.ts';
 import type { ValidationRequest } from '../validation/trust.ts';
 import { validateSignatures } from '../validation/validate-signature.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type ContentFinder, inspectXades, type SignedContent } from '../xades/validate.ts';
 
 /** Findings that further validation material can resolve. */
@@ -128,6 +138,12 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
   readonly files?: readonly { readonly name: string; readonly length: number }[];
   /** Password of an encrypted PDF. */
   readonly password?: string;
+  /**
+   * DER of candidates for a signer's certificate that a CMS or PDF signature does not hold; untrusted, as
+   * `trust.intermediates`, which are candidates too. A candidate counts when the signature names it, by its digest, by
+   * issuer and serial number or by its key identifier, and its key made the value. @default none
+   */
+  readonly certificates?: readonly Buffer[];
 }
 
 /**
@@ -167,6 +183,8 @@ function inspectFiles({
   content,
   files,
   password,
+  certificates = [],
+  trust,
 }: ValidateFileRequest<InputFile>): {
   readonly format: ValidationReport['format'];
   readonly facts: FileSignatures;
@@ -185,7 +203,8 @@ function inspectFiles({
       ...(content === undefined ? [] : Array.isArray(content) ? content : [content]).map(open),
     ];
     const format = requested !== 'Pades' && mayBeContainer(source) ? 'Asic' : requested;
-    const facts = READERS[format](source, contents);
+    const given = [...certificates, ...(trust.intermediates ?? [])].flatMap(readableCertificates);
+    const facts = READERS[format]({ source, contents, given });
     for (const one of sources) one.assertUnchanged();
     const findings = [
       ...facts.findings,
@@ -217,24 +236,76 @@ const HOLDS_ITS_CONTENT: { readonly [format in ValidationReport['format']]: bool
   Xades: false,
 };
 
-type Reader = (source: Source, contents: readonly Source[]) => FileSignatures;
+interface OpenedFiles {
+  readonly source: Source;
+  readonly contents: readonly Source[];
+  /** Candidates for certificates that the file lacks. */
+  readonly given: readonly Certificate[];
+}
+
+type Reader = (opened: OpenedFiles) => FileSignatures;
 
 const READERS: { readonly [format in ValidationReport['format']]: Reader } = {
-  Asic: (source) => inspectAsic(source),
-  Pades: (source) => inspectPades(source),
-  Cades: inspectCadesWithContents,
-  Xades: inspectXadesWithContents,
+  Asic: ({ source }) => inspectAsic(source),
+  Pades: ({ source, given }) => inspectPades(source, undefined, given),
+  Cades: (opened) => inspectTimestampedData(opened) ?? inspectCadesWithContents(opened),
+  Xades: ({ source, contents }) => inspectXadesWithContents(source, contents),
 };
 
+/** Most files of time-stamped data inside each other. */
+const MAX_STAMPED = 4;
+
+/**
+ * Inspects what time-stamped data holds (RFC 5544), and its time-stamps, which prove that the signatures inside existed;
+ * undefined for other files.
+ */
+function inspectTimestampedData(opened: OpenedFiles, depth = 1): FileSignatures | undefined {
+  const stamped = readTimestampedData(opened.source, opened.contents[0]);
+  if (stamped === undefined) return undefined;
+  if ('status' in stamped) return { signatures: [], findings: [stamped] };
+  const { content, stamps, scope, evidence } = stamped;
+  const inside = content === undefined ? NOTHING : inspectInside({ ...opened, source: content }, depth);
+  const inner = inside.signatures.map((one) => ({
+    ...one,
+    name: `content: ${one.name}`,
+    isInContent: true as const,
+    timestamps: [...one.timestamps, ...stamps],
+    evidence: joinEvidence(one.evidence, evidence, ...stamps.map(evidenceInTimestamp)),
+  }));
+  const proofs = stamps.map((stamp, index) => {
+    const place = { format: 'Cades', name: `time-stamp ${index + 1}`, scope } as const;
+    const later = { timestamps: stamps.slice(index + 1), evidence };
+    return { ...timestampSignature(stamp, place, opened.given), ...later };
+  });
+  return { ...inside, signatures: [...inner, ...proofs] };
+}
+
+const NOTHING: FileSignatures = { signatures: [], findings: [] };
+
+function inspectInside(opened: OpenedFiles, depth: number): FileSignatures {
+  const { source } = opened;
+  const format = formatOfHeader(source.read(0, Math.min(HEADER_BYTES, source.size)));
+  if (format === undefined) return NOTHING;
+  if (format !== 'Cades') return READERS[format](opened);
+  if (depth === MAX_STAMPED) return { signatures: [], findings: [NESTED] };
+  return inspectTimestampedData(opened, depth + 1) ?? inspectCadesWithContents(opened);
+}
+
+const NESTED: Finding = failed(
+  'file.unsupported',
+  `Time-stamped data inside each other is examined ${MAX_STAMPED} deep.`,
+  'GENERIC',
+);
+
 /** Inspects a CMS signature with the first file whose digest is the signed one. */
-function inspectCadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
+function inspectCadesWithContents({ source, contents, given: certificates }: OpenedFiles): FileSignatures {
   const [first, ...more] = contents;
-  if (first === undefined) return inspectCades(source);
-  let inspected = inspectCades(source, { content: first });
+  if (first === undefined) return inspectCades(source, { certificates });
+  let inspected = inspectCades(source, { content: first, certificates });
   if (more.length === 0) return inspected;
   for (const content of more) {
     if (hasContent(inspected)) break;
-    const other = inspectCades(source, { content });
+    const other = inspectCades(source, { content, certificates });
     if (hasContent(other)) inspected = other;
   }
   // The signature is over at most one of them.
@@ -243,9 +314,12 @@ function inspectCadesWithContents(source: Source, contents: readonly Source[]): 
 
 function hasContent({ signatures }: FileSignatures): boolean {
   return signatures.some(({ findings }) =>
-    findings.some(({ type, status }) => type === 'digest.content' && status === 'passed'),
+    findings.some(({ type, status }) => COVERS_CONTENT.has(type) && status === 'passed'),
   );
 }
+
+/** Findings that hold only with the right content. */
+const COVERS_CONTENT: ReadonlySet<string> = new Set(['digest.content', 'timestamp.imprint']);
 
 /** Inspects an XML signature whose references name its files; other files are ignored. */
 export function inspectXadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {

@@ -1,7 +1,6 @@
 /** Reports one signature or document time-stamp of a PDF (ETSI EN 319 142-1, clauses 5.3, 5.5 and 6.3). */
 
 import { OID } from '../asn1/oids.ts';
-import { algorithmsOf } from '../cms/attribute-checks.ts';
 import type { SignatureLevel } from '../core/types.ts';
 import {
   type ChangeRecord,
@@ -12,7 +11,6 @@ import {
   warned,
 } from '../core/validation-report.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
-import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { asText, type PdfDocument } from '../pdf/index.ts';
 import {
   isIntactTimestamp,
@@ -22,8 +20,9 @@ import {
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
+import { timestampSignature } from '../validation/timestamp-signature.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { type HashName, hashNamed } from '../x509/signature-algorithms.ts';
+import { type HashName, hashNamed, type SignedBytes } from '../x509/signature-algorithms.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 
@@ -36,6 +35,8 @@ export interface LocatedSignature {
   readonly changes: readonly ChangeRecord[];
   /** Undefined when the coverage is unknown. */
   readonly contentDigest: ((hash: HashName) => Buffer) | undefined;
+  /** The covered bytes, for a signature over them; undefined when the coverage is unknown. */
+  readonly content: SignedBytes | undefined;
 }
 
 /** Objects of the file outside of the signature. */
@@ -68,6 +69,7 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
       : inspectCms(cms, {
           format: 'Pades',
           contentDigest: (hash) => placed.contentDigest?.(hash),
+          content: () => placed.content,
           scope,
           contentType: OID.data,
           contentInside: false,
@@ -149,12 +151,7 @@ function subFilterRules(name: string | undefined): SubFilterRules {
         readable: false,
         baseline: false,
         findings: [
-          failed(
-            TYPE,
-            'The signature has a form that is not known.',
-            'FORMAT_FAILURE',
-            name ?? 'no /SubFilter',
-          ),
+          failed(TYPE, 'The signature has a form that is not supported.', 'GENERIC', name ?? 'no /SubFilter'),
         ],
       };
   }
@@ -228,29 +225,17 @@ export function documentTimestamp(
 /** Reports a document time-stamp as a signature of its own. */
 export function timestampReport(
   placed: LocatedSignature,
-  { token, findings }: TimestampInfo,
-  around: SignatureContext,
+  stamp: TimestampInfo,
+  { certificates, evidence, later }: SignatureContext,
 ): SignatureInfo {
-  const base = unreadableReport(placed, around);
-  const own = findings.filter((finding) => !placed.findings.includes(finding));
-  const certificate = token === undefined ? undefined : timestampSigner(token, around.certificates);
-  const [signer] = token?.signedData.signers ?? [];
+  const { found, scope, findings, changes } = placed;
+  const own = stamp.findings.filter((finding) => !findings.includes(finding));
   return {
-    ...base,
-    findings: [...placed.findings, passed(TYPE, 'It is a document time-stamp.'), ...own],
-    certificate,
-    certificates: [...(token?.certificates ?? []), ...around.certificates],
-    claimedTime: token?.genTime,
-    algorithms:
-      token === undefined || signer === undefined
-        ? []
-        : [
-            { name: token.imprintAlgorithm, where: 'imprint of the time-stamp' },
-            ...algorithmsOf(signer, certificate),
-          ],
-    timestamps: around.later.map(({ facts }) => facts),
-    changes: placed.changes,
-    isTimestamp: true,
+    ...timestampSignature(stamp, { format: 'Pades', name: found.field, scope }, certificates),
+    evidence,
+    findings: [...findings, passed(TYPE, 'It is a document time-stamp.'), ...own],
+    timestamps: later.map(({ facts }) => facts),
+    changes,
   };
 }
 

@@ -6,10 +6,15 @@ import { LRUCache } from 'lru-cache';
 import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import { type Finding, failed, passed, type SignatureScope, warned } from '../core/validation-report.ts';
-import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
+import {
+  BYTES_HASHED_PER_STEP,
+  WORK_BUDGET_EXCEEDED,
+  WorkBudget,
+  withinWorkBudget,
+} from '../core/work-budget.ts';
 import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
-import { readableCertificates } from '../x509/certificate.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './incremental-file.ts';
 import {
@@ -45,47 +50,52 @@ const STEPS_PER_SIGNATURE = 500;
  * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`,
  * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
  * findings and never throw. Checks beyond the work budget are reported as undecided by `file.work`.
+ * @param given candidates for certificates that the file lacks; untrusted
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function inspectPades(
   source: Source,
   work: WorkBudget = WorkBudget.forFile(source.size),
+  given: readonly Certificate[] = [],
 ): FileSignatures {
   const facts = withinWorkBudget(
-    () => inspectWithinBudget(source, work),
+    () => inspectWithinBudget({ source, work, given }),
     () => ({ signatures: [], findings: [WORK_BUDGET_EXCEEDED] }),
   );
   return { ...facts, work };
 }
 
 /** @throws {WorkBudgetExceeded} when even the search for signatures exceeds the budget */
-function inspectWithinBudget(source: Source, work: WorkBudget): FileSignatures {
+function inspectWithinBudget(file: PdfToInspect): FileSignatures {
   try {
-    const blocks = blockSource(source);
-    return inspectIntact(source, blocks, openIntactPdf(blocks, work), work);
+    const blocks = blockSource(file.source);
+    return inspectIntact(file, blocks, openIntactPdf(blocks, file.work));
   } catch (error) {
     if (!(error instanceof PdfSyntaxError)) return unreadable(error);
-    return inspectRepaired(source, error.message, work);
+    return inspectRepaired(file, error.message);
   }
 }
 
-function inspectIntact(
-  source: Source,
-  blocks: ByteSource,
-  pdf: PdfDocument,
-  work: WorkBudget,
-): FileSignatures {
+interface PdfToInspect {
+  readonly source: Source;
+  readonly work: WorkBudget;
+  readonly given: readonly Certificate[];
+}
+
+function inspectIntact(file: PdfToInspect, blocks: ByteSource, pdf: PdfDocument): FileSignatures {
+  const { work } = file;
   const found = findSignatures(pdf, MAX_SIGNATURES + 1);
   if (found.length > MAX_SIGNATURES) return tooMany();
   const history = new RevisionHistory(blocks, pdf, work.part(REVISION_WORK_SHARE));
   return {
-    signatures: new PdfInspection({ source, pdf, found, history, work }).all(),
+    signatures: new PdfInspection({ ...file, pdf, found, history }).all(),
     findings: [passed('pdf.structure', 'The PDF is intact.'), ...removedSignatures(blocks, found)],
   };
 }
 
 /** Inspects a damaged file. Its display depends on the repair of each reader, so no signature in it proves anything. */
-function inspectRepaired(source: Source, reason: string, work: WorkBudget): FileSignatures {
+function inspectRepaired(file: PdfToInspect, reason: string): FileSignatures {
+  const { source, work } = file;
   try {
     return withPdf(
       source,
@@ -98,7 +108,7 @@ function inspectRepaired(source: Source, reason: string, work: WorkBudget): File
           'FORMAT_FAILURE',
           reason,
         );
-        const facts = new PdfInspection({ source, pdf, found, history: undefined, work, damage: finding });
+        const facts = new PdfInspection({ ...file, pdf, found, history: undefined, damage: finding });
         return { signatures: facts.all(), findings: [finding] };
       },
       work,
@@ -111,7 +121,7 @@ function inspectRepaired(source: Source, reason: string, work: WorkBudget): File
 function tooMany(): FileSignatures {
   return {
     signatures: [],
-    findings: [failed('pdf.signatures', `The file has more than ${MAX_SIGNATURES} signatures.`)],
+    findings: [failed('pdf.signatures', `The file has more than ${MAX_SIGNATURES} signatures.`, 'GENERIC')],
   };
 }
 
@@ -121,12 +131,10 @@ function unreadable(error: unknown): FileSignatures {
   return { signatures: [], findings: [failed('pdf.structure', error.message, open)] };
 }
 
-interface PdfInspectionOptions {
-  readonly source: Source;
+interface PdfInspectionOptions extends PdfToInspect {
   readonly pdf: PdfDocument;
   readonly found: readonly FoundSignature[];
   readonly history: RevisionHistory | undefined;
-  readonly work: WorkBudget;
   /** Reason why no signature in the file proves anything. */
   readonly damage?: Finding;
 }
@@ -141,14 +149,14 @@ class PdfInspection {
   }
 
   all(): readonly SignatureInfo[] {
-    const { pdf, found, work } = this.#options;
+    const { pdf, found, work, given } = this.#options;
     const placed = this.#placed();
     const store = this.#within(
       () => embeddedEvidence(pdf),
       () => NO_EMBEDDED_EVIDENCE,
     );
     const { evidence } = store;
-    const certificates = evidence.certificates.flatMap(readableCertificates);
+    const certificates = [...evidence.certificates.flatMap(readableCertificates), ...given];
     const timestamps = placed.map((one) =>
       isTimestamp(one.found) ? laterTimestamp(store, one, documentTimestamp(one, certificates)) : undefined,
     );
@@ -191,8 +199,19 @@ class PdfInspection {
         () => this.#place(one, index, later),
         () => ({ scope: UNKNOWN_SCOPE, findings: [], changes: [] }),
       );
-      return { found: one, ...place, contentDigest: digests.of(one) };
+      return { found: one, ...place, contentDigest: digests.of(one), content: this.#contentOf(one) };
     });
+  }
+
+  /** Reads the covered bytes, and charges the work of hashing them. */
+  #contentOf({ coverage }: FoundSignature): LocatedSignature['content'] {
+    const { source, work } = this.#options;
+    if (coverage === undefined) return undefined;
+    return (take) => {
+      work.spend(coverage.end / BYTES_HASHED_PER_STEP);
+      for (const chunk of source.chunks(0, coverage.placeholderStart)) take(chunk);
+      for (const chunk of source.chunks(coverage.placeholderEnd, coverage.end)) take(chunk);
+    };
   }
 
   /** @param later undefined when comparing revisions exceeded the work budget */
@@ -200,7 +219,7 @@ class PdfInspection {
     one: FoundSignature,
     index: number,
     later: readonly LaterRevision[] | undefined,
-  ): Omit<LocatedSignature, 'found' | 'contentDigest'> {
+  ): Omit<LocatedSignature, 'found' | 'contentDigest' | 'content'> {
     const { source, pdf, found, history, work, damage } = this.#options;
     const next = found.slice(index + 1).find(({ coverage }) => coverage !== undefined);
     if (history === undefined) {

@@ -5,6 +5,7 @@
  * most signatures of today are made.
  */
 import type { AlgorithmUse } from '../core/validation-report.ts';
+import { algorithmName } from '../x509/algorithm-names.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { TrustSettings } from './trust.ts';
 
@@ -87,5 +88,5 @@ export function algorithmTime({ algorithms }: TrustSettings, time: number): numb
 
 /** Formats for messages: `rsa-pkcs1 2048`. */
 export function algorithmText({ name, bits }: AlgorithmUse): string {
-  return bits === undefined ? name : `${name} ${bits}`;
+  return bits === undefined ? algorithmName(name) : `${algorithmName(name)} ${bits}`;
 }

@@ -11,6 +11,15 @@ const BROKEN: ReadonlySet<Finding['subIndication']> = new Set([
   'SIG_CRYPTO_FAILURE',
 ]);
 
+/** Findings by which nothing is known of a signature: it may be good, and nobody here can tell. */
+const UNJUDGED: ReadonlySet<string> = new Set([
+  'algorithm.agreement',
+  'algorithm.unsupported',
+  'attributes.signed',
+  'digest.algorithm',
+  'structure.cms',
+]);
+
 /**
  * Reason, without full stop, why a signature must not be extended: its value, its available content, later changes,
  * or one of its time-stamps is invalid. Undefined when it is intact, independent of trust.
@@ -19,7 +28,10 @@ export function integrityFailure({ findings, timestamps }: SignatureInfo): strin
   // A document time-stamp is judged as a separate signature.
   const own = timestamps.filter(({ kind }) => kind !== 'document');
   const all = [...findings, ...own.flatMap((stamp) => stamp.findings)];
-  const broken = all.find(({ status, subIndication }) => status === 'failed' && BROKEN.has(subIndication));
+  const broken = all.find(
+    ({ status, type, subIndication }) =>
+      status === 'failed' && (BROKEN.has(subIndication) || UNJUDGED.has(type)),
+  );
   if (broken === undefined) return undefined;
   const message = broken.message.replace(/\.$/, '');
   return broken.detail === undefined ? message : `${message} (${broken.detail.replace(/\.$/, '')})`;

@@ -227,7 +227,7 @@ function validateWithinBudget(
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
   }
   checkSigner(known, request, proofs, bestTime, work, results);
-  checkClaimedTime(facts, bestTime, results);
+  checkClaimedTime(facts, bestTime, request.at, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
     validateSignature(counter, request, work),
   );
@@ -364,13 +364,33 @@ function checkSigner(
   }
 }
 
-function checkClaimedTime({ claimedTime }: SignatureInfo, bestTime: number, results: ResultsBuilder): void {
-  if (claimedTime === undefined || claimedTime <= bestTime + CLAIMED_TIME_TOLERANCE_MS) return;
-  results.warning({
-    type: 'time.claimed',
-    message: 'The claimed time of signing is later than the time at which the signature existed.',
-    detail: `claimed ${dateText(claimedTime)}, existed ${dateText(bestTime)}`,
-  });
+/** Warns about a claimed time that cannot be right: nothing proves it, so it decides nothing. */
+function checkClaimedTime(
+  { claimedTime, certificate, isTimestamp }: SignatureInfo,
+  bestTime: number,
+  at: number,
+  results: ResultsBuilder,
+): void {
+  if (claimedTime === undefined) return;
+  const type = 'time.claimed';
+  const claimed = `claimed ${dateText(claimedTime)}`;
+  if (claimedTime > at + CLAIMED_TIME_TOLERANCE_MS) {
+    const message = 'The claimed time of signing is in the future.';
+    results.warning({ type, message, detail: `${claimed}, validated at ${dateText(at)}` });
+  } else if (claimedTime > bestTime + CLAIMED_TIME_TOLERANCE_MS) {
+    const message = 'The claimed time of signing is later than the time at which the signature existed.';
+    results.warning({ type, message, detail: `${claimed}, existed ${dateText(bestTime)}` });
+  }
+  if (certificate === undefined || isTimestamp) return;
+  const { notBefore, notAfter } = certificate;
+  const detail = `${claimed}, valid ${dateText(notBefore)} to ${dateText(notAfter)}`;
+  if (claimedTime < notBefore - CLAIMED_TIME_TOLERANCE_MS) {
+    const message = 'The claimed time of signing is before the certificate was valid.';
+    results.warning({ type: 'time.certificate', message, detail });
+  } else if (claimedTime > notAfter) {
+    const message = 'The claimed time of signing is after the certificate had expired.';
+    results.warning({ type: 'time.certificate', message, detail });
+  }
 }
 
 /** Accepted lead of a signer's clock before a warning is given. Milliseconds. */

@@ -10,11 +10,13 @@ import {
   encoded,
   enter,
   oidText,
+  parseAlgorithm,
   readWhole,
   TAG,
 } from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../core/types.ts';
+import { algorithmName } from './algorithm-names.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';
 import { isAnybodys } from './key-strength.ts';
 import { nameKey } from './names.ts';
@@ -113,11 +115,11 @@ function parse(der: Buffer, fingerprint: string): Certificate {
     const subject = fields.next(TAG.sequence);
     const keyInfo = fields.next(TAG.sequence);
     const keyFields = new Cursor(keyInfo);
-    keyFields.next(TAG.sequence);
+    const { id: keyAlgorithm } = parseAlgorithm(keyFields.next());
     const keyBits = contents(keyFields.next(TAG.bitString)).subarray(1);
     const extensions = readExtensions(extensionElements(fields));
     const native = new X509Certificate(der);
-    assertPoint(native.publicKey, keyBits);
+    assertPoint(supportedKey(native, keyAlgorithm), keyBits);
     const issuers = new WeakMap<Certificate, boolean>();
     return {
       der,
@@ -147,6 +149,15 @@ function parse(der: Buffer, fingerprint: string): Certificate {
   } catch (error) {
     const reason = error instanceof Asn1Error ? error.message : 'the public key is not understood';
     throw new CryptoError('certificate.malformed', `The certificate can't be read: ${reason}.`);
+  }
+}
+
+/** Returns the public key. @throws {Asn1Error} that names the kind of a key which OpenSSL does not know */
+function supportedKey(native: X509Certificate, algorithm: string): KeyObject {
+  try {
+    return native.publicKey;
+  } catch {
+    throw new Asn1Error(`its public key, ${algorithmName(algorithm)}, is not supported`, 0);
   }
 }
 

@@ -256,6 +256,8 @@ function readAuthorityInformation(value: Element): {
 export interface CertificateExtensions {
   /** From basicConstraints; `pathLength` is the number of CA certificates permitted below. */
   readonly ca: boolean;
+  /** False for certificates of versions 1 and 2, which have none. */
+  readonly hasExtensions: boolean;
   readonly pathLength: number | undefined;
   /** From keyUsage; undefined when the extension is absent. */
   readonly keyUsage: KeyUsage | undefined;
@@ -348,6 +350,7 @@ function readAuthorityKeyId(value: Element): Buffer | undefined {
 
 const ABSENT: CertificateExtensions = {
   ca: false,
+  hasExtensions: false,
   pathLength: undefined,
   keyUsage: undefined,
   extendedKeyUsage: undefined,
@@ -377,7 +380,7 @@ const ABSENT: CertificateExtensions = {
  * @throws {Asn1Error} when an essential one is malformed, or any appears twice
  */
 export function readExtensions(elements: readonly Element[]): CertificateExtensions {
-  const found: CertificateExtensions = { ...ABSENT };
+  const found: CertificateExtensions = { ...ABSENT, hasExtensions: elements.length > 0 };
   const unknownCritical: string[] = [];
   for (const { id, critical, value } of splitExtensions(elements)) {
     const essential = ESSENTIAL.get(id);

@@ -261,6 +261,10 @@ function timelessDefects(path: readonly Certificate[]): PathDefect[] {
   for (const [index, certificate] of path.entries()) {
     const isAnchor = index === path.length - 1;
     if (!isAnchor) flaws.push(...certificateDefects(certificate));
+    // An anchor counts by its name and key (RFC 5280 §6.1.1 d); one of version 1 can't say that it is an authority's.
+    const isOld = isAnchor && !certificate.hasExtensions;
+    if (index > 0 && !certificate.ca && !isOld)
+      flaws.push(defectOf('not-a-ca', certificate, 'is not that of a CA'));
     if (index > 0) flaws.push(...issuerDefects(certificate, path.slice(0, index), below));
     if (index > 0 && certificate.subjectKey !== certificate.issuerKey) below++;
   }
@@ -300,7 +304,6 @@ function certificateDefects(certificate: Certificate): PathDefect[] {
 /** @param below CA certificates between this issuer and the end certificate that count towards pathLenConstraint */
 function issuerDefects(issuer: Certificate, lower: readonly Certificate[], below: number): PathDefect[] {
   const flaws: PathDefect[] = [];
-  if (!issuer.ca) flaws.push(defectOf('not-a-ca', issuer, 'is not that of a CA'));
   if (issuer.keyUsage !== undefined && !issuer.keyUsage.keyCertSign) {
     flaws.push(defectOf('key-usage', issuer, 'does not allow signing certificates'));
   }

@@ -5,7 +5,15 @@
  *
  * Verifies the value of one CMS signature with the key of a certificate.
  */
-import { constants, type KeyObject, verify, X509Certificate } from 'node:crypto';
+import {
+  constants,
+  createPublicKey,
+  createVerify,
+  type KeyObject,
+  type VerifyKeyObjectInput,
+  verify,
+  X509Certificate,
+} from 'node:crypto';
 import { DIGEST_BY_OID, DIGEST_ID, ECDSA_BY_OID, ECDSA_ID, ID, OID, RSA_BY_OID } from '../asn1/oids.ts';
 import {
   type Algorithm,
@@ -32,6 +40,7 @@ import {
   type SignerIdentity,
 } from '../core/types.ts';
 import type { AlgorithmUse } from '../core/validation-report.ts';
+import { algorithmName } from './algorithm-names.ts';
 import type { Certificate } from './certificate.ts';
 import { isAnybodys } from './key-strength.ts';
 
@@ -83,58 +92,100 @@ export function signatureMethod(id: string): SignatureMethod | undefined {
   return ecdsa === undefined ? undefined : { scheme: 'ecdsa', hash: ecdsa };
 }
 
-/**
- * Returns the reason why the algorithms of a signature contradict each other or the key; undefined when they agree.
- * The
- * strength of the algorithms is not checked here.
- * @throws {Asn1Error} for malformed parameters
- */
-export function disagreementOf({
-  algorithm,
-  digest,
-  key,
-}: Omit<SignatureValue, 'value'>): string | undefined {
-  const method = signatureMethod(algorithm.id);
-  if (method === undefined) return `the signature algorithm ${algorithm.id} is not accepted`;
-  if (!fitsScheme(key, method.scheme)) return FAULTS.key;
-  if (method.hash !== undefined && method.hash !== digest) return DISAGREE;
-  if (method.scheme === 'rsa-pss' && pssSaltLength(algorithm.parameters, digest) === undefined)
-    return DISAGREE;
-  return undefined;
+/** Reason for which a signature is not good. */
+export interface SignatureFault {
+  /**
+   * `unsupported`: nothing was computed, since an algorithm is not known here. `contradiction`: identifier, parameters
+   * and key exclude each other. `digests`: the value is right, but the structure names two digests. `value`: another
+   * value was computed.
+   */
+  readonly kind: 'unsupported' | 'contradiction' | 'digests' | 'value';
+  readonly reason: string;
+}
+
+function unsupported(reason: string): SignatureFault {
+  return { kind: 'unsupported', reason };
+}
+
+/** Returns why a signature of this algorithm is not checked, whoever made it; undefined for a known one. */
+export function unsupportedAlgorithm({ id }: Algorithm<Buffer>): SignatureFault | undefined {
+  if (signatureMethod(id) !== undefined) return undefined;
+  return unsupported(`the signature algorithm ${algorithmName(id)} is not supported`);
 }
 
 /**
- * Verifies the signature over `data`; returns undefined when it is right, otherwise the reason.
- * RSA PKCS#1 v1.5 and PSS, ECDSA and Ed25519 (RFC 5754 §3, RFC 4056, RFC 8419).
+ * Verifies the signature over `data`; returns undefined when it is right, otherwise the reason. The strength of the
+ * algorithms is not checked here. RSA PKCS#1 v1.5 and PSS, ECDSA and Ed25519 (RFC 5754 §3, RFC 4056, RFC 8419).
+ *
+ * One digest is for the content and the signature (RFC 5652 §5.4). Where the identifiers name two, both are tried: the
+ * structure is then ambiguous, but nobody changed what was signed.
  * @throws {Asn1Error} for malformed parameters
  */
-export function faultOf(signature: SignatureValue, data: Buffer): string | undefined {
-  const disagreement = disagreementOf(signature);
-  if (disagreement !== undefined) return disagreement;
+export function faultOf(signature: SignatureValue, signed: SignedBytes): SignatureFault | undefined {
   const { algorithm, digest, key, value } = signature;
-  const scheme = signatureMethod(algorithm.id)?.scheme ?? 'rsa-pkcs1';
-  const salt = scheme === 'rsa-pss' ? { saltLength: pssSaltLength(algorithm.parameters, digest) ?? 0 } : {};
-  const fault = valueFault({ scheme, hash: digest, ...salt }, key, data, value);
-  return fault && FAULTS[fault];
+  const named = namedMethod(algorithm);
+  if ('kind' in named) return named;
+  // Ed25519 reads its input twice (RFC 8032 §5.1.7), so it must be in memory.
+  const data = named.scheme === 'ed25519' ? joined(signed) : signed;
+  if (data === undefined) return unsupported('Ed25519 over content of this size is not supported');
+  if (!fitsScheme(key, named.scheme)) return { kind: 'contradiction', reason: FAULTS.key };
+  const regular = { ...named, hash: named.hash ?? digest };
+  const fault = valueFault(regular, key, data, value);
+  const isOther = regular.hash !== digest;
+  if (fault === undefined) return isOther ? TWO_DIGESTS : undefined;
+  if (isOther && valueFault({ ...regular, hash: digest }, key, data, value) === undefined) return TWO_DIGESTS;
+  return { kind: 'value', reason: FAULTS[fault] };
 }
+
+/** Most bytes of content that are joined in memory. */
+const MAX_JOINED = 16 << 20;
+
+/** Undefined when the bytes are more than are held in memory. */
+function joined(signed: SignedBytes): Buffer | undefined {
+  if (typeof signed !== 'function') return signed;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  signed((chunk) => {
+    length += chunk.length;
+    if (length <= MAX_JOINED) chunks.push(Buffer.from(chunk));
+  });
+  return length <= MAX_JOINED ? Buffer.concat(chunks) : undefined;
+}
+
+const TWO_DIGESTS: SignatureFault = {
+  kind: 'digests',
+  reason: 'digest algorithm and signature algorithm disagree',
+};
 
 const FAULTS: { readonly [fault in ValueFault]: string } = {
   key: 'the signature algorithm does not fit the key',
   value: 'the value does not fit data and key',
   malformed: 'the value is malformed',
 };
-const DISAGREE = 'digest algorithm and signature algorithm disagree';
+
+type NamedMethod = Omit<ValueMethod, 'hash' | 'form'> & { readonly hash: HashName | undefined };
+
+/** @throws {Asn1Error} for malformed parameters */
+function namedMethod(algorithm: Algorithm<Buffer>): NamedMethod | SignatureFault {
+  const method = signatureMethod(algorithm.id);
+  if (method === undefined) return unsupportedAlgorithm(algorithm) ?? unsupported(algorithm.id);
+  if (method.scheme !== 'rsa-pss') return method;
+  const parameters = readPssParameters(algorithm.parameters);
+  return 'kind' in parameters ? parameters : { scheme: 'rsa-pss', ...parameters };
+}
+
+/** Hash, hash of the mask, and length of the salt in bytes. */
+type PssParameters = Required<Pick<ValueMethod, 'hash' | 'mask' | 'saltLength'>>;
 
 /**
- * Returns the salt length of RSASSA-PSS-params (RFC 4055 §3.1); undefined unless they use MGF1 and `digest`
- * throughout.
+ * Reads RSASSA-PSS-params (RFC 4055 §3.1). @throws {Asn1Error}
  *     RSASSA-PSS-params ::= SEQUENCE {
  *      hashAlgorithm     [0] AlgorithmIdentifier DEFAULT sha1,
  *      maskGenAlgorithm  [1] AlgorithmIdentifier DEFAULT mgf1SHA1,
  *      saltLength        [2] INTEGER DEFAULT 20,
  *      trailerField      [3] INTEGER DEFAULT 1 }
  */
-function pssSaltLength(parameters: Element | undefined, digest: HashName): number | undefined {
+function readPssParameters(parameters: Element | undefined): PssParameters | SignatureFault {
   if (parameters === undefined) throw new Asn1Error('PSS parameters are missing', 0);
   const fields = enter(parameters, TAG.sequence);
   const hash = fields.nextIf(TAG.context0Constructed);
@@ -142,18 +193,38 @@ function pssSaltLength(parameters: Element | undefined, digest: HashName): numbe
   const salt = fields.nextIf(TAG.context2Constructed);
   const trailer = fields.nextIf(TAG.context3Constructed);
   fields.end();
-  if (trailer !== undefined && smallInteger(new Cursor(trailer).next()) !== 1) return undefined;
-  const hashName = hash === undefined ? 'sha1' : HASH_BY_OID.get(parseAlgorithm(new Cursor(hash).next()).id);
-  if (hashName !== digest || maskHash(mask) !== digest) return undefined;
-  return salt === undefined ? 20 : smallInteger(new Cursor(salt).next());
+  if (trailer !== undefined && smallInteger(new Cursor(trailer).next()) !== 1) {
+    return { kind: 'contradiction', reason: 'the parameters of RSA-PSS name a trailer that does not exist' };
+  }
+  const hashId = hash === undefined ? SHA1 : parseAlgorithm(new Cursor(hash).next()).id;
+  const hashName = HASH_BY_OID.get(hashId);
+  if (hashName === undefined)
+    return unsupported(`the hash function ${algorithmName(hashId)} of RSA-PSS is not supported`);
+  const maskName = maskHash(mask);
+  if (typeof maskName !== 'string') return maskName;
+  const saltLength = salt === undefined ? 20 : smallInteger(new Cursor(salt).next());
+  return { hash: hashName, mask: maskName, saltLength };
 }
 
 /** Returns the hash of the mask generation function; SHA-1 when it is absent. */
-function maskHash(mask: Element | undefined): HashName | undefined {
+function maskHash(mask: Element | undefined): HashName | SignatureFault {
   if (mask === undefined) return 'sha1';
   const { id, parameters } = parseAlgorithm(new Cursor(mask).next());
-  if (id !== OID.mgf1 || parameters === undefined || contents(parameters).length === 0) return undefined;
-  return HASH_BY_OID.get(parseAlgorithm(parameters).id);
+  if (id !== OID.mgf1)
+    return unsupported(`the mask generation function ${algorithmName(id)} of RSA-PSS is not supported`);
+  if (parameters === undefined) throw new Asn1Error('the mask generation function names no hash', 0);
+  const hashId = parseAlgorithm(parameters).id;
+  return (
+    HASH_BY_OID.get(hashId) ??
+    unsupported(`the hash function ${algorithmName(hashId)} of the mask of RSA-PSS is not supported`)
+  );
+}
+
+/** Returns the hash of the mask of RSA-PSS where it is not that of the signature (RFC 8017 §8.1 recommends one). */
+export function foreignMask(algorithm: Algorithm<Buffer>): HashName | undefined {
+  const method = namedMethod(algorithm);
+  if ('kind' in method || method.mask === method.hash) return undefined;
+  return method.mask;
 }
 
 /** Returns the bits of the RSA modulus or of the curve's field; undefined for other keys. */
@@ -196,11 +267,16 @@ interface ValueMethod {
   readonly scheme: SignatureScheme;
   /** Ignored for Ed25519. */
   readonly hash: HashName;
-  /** Bytes, for RSA-PSS; the mask uses the same hash. @default that of the hash */
+  /** Bytes, for RSA-PSS. @default that of the hash */
   readonly saltLength?: number;
+  /** Hash of the mask, for RSA-PSS. @default the same hash */
+  readonly mask?: HashName;
   /** Encoding of an ECDSA value: `SEQUENCE { r, s }`, or r and s concatenated. @default 'der' */
   readonly form?: 'der' | 'row';
 }
+
+/** Signed bytes, or a function that passes them on in order, for those that do not fit in memory. */
+export type SignedBytes = Buffer | ((take: (chunk: Buffer) => void) => void);
 
 /** `key`: the key type does not match the scheme. `malformed`: the bytes are not a value of the scheme. */
 export type ValueFault = 'key' | 'value' | 'malformed';
@@ -224,36 +300,64 @@ export function fitsScheme(key: KeyObject, scheme: SignatureScheme): boolean {
 export function valueFault(
   method: ValueMethod,
   key: KeyObject,
-  data: Buffer,
+  data: SignedBytes,
   value: Buffer,
 ): ValueFault | undefined {
   if (!fitsScheme(key, method.scheme)) return 'key';
   const bits = key.asymmetricKeyDetails?.modulusLength;
   // OpenSSL accepts a PSS value without its leading zeros; other programs don't.
   if (bits !== undefined && value.length !== Math.ceil(bits / 8)) return 'malformed';
+  const options = verifyOptions(method, key);
+  const { hash, scheme } = method;
+  if (typeof data !== 'function') {
+    return faultOfCheck(() => verify(scheme === 'ed25519' ? null : hash, data, options, value));
+  }
+  const running = createVerify(hash);
+  data((chunk) => running.update(chunk));
+  return faultOfCheck(() => running.verify(options, value));
+}
+
+function faultOfCheck(check: () => boolean): ValueFault | undefined {
   try {
-    return isMade(method, key, data, value) ? undefined : 'value';
+    return check() ? undefined : 'value';
   } catch {
     return 'malformed';
   }
 }
 
-function isMade(
-  { scheme, hash, saltLength = constants.RSA_PSS_SALTLEN_DIGEST, form }: ValueMethod,
+function verifyOptions(
+  { scheme, hash, mask, saltLength = constants.RSA_PSS_SALTLEN_DIGEST, form }: ValueMethod,
   key: KeyObject,
-  data: Buffer,
-  value: Buffer,
-): boolean {
+): VerifyKeyObjectInput {
   switch (scheme) {
-    case 'ed25519':
-      return verify(null, data, key, value);
     case 'ecdsa':
-      return verify(hash, data, { key, dsaEncoding: form === 'row' ? 'ieee-p1363' : 'der' }, value);
-    case 'rsa-pkcs1':
-      return verify(hash, data, key, value);
-    case 'rsa-pss':
-      return verify(hash, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value);
+      return { key, dsaEncoding: form === 'row' ? 'ieee-p1363' : 'der' };
+    case 'rsa-pss': {
+      const bound = mask === undefined || mask === hash ? key : keyWithMask(key, hash, mask);
+      return { key: bound, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+    }
+    default:
+      return { key };
   }
+}
+
+/**
+ * Returns the same RSA key bound to a hash and the hash of its mask (RFC 4055 §3.1), which Node takes from the key alone. A
+ * key that is bound already stays as it is.
+ */
+function keyWithMask(key: KeyObject, hash: HashName, mask: HashName): KeyObject {
+  if (key.asymmetricKeyDetails?.hashAlgorithm !== undefined) return key;
+  const fields = enter(readWhole(key.export({ type: 'spki', format: 'der' })), TAG.sequence);
+  fields.next(TAG.sequence);
+  const bits = encoded(fields.next(TAG.bitString));
+  const identifier = (name: HashName) => sequence(oid(OID_BY_HASH.get(name) ?? ''), NULL);
+  const parameters = sequence(
+    tlv(TAG.context0Constructed, identifier(hash)),
+    tlv(TAG.context1Constructed, sequence(MGF1, identifier(mask))),
+    tlv(TAG.context2Constructed, small(0)),
+  );
+  const der = sequence(sequence(RSA_PSS, parameters), bits);
+  return createPublicKey({ key: der, type: 'spki', format: 'der' });
 }
 
 /** Fields of a signed structure. */
@@ -283,10 +387,10 @@ export function structureFault(
   { data, algorithm, hash, value }: SignedStructure,
   key: KeyObject,
 ): string | undefined {
-  if (hash === undefined) return `the signature algorithm ${algorithm.id} is not accepted`;
+  if (hash === undefined) return `the signature algorithm ${algorithmName(algorithm.id)} is not supported`;
   if (hash === 'md5') return 'MD5 signatures prove nothing';
   try {
-    return faultOf({ algorithm, digest: hash, value, key }, data);
+    return faultOf({ algorithm, digest: hash, value, key }, data)?.reason;
   } catch (error) {
     if (error instanceof Asn1Error) return error.message;
     throw error;
@@ -413,6 +517,10 @@ export const HASH_BY_OID: ReadonlyMap<string, HashName> = new Map<string, HashNa
 ]);
 
 const NAMES: ReadonlySet<string> = new Set(HASH_BY_OID.values());
+const OID_BY_HASH: ReadonlyMap<HashName, string> = new Map(
+  [...HASH_BY_OID].map(([id, name]): [HashName, string] => [name, id]),
+);
+const SHA1 = '1.3.14.3.2.26';
 
 /** Returns the hash function of this name, as time-stamps give it; undefined for an unknown one. */
 export function hashNamed(name: string): HashName | undefined {

@@ -259,12 +259,17 @@ function faultOfPlace(range: readonly number[] | undefined, list: ByteSlice | un
   return isCovered ? undefined : '/ByteRange is an object that the signature does not cover.';
 }
 
+/** Returns the bytes of a hexadecimal string; white space does not count, and a last odd digit is followed by 0 (7.3.4.3). */
 function hexBytes({ bytes, start, end }: ByteSlice): Buffer | undefined {
   if (bytes[start] !== 0x3c || bytes[start + 1] === 0x3c) return undefined;
-  const digits = bytes.toString('latin1', start + 1, end - 1);
+  const written = bytes.toString('latin1', start + 1, end - 1).replace(WHITE_SPACE, '');
+  const digits = written.length % 2 === 0 ? written : `${written}0`;
   const value = Buffer.from(digits, 'hex');
   return value.length * 2 === digits.length ? value : undefined;
 }
+
+/** White-space characters of PDF (7.2.3). */
+const WHITE_SPACE = /[\0\t\n\f\r ]+/g;
 
 /** Returns the structure at the beginning if only zeros follow; otherwise the reason. */
 function withoutFill(value: Buffer): Buffer | string {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { OID } from '../../asn1/oids.ts';
-import { Asn1Error, type Element, encoded } from '../../asn1/read.ts';
+import { Asn1Error, Asn1LimitError, type Element, encoded } from '../../asn1/read.ts';
 import {
   archiveImprintData,
   coveredElements,
@@ -14,28 +14,38 @@ import {
 } from '../../cms/archive-imprint.ts';
 import {
   algorithmsOf,
+  attributesFault,
   checkContentType,
   checkMessageDigest,
   checkOrder,
   checkPlaces,
   checkProtection,
   checkUniqueness,
-  checkValue,
   claimedTime,
   contentIdentifierOf,
   policyOf,
+  signatureFault,
+  unsupportedFinding,
+  valueFindings,
 } from '../../cms/attribute-checks.ts';
 import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../../cms/parse.ts';
 import { type BoundCertificate, bindCertificate } from '../../cms/signing-certificate.ts';
 import { CryptoError, type SignatureFormat } from '../../core/types.ts';
 import { type Finding, failed, passed, type SignatureScope, warned } from '../../core/validation-report.ts';
-import { WorkBudget } from '../../core/work-budget.ts';
+import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
 import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
 import { checkToken } from '../../evidence/timestamp-checks.ts';
 import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
+import { algorithmName } from '../../x509/algorithm-names.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
-import { HASH_BY_OID, type HashName, hashNamed } from '../../x509/signature-algorithms.ts';
+import {
+  HASH_BY_OID,
+  type HashName,
+  hashNamed,
+  type SignedBytes,
+  unsupportedAlgorithm,
+} from '../../x509/signature-algorithms.ts';
 import {
   evidenceInTimestamp,
   levelOf,
@@ -198,6 +208,11 @@ export interface InspectCmsOptions {
   readonly format: SignatureFormat;
   /** Computes the digest of the content; undefined when the content is not available. Errors are passed on. */
   readonly contentDigest: (hash: HashName) => Buffer | undefined;
+  /**
+   * The content itself, for signers without signed attributes, whose signature is over it; undefined when it is not
+   * available. Errors are passed on, but for a spent work budget. @default not available
+   */
+  readonly content?: () => SignedBytes | undefined;
   readonly scope: SignatureScope;
   /** Required content type, dotted OID. Left out: any, as long as it equals the signed one. */
   readonly contentType?: string;
@@ -233,14 +248,17 @@ export function inspectCms(der: Buffer, options: InspectCmsOptions): SignatureIn
   try {
     return inspectParsedSignedData(parseSignedData(der), options);
   } catch (error) {
-    if (!(error instanceof Asn1Error)) throw error;
-    return [unreadableInfo(`The CMS structure can't be read: ${error.message}.`, options)];
+    return [unreadableInfo('The CMS structure', error, options)];
   }
 }
 
 /** Examines a structure that is already parsed, as `inspectCms`. */
 export function inspectParsedSignedData(data: SignedData, options: InspectCmsOptions): SignatureInfo[] {
-  if (data.signers.length === 0) return [unreadableInfo('The CMS structure has no signer.', options)];
+  if (data.signers.length === 0) {
+    const finding = failed('structure.signer', 'The CMS structure has no signer.', 'SIG_CONSTRAINTS_FAILURE');
+    return [withoutSignature(finding, options)];
+  }
+  const unreadable = unreadableCertificates(data.certificates);
   const own = data.certificates.flatMap(readableCertificates);
   const certificates = [...own, ...(options.around?.certificates ?? [])];
   return data.signers.map((signer, index) => {
@@ -249,6 +267,8 @@ export function inspectParsedSignedData(data: SignedData, options: InspectCmsOpt
       options,
       certificates,
       contentDigest: options.contentDigest,
+      content: options.content ?? (() => undefined),
+      unreadable,
       name: options.name ?? `signer ${index + 1}`,
       scope: options.scope,
       counter: undefined,
@@ -263,6 +283,9 @@ interface SignerContext {
   readonly options: InspectCmsOptions;
   readonly certificates: readonly Certificate[];
   readonly contentDigest: (hash: HashName) => Buffer | undefined;
+  readonly content: NonNullable<InspectCmsOptions['content']>;
+  /** Warnings about certificates in the structure. */
+  readonly unreadable: readonly Finding[];
   readonly name: string;
   readonly scope: SignatureScope;
   /** Depth of a counter-signature; it covers a signature value and has no content type. */
@@ -275,8 +298,7 @@ function guardedInfo(signer: SignerInfo, context: SignerContext): SignatureInfo 
   try {
     return signerInfo(signer, context);
   } catch (error) {
-    if (!(error instanceof Asn1Error)) throw error;
-    const broken = unreadableInfo(`The signature can't be read: ${error.message}.`, context.options);
+    const broken = unreadableInfo('The signature', error, context.options);
     return { ...broken, name: context.name, scope: context.scope, certificates: context.certificates };
   }
 }
@@ -319,14 +341,14 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
   };
 }
 
-function structureFindings({ data, options, counter }: SignerContext): Finding[] {
+function structureFindings({ data, options, counter, unreadable }: SignerContext): Finding[] {
   const signers = data.signers.length === 1 ? 'one signer' : `${data.signers.length} signers`;
   const read: Finding = passed(
     'structure.cms',
     'The CMS structure can be read.',
     `${signers}, ${data.certificates.length} certificates`,
   );
-  const inside = counter === undefined ? unreadableCertificates(data.certificates) : [];
+  const inside = counter === undefined ? unreadable : [];
   if (options.contentInside !== false || counter !== undefined) return [read, ...inside];
   if (data.content !== undefined) {
     return [
@@ -346,16 +368,12 @@ function attributeFindings(
 ): Finding[] {
   const { attributes } = signer;
   const { data, options, counter } = context;
-  if (attributes === undefined) {
-    // RFC 5652 allows this for id-data, but then content and attributes of another signature can be confused.
-    return [failed('attributes.signed', 'There are no signed attributes.')];
-  }
+  if (attributes === undefined) return plainFindings(signer, context, certificate);
   const uniqueness = checkUniqueness(attributes);
   if (uniqueness.status === 'failed') return [uniqueness];
   const hash = HASH_BY_OID.get(signer.digestAlgorithm);
   if (hash === undefined) {
-    const message = `The digest algorithm ${signer.digestAlgorithm} is not known.`;
-    return [uniqueness, failed('digest.algorithm', message, 'CRYPTO_CONSTRAINTS_FAILURE')];
+    return [uniqueness, unknownDigest(signer)];
   }
   const actual = counter === undefined ? data.contentType : undefined;
   const expected = counter === undefined ? (options.contentType ?? actual) : undefined;
@@ -370,9 +388,62 @@ function attributeFindings(
     ...(order === undefined ? [] : [order]),
     ...(places === undefined ? [] : [places]),
     ...(protection === undefined ? [] : [protection]),
-    ...(certificate === undefined ? [] : checkValue(signer, attributes, hash, certificate)),
+    ...(certificate === undefined
+      ? unsupportedFindings(signer)
+      : valueFindings(signer, attributesFault(signer, attributes, hash, certificate))),
   ];
 }
+
+function unknownDigest({ digestAlgorithm }: SignerInfo): Finding {
+  const message = `The digest algorithm ${algorithmName(digestAlgorithm)} is not supported.`;
+  return failed('digest.algorithm', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+}
+
+/** Names an unknown signature algorithm also where no certificate is at hand. */
+function unsupportedFindings({ signatureAlgorithm }: SignerInfo): Finding[] {
+  const fault = unsupportedAlgorithm(signatureAlgorithm);
+  return fault === undefined ? [] : [unsupportedFinding(fault)];
+}
+
+/**
+ * Examines a signature without signed attributes, which is over the content itself (RFC 5652 §5.4). Its value can be right, but
+ * nothing that it covers names its certificate, and other content could be read as the attributes of such a signature.
+ */
+function plainFindings(
+  signer: SignerInfo,
+  { data, counter, content }: SignerContext,
+  certificate: Certificate | undefined,
+): Finding[] {
+  if (counter === undefined && data.contentType !== OID.data) {
+    const message = 'There are no signed attributes, which content of this type must have.';
+    return [failed('attributes.signed', message, 'FORMAT_FAILURE', data.contentType)];
+  }
+  const hash = HASH_BY_OID.get(signer.digestAlgorithm);
+  if (hash === undefined) return [WITHOUT_ATTRIBUTES, unknownDigest(signer)];
+  if (certificate === undefined) return [WITHOUT_ATTRIBUTES, ...unsupportedFindings(signer)];
+  const value = withinWorkBudget(
+    () => {
+      const signed = content();
+      if (signed === undefined) return [NO_CONTENT];
+      const fault = signatureFault(signer, signed, hash, certificate);
+      return [...(fault === undefined ? [COVERED_CONTENT] : []), ...valueFindings(signer, fault)];
+    },
+    () => [WORK_BUDGET_EXCEEDED],
+  );
+  return [WITHOUT_ATTRIBUTES, ...value];
+}
+
+const WITHOUT_ATTRIBUTES: Finding = failed(
+  'attributes.signed',
+  'There are no signed attributes, so nothing that was signed names the certificate.',
+  'SIG_CONSTRAINTS_FAILURE',
+);
+const COVERED_CONTENT: Finding = passed('digest.content', 'The signature value is over the content itself.');
+const NO_CONTENT: Finding = failed(
+  'digest.content',
+  'The signed content is not at hand.',
+  'SIGNED_DATA_NOT_FOUND',
+);
 
 function signingTimeFindings({ signingTime }: InspectCmsOptions, claimed: number | undefined): Finding[] {
   if (signingTime === undefined) return [];
@@ -409,11 +480,13 @@ function counterSignatures(signer: SignerInfo, context: SignerContext): Signatur
     const scope: SignatureScope = { kind: 'signature', description: `the signature of ${context.name}` };
     if (depth > MAX_COUNTER_DEPTH || !context.budget.trySpend(1)) {
       const message = 'There are more counter-signatures, or deeper ones, than are looked at.';
-      facts.push({ ...unreadableInfo(message, context.options), name, scope });
+      const finding = failed('structure.count', message, 'GENERIC');
+      facts.push({ ...withoutSignature(finding, context.options), name, scope });
       break;
     }
     const contentDigest = (hash: HashName) => createHash(hash).update(signer.signature).digest();
-    const inner: SignerContext = { ...context, name, scope, contentDigest, counter: depth };
+    const content = () => signer.signature;
+    const inner: SignerContext = { ...context, name, scope, contentDigest, content, counter: depth };
     facts.push(readCounter(() => guardedInfo(parseSignerInfo(value), inner), inner));
   }
   return facts;
@@ -423,12 +496,7 @@ function readCounter(read: () => SignatureInfo, { name, scope, options }: Signer
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof Asn1Error)) throw error;
-    return {
-      ...unreadableInfo(`The counter-signature can't be read: ${error.message}.`, options),
-      name,
-      scope,
-    };
+    return { ...unreadableInfo('The counter-signature', error, options), name, scope };
   }
 }
 
@@ -455,8 +523,17 @@ function unreadableCertificates(certificates: readonly Buffer[]): Finding[] {
   return [warned('certificate.unreadable', message, detail)];
 }
 
-/** Builds the result for an unreadable signature. */
-function unreadableInfo(message: string, { format, scope, name }: InspectCmsOptions): SignatureInfo {
-  const findings = [failed('structure.cms', message)];
-  return { ...UNKNOWN_SIGNATURE_INFO, format, name: name ?? 'signer 1', scope, findings };
+/** Builds the result for an unreadable signature; what is beyond a limit of the reader may be right. @throws other errors */
+function unreadableInfo(what: string, error: unknown, options: InspectCmsOptions): SignatureInfo {
+  if (!(error instanceof Asn1Error)) throw error;
+  const subIndication = error instanceof Asn1LimitError ? 'GENERIC' : 'FORMAT_FAILURE';
+  const finding = failed('structure.cms', `${what} can't be read: ${error.message}.`, subIndication);
+  return withoutSignature(finding, options);
+}
+
+function withoutSignature(
+  finding: Finding,
+  { format, scope, name = 'signer 1' }: InspectCmsOptions,
+): SignatureInfo {
+  return { ...UNKNOWN_SIGNATURE_INFO, format, name, scope, findings: [finding] };
 }

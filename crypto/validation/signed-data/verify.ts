@@ -67,14 +67,16 @@ export function inspectSignedData(der: Buffer, options: VerifySignedDataOptions)
 const SCOPE = { kind: 'content', description: 'the content' } as const;
 
 function isUnreadable({ type, status }: Finding): boolean {
-  return type === 'structure.cms' && status === 'failed';
+  return type.startsWith('structure.') && type !== 'structure.content' && status === 'failed';
 }
 
 /** Check names by finding type. */
 const CHECK_NAMES: ReadonlyMap<string, string> = new Map([
   ['structure.cms', 'structure'],
+  ['structure.signer', 'structure'],
   ['structure.content', 'detached'],
   ['certificate.signer', 'signer-certificate'],
+  ['certificate.identifier', 'signer-certificate'],
   ['certificate.binding', 'signing-certificate'],
   ['attributes.signed', 'signed-attributes'],
   ['digest.algorithm', 'signed-attributes'],
@@ -83,6 +85,7 @@ const CHECK_NAMES: ReadonlyMap<string, string> = new Map([
   ['attributes.signing-time', 'signing-time'],
   ['algorithm.protection', 'signature-value'],
   ['algorithm.agreement', 'signature-value'],
+  ['algorithm.unsupported', 'signature-value'],
   ['signature.value', 'signature-value'],
 ]);
 

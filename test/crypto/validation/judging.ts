@@ -134,6 +134,7 @@ export function allJudged(der: Buffer, options: JudgingOptions = {}): SignatureR
     format: 'Cades',
     scope: { kind: 'content', description: 'the content' },
     contentDigest: (hash) => (content === undefined ? undefined : createHash(hash).update(content).digest()),
+    content: () => content,
     signingTime: 'present',
     ...options.facts,
   });

@@ -63,7 +63,7 @@ test('embedded content is validated for callers that accept it, and refused for 
   t.is(verdictOf(judged(forged(), { facts: { contentInside: false } })), 'TOTAL-PASSED');
 });
 
-test('a signer named by key identifier is found by the key identifier alone', (t) => {
+test('a signer is found by key identifier, and by the signed digest where no identifier fits', (t) => {
   const { signer, ca } = parties();
   const keyId = readCertificate(signer.certificate).subjectKeyId ?? Buffer.alloc(0);
   t.is(verdictOf(judged(forged({ id: tlv(0x80, keyId) }))), 'TOTAL-PASSED');
@@ -71,7 +71,14 @@ test('a signer named by key identifier is found by the key identifier alone', (t
   const certificates = [signer.certificate, ca.certificate];
   const record = judged(forged({ id: tlv(0x80, wrong), certificates }));
   t.is(verdictOf(record), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE', 'the named certificate has another key');
-  t.is(verdictOf(judged(forged({ id: tlv(0x80) }))), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
+  const byDigest = judged(forged({ id: tlv(0x80) }));
+  t.is(verdictOf(byDigest), 'TOTAL-PASSED');
+  t.deepEqual(
+    byDigest.results.warnings.map(({ type }) => type),
+    ['certificate.identifier'],
+  );
+  const unnamed = judged(forged({ id: tlv(0x80), bound: null }));
+  t.is(verdictOf(unnamed), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
 });
 
 test('a signer identifier with extra fields, or of another kind, is refused', (t) => {
@@ -94,7 +101,7 @@ test('a structure without signers is not a signature', (t) => {
     tlv(0xa0, sequence(small(1), tlv(0x31), sequence(ID.data), tlv(0xa0, signer.certificate), tlv(0x31))),
   );
   const record = judged(bag);
-  t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
+  t.is(verdictOf(record), 'INDETERMINATE: SIG_CONSTRAINTS_FAILURE');
   t.regex(record.results.errors[0]?.message ?? '', /no signer/);
 });
 

@@ -17,10 +17,17 @@ function replaced(type: Buffer, ...instead: readonly Buffer[]) {
   return (honest: readonly Buffer[]) => [...honest.filter((one) => !one.includes(type)), ...instead];
 }
 
-test('a signature without signed attributes is refused, even with a correct value over the content', (t) => {
+test('a signature without signed attributes is verified and left open, and one over other content fails', (t) => {
   const record = judged(forged({ attributes: null }));
-  t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
+  t.is(verdictOf(record), 'INDETERMINATE: SIG_CONSTRAINTS_FAILURE');
   t.deepEqual(failedTypes(record.results), ['attributes.signed']);
+  t.true(record.results.passedChecks.some(({ type }) => type === 'signature.value'));
+  const other = judged(forged({ attributes: null }), { content: OTHER });
+  t.is(verdictOf(other), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
+  const unseen = judged(forged({ attributes: null }), { content: undefined });
+  t.deepEqual(failedTypes(unseen.results), ['attributes.signed', 'digest.content']);
+  const typed = judged(forged({ attributes: null, contentType: '1.2.840.113549.1.9.16.1.1' }));
+  t.is(verdictOf(typed), 'TOTAL-FAILED: FORMAT_FAILURE', 'RFC 5652 §5.3');
   t.is(verdictOf(judged(forged())), 'TOTAL-PASSED');
 });
 
@@ -37,7 +44,7 @@ test('signed attributes offered as content, with their own signature, are refuse
   });
   t.is(verdictOf(judged(honest)), 'TOTAL-PASSED');
   const trick = forged({ content: attributes, attributes: null, value: () => value, inside: attributes });
-  t.is(verdictOf(judged(trick, { content: attributes })), 'TOTAL-FAILED: FORMAT_FAILURE');
+  t.is(verdictOf(judged(trick, { content: attributes })), 'INDETERMINATE: SIG_CONSTRAINTS_FAILURE');
 });
 
 test('signed content with the bytes of attributes gives no signature over other content', (t) => {

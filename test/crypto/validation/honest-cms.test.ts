@@ -1,0 +1,269 @@
+/** Honest CMS files of other programs that were called broken: each gets its verdict, and its changed twin fails. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type ValidateFileRequest, validateFile } from '@sealwright/signatures';
+import test from 'ava';
+import { octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
+import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
+import { certificatesIn } from '#crypto/x509/certificate.js';
+import { forge } from './forge.ts';
+import { CONTENT, DAY, issue, parties, SIGNED, tokenOver, verdictOf } from './judging.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-honest-'));
+test.after.always(() => rm(folder, { recursive: true, force: true }));
+
+const FOLDER = 'test/fixtures/verdicts';
+const bytesOf = (name: string): Buffer =>
+  name.endsWith('.gz') ? gunzipSync(readFileSync(join(FOLDER, name))) : readFileSync(join(FOLDER, name));
+const certificate = (name: string) => certificatesIn(bytesOf(name));
+
+let count = 0;
+function file(bytes: Buffer, name = 'file'): string {
+  const path = join(folder, `${++count}-${name}`);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+function validated(bytes: Buffer, more: Partial<ValidateFileRequest> = {}): Promise<ValidationReport> {
+  return validateFile({
+    format: 'Cades',
+    path: file(bytes),
+    at: Date.UTC(2026, 10, 29),
+    trust: { anchors: certificate('root.crt'), intermediates: certificate('ca.crt'), revocation: 'none' },
+    ...more,
+  });
+}
+
+/** Trust in the certificates of the small PKI of these tests. */
+const OURS = {
+  at: SIGNED + DAY,
+  trust: {
+    anchors: [parties().root.certificate],
+    intermediates: [parties().ca.certificate],
+    revocation: 'none' as const,
+  },
+};
+
+const warningsOf = ({ results }: SignatureRecord): string[] => results.warnings.map(({ type }) => type);
+const only = ({ signatures }: ValidationReport): SignatureRecord => {
+  const [record] = signatures;
+  if (record === undefined || signatures.length > 1) throw new Error(`${signatures.length} signatures`);
+  return record;
+};
+const errorsOf = ({ results }: Pick<SignatureRecord, 'results'>): string[] =>
+  results.errors.map(({ type, message }) => `${type}: ${message}`);
+
+/** Flips one bit of the first occurrence of these bytes. */
+function changed(bytes: Buffer, at: Buffer | string): Buffer {
+  const copy = Buffer.from(bytes);
+  const index = copy.indexOf(at);
+  if (index < 0) throw new Error('no such bytes');
+  copy[index] = (copy[index] ?? 0) ^ 1;
+  return copy;
+}
+
+test('a signature without signed attributes is verified, and left open for lack of a signed certificate', async (t) => {
+  const record = only(await validated(bytesOf('noattr.p7m')));
+  t.is(verdictOf(record), 'INDETERMINATE: SIG_CONSTRAINTS_FAILURE');
+  t.true(record.results.passedChecks.some(({ type }) => type === 'signature.value'));
+  const other = only(await validated(changed(bytesOf('noattr.p7m'), 'Contrato')));
+  t.is(verdictOf(other), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
+});
+
+test('a mask of RSA-PSS with another hash passes with a warning', async (t) => {
+  const record = only(await validated(bytesOf('pss-mgf-sha1.p7m')));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  t.deepEqual(warningsOf(record), ['algorithm.mask']);
+  const value = bytesOf('pss-mgf-sha1.p7m');
+  value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+  t.is(verdictOf(only(await validated(value))), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
+});
+
+test('an algorithm that is not supported is named, and nothing is held against the signature', async (t) => {
+  const record = only(await validated(bytesOf('ed448-sha512.p7m')));
+  t.is(verdictOf(record), 'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE');
+  t.regex(errorsOf(record).join(), /algorithm.unsupported: .*Ed448/);
+});
+
+test('a certificate that the file lacks is found among those given, and counts with the right key alone', async (t) => {
+  const lacking = bytesOf('nocerts.p7m');
+  t.is(verdictOf(only(await validated(lacking))), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
+  const given = only(await validated(lacking, { certificates: certificate('rsa.crt') }));
+  t.is(verdictOf(given), 'TOTAL-PASSED');
+  const intermediates = [...certificate('ca.crt'), ...certificate('rsa.crt')];
+  const trust = { anchors: certificate('root.crt'), intermediates, revocation: 'none' as const };
+  t.is(verdictOf(only(await validated(lacking, { trust }))), 'TOTAL-PASSED');
+
+  // Certificates of one name and serial number: the signed digest selects; without it, the key decides.
+  const { signer, ca } = parties();
+  const serial = Buffer.from('0102030405060708', 'hex');
+  const right = issue('Given', ca, { serial });
+  const wrong = issue('Given', ca, { serial, kind: 'p-384' });
+  const signed = (bound: Buffer | null) =>
+    forge({ signer: right, content: CONTENT, at: SIGNED, inside: CONTENT, certificates: [], bound });
+  const found = async (der: Buffer, ...certificates: readonly Buffer[]) =>
+    verdictOf(only(await validated(der, { ...OURS, certificates })));
+  t.is(await found(signed(right.certificate), wrong.certificate, right.certificate), 'TOTAL-PASSED');
+  t.regex(await found(signed(right.certificate), wrong.certificate), /^TOTAL-FAILED: SIG_CRYPTO_FAILURE/);
+  t.regex(await found(signed(null), wrong.certificate), /^TOTAL-FAILED: SIG_CRYPTO_FAILURE/);
+  t.is(await found(signed(null), signer.certificate), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
+});
+
+test('a given anchor of version 1 counts by its name and key, and one that is no anchor issues nothing', async (t) => {
+  const anchors = certificate('v1-root.crt');
+  const record = only(await validated(bytesOf('v1-root.p7m'), { trust: { anchors, revocation: 'none' } }));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  const trust = { anchors: certificate('root.crt'), intermediates: anchors, revocation: 'none' as const };
+  t.is(
+    verdictOf(only(await validated(bytesOf('v1-root.p7m'), { trust }))),
+    'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND',
+  );
+});
+
+test('content in octet strings inside each other is read, and too many levels are left open', async (t) => {
+  t.is(verdictOf(only(await validated(bytesOf('ber-nested-chunks.p7m')))), 'TOTAL-PASSED');
+  const nested = (levels: number): Buffer => {
+    let content = octetString(CONTENT);
+    for (let level = 0; level < levels; level++) content = tlv(0x24, content);
+    const der = forge({ signer: parties().signer, content: CONTENT, at: SIGNED, inside: CONTENT });
+    return withContent(der, octetString(CONTENT), content);
+  };
+  t.is((await validated(nested(16), OURS)).indication, 'TOTAL-PASSED');
+  const deep = await validated(nested(17), OURS);
+  t.is(deep.indication, 'INDETERMINATE');
+  t.regex(errorsOf(deep).join(), /nested too deeply/);
+  t.is((await validated(nested(5000), OURS)).indication, 'INDETERMINATE');
+});
+
+/** Replaces bytes inside five levels of definite lengths, which become indefinite. */
+function withContent(der: Buffer, old: Buffer, content: Buffer): Buffer {
+  const at = der.indexOf(old);
+  const head: Buffer[] = [];
+  let from = 0;
+  // ContentInfo and its type, [0], SignedData up to encapContentInfo, its type, [0].
+  for (const skip of [11, 0, undefined, 11, 0]) {
+    const length = (der[from + 1] ?? 0) < 0x80 ? 2 : 2 + ((der[from + 1] ?? 0) & 0x7f);
+    const next = skip === undefined ? der.indexOf(ENCAPSULATED, from) : from + length + skip;
+    head.push(der.subarray(from, from + 1), Buffer.from([0x80]), der.subarray(from + length, next));
+    from = next;
+  }
+  const end = Buffer.alloc(2);
+  return Buffer.concat([...head, content, end, end, der.subarray(at + old.length), end, end, end]);
+}
+const ENCAPSULATED = Buffer.concat([
+  Buffer.from([0x30, 9 + 2 + 4 + CONTENT.length]),
+  oid('1.2.840.113549.1.7.1'),
+]);
+
+test('a counter-signature that names a type of content passes with a warning', async (t) => {
+  const report = await validated(bytesOf('cs-withct.p7m'));
+  t.is(report.indication, 'TOTAL-PASSED');
+  const [counter] = only(report).counterSignatures;
+  t.deepEqual(counter && warningsOf(counter), ['attributes.content-type']);
+});
+
+test('200 signers are judged one by one, and more than 500 are left open', async (t) => {
+  const { signatures } = await validated(bytesOf('signers-200.p7m.gz'));
+  t.is(signatures.length, 200);
+  t.deepEqual([...new Set(signatures.map(verdictOf))], ['TOTAL-PASSED']);
+  const signers = (number: number) =>
+    forge({
+      signer: parties().signer,
+      content: CONTENT,
+      at: SIGNED,
+      inside: CONTENT,
+      signers: Array.from({ length: number - 1 }, (_, index) =>
+        octetString(Buffer.from([index >> 8, index])),
+      ),
+    });
+  const many = await validated(signers(501), OURS);
+  t.is(verdictOf(only(many)), 'INDETERMINATE: GENERIC');
+  t.regex(errorsOf(only(many)).join(), /more than 500 signers/);
+});
+
+test('white space and an odd digit in /Contents of a PDF change nothing, and other characters do', async (t) => {
+  const pdf = bytesOf('contents-space-pad.pdf.gz');
+  const record = only(await validated(pdf, { format: 'Pades' }));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  const start = pdf.indexOf('<', pdf.toString('latin1').search(/\/Contents\s*<\d/)) + 1;
+  const written = pdf.toString('latin1', start, pdf.indexOf('>', start));
+  const other = Buffer.from(pdf);
+  other[start + written.search(/\s/)] = 0x67;
+  t.is(verdictOf(only(await validated(other, { format: 'Pades' }))), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('a loose time-stamp is judged as a time-stamp of the file beside it, and is no signature of a person', async (t) => {
+  const content = file(bytesOf('data.txt'), 'data.txt');
+  const token = bytesOf('data.txt.tst');
+  const record = only(await validated(token, { content }));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  t.true(record.isTimestamp);
+  t.is(record.scope.description.endsWith('data.txt'), true);
+  const alone = only(await validated(token));
+  t.is(verdictOf(alone), 'INDETERMINATE: SIGNED_DATA_NOT_FOUND');
+  const other = only(await validated(token, { content: file(Buffer.from('other')) }));
+  t.is(verdictOf(other), 'TOTAL-FAILED: HASH_FAILURE');
+  const several = await validated(token, { content: [file(Buffer.from('other')), content] });
+  t.is(verdictOf(only(several)), 'TOTAL-PASSED');
+});
+
+test('time-stamped data is opened: the signatures inside are judged, and the time-stamps prove their time', async (t) => {
+  const whole = bytesOf('invoice.xml.p7m.tsd');
+  const report = await validated(whole);
+  t.is(report.indication, 'TOTAL-PASSED');
+  t.deepEqual(
+    report.signatures.map(({ name, isTimestamp }) => [name, isTimestamp]),
+    [
+      ['content: signer 1', false],
+      ['time-stamp 1', true],
+    ],
+  );
+  t.true(report.signatures[0]?.results.passedChecks.some(({ type }) => type === 'time.proven'));
+  const [inner, stamp] = (await validated(changed(whole, 'Contrato'))).signatures;
+  t.is(inner && verdictOf(inner), 'TOTAL-FAILED: HASH_FAILURE');
+  t.is(stamp && verdictOf(stamp), 'TOTAL-FAILED: HASH_FAILURE');
+});
+
+/** TimeStampedData with these fields after the version, and tokens over what `covered` says (RFC 5544). */
+function timestamped(fields: readonly Buffer[], covered: Buffer): Buffer {
+  const first = sequence(tokenOver(covered, SIGNED));
+  const second = sequence(tokenOver(first, SIGNED + DAY));
+  const data = sequence(Buffer.from('020101', 'hex'), ...fields, tlv(0xa0, first, second));
+  return sequence(oid('1.2.840.113549.1.9.16.1.31'), tlv(0xa0, data));
+}
+
+test('time-stamped text holds no signature of a person, and its meta data is covered where it says so', async (t) => {
+  const at = { ...OURS, at: SIGNED + 2 * DAY };
+  const text = Buffer.from('only text');
+  const plain = await validated(timestamped([octetString(text)], text), at);
+  t.is(plain.indication, 'TOTAL-PASSED');
+  t.deepEqual(
+    plain.signatures.map((one) => `${one.name} ${one.isTimestamp} ${verdictOf(one)}`),
+    ['time-stamp 1 true TOTAL-PASSED', 'time-stamp 2 true TOTAL-PASSED'],
+  );
+  const metaData = sequence(Buffer.from('0101ff', 'hex'), tlv(0x0c, Buffer.from('a.txt')));
+  const covered = Buffer.concat([metaData, text]);
+  t.is((await validated(timestamped([metaData, octetString(text)], covered), at)).indication, 'TOTAL-PASSED');
+  t.is((await validated(timestamped([metaData, octetString(text)], text), at)).indication, 'TOTAL-FAILED');
+  const beside = await validated(timestamped([], text), { ...at, content: file(text) });
+  t.is(beside.indication, 'TOTAL-PASSED');
+  const otherEvidence = sequence(
+    oid('1.2.840.113549.1.9.16.1.31'),
+    tlv(0xa0, sequence(Buffer.from('020101', 'hex'), octetString(text), tlv(0xa1, Buffer.alloc(0)))),
+  );
+  t.is((await validated(otherEvidence, at)).indication, 'INDETERMINATE');
+});
+
+test('a claimed time in the future, or outside of the validity of the certificate, is a warning', async (t) => {
+  const warned = async (at: number) => {
+    const der = forge({ signer: parties().signer, content: CONTENT, at, inside: CONTENT });
+    const record = only(await validated(der, OURS));
+    return [verdictOf(record), ...warningsOf(record)].join(' ');
+  };
+  t.is(await warned(SIGNED), 'TOTAL-PASSED');
+  t.is(await warned(SIGNED + 2 * DAY), 'TOTAL-PASSED time.claimed');
+  t.is(await warned(SIGNED - 400 * DAY), 'TOTAL-PASSED time.certificate');
+});
