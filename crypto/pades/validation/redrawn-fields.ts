@@ -22,6 +22,8 @@ import type { DocumentSurvey, SurveyedField, SurveyedPage } from './survey.ts';
 /** Entries of the form with which viewers draw. */
 const DRAWING_KEYS = ['DA', 'DR', 'Q', 'NeedAppearances'];
 
+const DRAWS_LOOK: ReadonlySet<string> = new Set(['look', 'either']);
+
 /** A field, or a widget that no field lists, on its pages. */
 interface ShownWidget {
   readonly field: SurveyedField;
@@ -43,18 +45,24 @@ export function redrawnFields(
   for (const { field, pages } of shownWidgets(pair.before.pdf, survey)) {
     pair.before.spend(1);
     if (judged.has(field.number)) continue;
+    if (valued.has(field.name)) {
+      // Widgets without a name of their own are judged with their field.
+      if (field.type !== 'Sig' && field.dict.get('T') !== undefined)
+        changes.push(filledField(pair, survey, field, true));
+      continue;
+    }
     const after = field.number >= 0 ? pair.after.pdf.dict(pair.after.pdf.object(field.number)) : field.dict;
     if (after === undefined) continue;
     const old = drawingOf(pair.before.pdf, field.dict, field.type);
     const now = drawingOf(pair.after.pdf, after, field.type);
     const part = redrawnBy(pair, old, now);
     if (part === undefined) continue;
-    if (valued.has(field.name)) {
-      if (field.type !== 'Sig') changes.push(filledField(pair, survey, field, true));
-    } else if (new Set([old.drawer, now.drawer, 'look', 'either']).size === 2) {
-      changes.push(redrawnField(field, judgeRedrawn(pair, field, after, pages)));
-    } else
-      changes.push(forbidden(`draws the field ${field.name} otherwise, without another value (${part})`));
+    const isByBoth = old.drawer !== now.drawer && [old, now].every(({ drawer }) => DRAWS_LOOK.has(drawer));
+    changes.push(
+      isByBoth
+        ? redrawnField(field, judgeRedrawn(pair, field, after, pages))
+        : forbidden(`draws the field ${field.name} otherwise, without another value (${part})`),
+    );
   }
   return changes;
 }
