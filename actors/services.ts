@@ -11,7 +11,7 @@ import {
 import type { ShardOptions } from '@sealwright/runtime/shards';
 import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchOptions } from './batch/batch-options.ts';
-import { objectsProbe } from './batch/health-probes.ts';
+import { mailProbe, objectsProbe } from './batch/health-probes.ts';
 import type { BatchObserver } from './batch/observer.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';
 import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
@@ -154,6 +154,7 @@ export class Services {
     const portal = await portalPlan?.open();
     const objects = options.batch.objects ?? options.portal?.objects;
     if (objects) batch.health.add(objectsProbe(objects, clock, log));
+    if (portal) batch.health.add(mailProbe(portal.mailTrouble));
     return new Services(common, pool, runtime, batch, portal, history, singletons);
   }
 

@@ -65,6 +65,19 @@ export function objectsProbe(objects: ObjectStore, clock: Pick<Clock, 'elapsed'>
   };
 }
 
+/** Check `mail`: the relay, or the folder in its place, took the last mail; only with a portal. */
+export function mailProbe(trouble: {
+  readonly current: { readonly since: number; readonly reason: string } | undefined;
+}): HealthProbe {
+  const name = 'mail';
+  return () => {
+    const { current } = trouble;
+    if (current === undefined) return [healthy(name)];
+    const since = new Date(current.since).toISOString();
+    return [degraded(name, `mails wait since ${since} and are tried again: ${current.reason}`)];
+  };
+}
+
 /** Checks `actors:<shard>`; only with actors on worker threads (`Runtime:Shards`). */
 export function shardsProbe(shards: () => readonly ShardStatus[]): HealthProbe {
   return () => {

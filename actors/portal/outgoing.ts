@@ -15,7 +15,7 @@ import type { Mailer } from './mail/mail-port.ts';
 import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
 import { createMailHandler, Mails, reportMailHandler } from './mail/mails.ts';
 import type { MessageGateway } from './mail/message-gateway.ts';
-import { sendMailHandler, testMailSender } from './mail/send-mail.ts';
+import { MailTrouble, sendMailHandler, testMailSender } from './mail/send-mail.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
 import { callWebhookHandler, Deliveries } from './webhooks/deliveries.ts';
 import { publishEventsHandler } from './webhooks/publish-events.ts';
@@ -40,6 +40,7 @@ export interface Outgoing {
     readonly [Name in 'notify' | 'sendMail' | 'reportMail' | 'announce' | 'callWebhook']: EffectHandler;
   };
   readonly mails: Mails;
+  readonly mailTrouble: Pick<MailTrouble, 'current'>;
   readonly webhooks: Deliveries;
   /** Webhooks of settings are brought in by its `configure`, at each start. */
   readonly registry: WebhookRegistry;
@@ -73,18 +74,20 @@ export function createOutgoing(
       return actor?.context;
     },
   };
+  const mailTrouble = new MailTrouble();
   return {
     handlers: {
       notify: createMailHandler(),
       sendMail: sendMailHandler({
         ...{ mailer, caller, gateway, profileOf, links, codeFor, sender },
-        ...{ clock: runtime.clock, store: runtime.store },
+        ...{ clock: runtime.clock, store: runtime.store, trouble: mailTrouble },
       }),
       reportMail: reportMailHandler(),
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhook: callWebhookHandler(runtime, registry, caller),
     },
     mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender), indexes),
+    mailTrouble,
     webhooks: new Deliveries(runtime, registry, caller, indexes),
     registry,
     close() {

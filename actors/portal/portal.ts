@@ -215,7 +215,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     signedFileRule(system),
     inspected,
   );
-  const { mails, webhooks } = outgoing;
+  const { mails, mailTrouble, webhooks } = outgoing;
   const described = new DescribedFiles(pool, blobs, clock, sealProfile);
   const renditions = new Renditions(
     directory,
@@ -297,6 +297,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       signing,
       folders,
       mails,
+      mailTrouble,
       webhooks,
       users,
       signIn,

@@ -28,6 +28,8 @@ export type KeyRotation = { readonly "overlapHours"?: number };
 export type MailInMailbox = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "createdAt": string; readonly "endedAt": string | null; readonly "nextTryAt": string | null; readonly "reply": string | null; readonly "lastError": { readonly "code": string; readonly "message": string } | null; readonly "hasText": boolean; readonly "textRemoved": boolean; readonly "subject": string | null };
 export type MailList = { readonly "items": readonly (MailInMailbox)[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type MailWithTries = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "createdAt": string; readonly "endedAt": string | null; readonly "nextTryAt": string | null; readonly "reply": string | null; readonly "lastError": { readonly "code": string; readonly "message": string } | null; readonly "hasText": boolean; readonly "textRemoved": boolean; readonly "failures": readonly ({ readonly "at": string; readonly "code": string; readonly "message": string })[] };
+export type MailsResendRequest = { readonly "since"?: string | null };
+export type MailsResent = { readonly "count": number; readonly "complete": boolean };
 export type NewAccessKey = { readonly "name": string; readonly "scopes": readonly ("read" | "submit" | "operate" | "administer")[]; readonly "profiles"?: readonly (string)[] | null; readonly "folders"?: readonly (string)[] | null; readonly "expiresAt"?: string | null; readonly "rateLimit"?: { readonly "permits": number; readonly "windowSeconds": number } | null };
 export type NewOperation = { readonly "action": "retry" | "cancel" | "clear"; readonly "filter"?: { readonly "status"?: (("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled") | (readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[])) | (null); readonly "profile"?: string | null; readonly "format"?: (("Pades" | "Cades" | "Xades") | (readonly ("Pades" | "Cades" | "Xades")[])) | (null); readonly "source"?: (("Watcher" | "Upload" | "Retry") | (readonly ("Watcher" | "Upload" | "Retry")[])) | (null); readonly "folder"?: string | null; readonly "fileName"?: string | null; readonly "errorCode"?: string | null; readonly "parentJobId"?: string | null; readonly "createdFrom"?: string | null; readonly "createdTo"?: string | null }; readonly "reason"?: string | null; readonly "dryRun"?: boolean };
 export type Node = { readonly "name": string; readonly "version": string; readonly "isThis": boolean; readonly "startedAt": string; readonly "silentMs": number; readonly "leaseMs": number; readonly "session": number; readonly "draining": boolean; readonly "leases": readonly (string)[]; readonly "effectsInFlight": number; readonly "lagMs": number; readonly "storeMs": number };
@@ -479,6 +481,14 @@ export interface BatchOperations {
     readonly body: undefined;
     readonly answer: Resent;
     readonly code: "auth.cross-origin" | "auth.forbidden" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.already-sent" | "mail.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
+  };
+  /** Sends all e-mails again that failed since a time. */
+  readonly "POST /api/mails/resend": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: MailsResendRequest | undefined;
+    readonly answer: MailsResent;
+    readonly code: "auth.cross-origin" | "auth.forbidden" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Says that the process is up. */
   readonly "GET /api/health": {

@@ -80,6 +80,7 @@ const OPERATIONS = {
   'GET /api/mails/{id}/text': ADMINISTER,
   'GET /api/mails/{id}/html': ADMINISTER,
   'POST /api/mails/{id}/resend': OPERATE,
+  'POST /api/mails/resend': OPERATE,
   'GET /api/webhooks/deliveries': READ,
   'POST /api/webhooks/deliveries/{id}/resend': OPERATE,
   'POST /api/webhooks/replay': OPERATE,

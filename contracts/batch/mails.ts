@@ -4,7 +4,7 @@ import { MAIL_STATUSES } from '../deliveries.ts';
 import { entity, shown, time } from '../fields.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operationsOf } from './operation.ts';
-import { oneOf, pageOf, paging, sharedVersion, single } from './requests.ts';
+import { moment, oneOf, pageOf, paging, sharedVersion, single } from './requests.ts';
 
 const failure = {
   code: shown(
@@ -138,4 +138,21 @@ export const resendMail = operation('POST /api/mails/{id}/resend', {
   reply: resent,
   examples: { reply: { id: OTHER_ID } },
   refusals: ['mail.not-found', 'mail.already-sent'],
+});
+
+export const resendFailedMails = operation('POST /api/mails/resend', {
+  summary: 'Sends all e-mails again that failed since a time.',
+  description:
+    'Those that failed at `since` or later; left out: all that are kept. Codes and links to sign in are not sent again. At most 10,000 in one request, oldest first; `complete` is false when there are more, and the next request goes on with those that are left.',
+  rate: 'actions',
+  body: entity('MailsResendRequest', {
+    since: shown(moment.nullish(), 'First failure, included, ISO 8601. Absent: all.', '2026-05-26T00:00:00Z'),
+  }),
+  status: 202,
+  reply: entity('MailsResent', {
+    count: shown(z.int().min(0), 'E-mails that are sent again.', 12),
+    complete: shown(z.boolean(), 'False: there are more. Ask again.', true),
+  }),
+  examples: { request: { since: '2026-05-26T00:00:00Z' }, reply: { count: 12, complete: true } },
+  refusals: ['validation.body-invalid', 'service.busy'],
 });

@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import { MAIL_STATUSES } from '../deliveries.ts';
-import { entity, id, members, shown, time } from '../fields.ts';
+import { entity, id, members, moment, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { creationDate, failureCode, failureMessage } from './entities.ts';
 import { documentParams, idIn } from './ids.ts';
@@ -106,4 +106,26 @@ export const retryMail = operation('POST /api/admin/mails/{id}/retry', {
   params: mailParams,
   reply: 'empty',
   refusals: ['MailNotFound', 'MailAlreadySent'],
+});
+
+export const retryFailedMails = operation('POST /api/admin/mails/retry', {
+  group: 'Administration',
+  summary: 'Sends all e-mails again that failed since a time.',
+  description:
+    'For keys of the role Administrator. Sends the e-mails that failed at `since` or later; absent: all that are kept. Codes and links to sign in are not sent again. At most 10,000 in one request, oldest first.',
+  scope: 'Administer',
+  auth: 'administrator',
+  body: members({
+    since: shown(
+      moment,
+      'Time of the first failure, included, ISO 8601; in UTC without a zone.',
+      '2026-05-26T00:00:00Z',
+    ),
+  }).meta({ id: 'FailedMailsRetry' }),
+  reply: entity('RetriedMails', {
+    count: shown(z.int(), 'How many e-mails are sent again.', 12),
+    complete: shown(z.boolean(), 'False: there are more. Ask again.', true),
+  }),
+  examples: { request: { since: '2026-05-26T00:00:00Z' } },
+  refusals: [],
 });

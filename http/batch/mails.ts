@@ -5,7 +5,14 @@
  * Source: docs/configuration.md, `Portal:Smtp:*`. Not in docs/batch-values.md §0; additive.
  */
 import type { OperatorMails } from '../../actors/portal/api.ts';
-import { listMails, readMail, readMailPage, readMailText, resendMail } from '../../contracts/batch/mails.ts';
+import {
+  listMails,
+  readMail,
+  readMailPage,
+  readMailText,
+  resendFailedMails,
+  resendMail,
+} from '../../contracts/batch/mails.ts';
 import type { Mail } from '../../contracts/portal/mails.ts';
 import { html } from '../../contracts/texts/html.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
@@ -71,6 +78,9 @@ export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonl
       await existingMail(mails.sendNow(id, operatorOf(identity)));
       return { id };
     }),
+    handle(resendFailedMails, ({ body: { since }, identity }) =>
+      mails.sendFailedAgain(since ?? 0, operatorOf(identity)),
+    ),
   ];
 }
 

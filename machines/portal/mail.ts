@@ -121,7 +121,7 @@ function deliveryTimeoutOf({ about }: MailContent): Millis {
 }
 
 /** True for mails that a person waits for, and that soon are of no use. */
-function isUrgent(about: MailContent['about']): boolean {
+export function isUrgent(about: MailContent['about']): boolean {
   return about === 'code' || about === 'sign-in';
 }
 

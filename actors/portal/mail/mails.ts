@@ -24,6 +24,7 @@ import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import {
+  isUrgent,
   MAIL_BACKOFF,
   MAIL_ENDED,
   type MailContent,
@@ -117,6 +118,10 @@ export const MAIL = actorKind<typeof mailMachine>('mail');
 
 /** Number of mails, the newest, that a search looks at: each is a file to read. */
 const MAX_SEARCHED = 500;
+
+/** Mails that one call sends again, and mails read at once. */
+const MAX_SENT_AGAIN = 10_000;
+const BATCH_SIZE = 100;
 
 /** View of mails: [state, time of creation, id]. */
 export const MAILS_BY_STATE = 'mails-by';
@@ -232,7 +237,10 @@ interface MailQuery {
 }
 
 /** For operators only: the mails hold links and codes that allow signing. */
-export type OperatorMails = Pick<Mails, 'get' | 'sendNow' | 'mailbox' | 'textState' | 'content'>;
+export type OperatorMails = Pick<
+  Mails,
+  'get' | 'sendNow' | 'sendFailedAgain' | 'mailbox' | 'textState' | 'content'
+>;
 
 export class Mails {
   /** Sends a test mail now. */
@@ -337,6 +345,39 @@ export class Mails {
     // It is being sent already.
     if (status === 'Queued') return;
     throw new PortalRefusal('MailAlreadySent');
+  }
+
+  /**
+   * Sends mails again that failed at a time or later, oldest first. Codes and links to sign in are left out: they are of
+   * no use any more. `complete`: false when the limit of one call was reached before the last one.
+   * @param operator as of `sendNow`
+   */
+  async sendFailedAgain(
+    since: Millis,
+    operator?: string,
+  ): Promise<{ readonly count: number; readonly complete: boolean }> {
+    const { store, system } = this.runtime;
+    const event = { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) } as const;
+    const sendAgain = async (id: string) => {
+      const address = { kind: MAIL, id };
+      const mail = await system.read(address);
+      if (mail?.state !== 'Failed' || isUrgent(mail.context.content.about)) return false;
+      if ((mail.context.endedAt ?? 0) < since) return false;
+      return (await durableIfAccepted(system.send(address, event))) !== undefined;
+    };
+    const prefix = ['Failed'];
+    // All of them are read: rows have the time of creation, and a mail may have failed weeks later.
+    let after: Row['key'] = prefix;
+    let count = 0;
+    while (count < MAX_SENT_AGAIN) {
+      const rows = await store.rows({ view: MAILS_BY_STATE, prefix, after, limit: BATCH_SIZE });
+      const sent = await Promise.all(rows.map(({ value }) => sendAgain(String(value))));
+      count += sent.filter(Boolean).length;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH_SIZE) return { count, complete: true };
+      after = last.key;
+    }
+    return { count, complete: false };
   }
 
   async #views(ids: readonly string[]): Promise<readonly Mail[]> {

@@ -65,6 +65,35 @@ export interface MailProfile {
   readonly branding?: BrandingContext;
 }
 
+/** Failures of the relay, its connection or the folder, which all mails meet. */
+const OF_ALL_MAILS: ReadonlySet<string> = new Set([
+  'mail.relay-refused',
+  'mail.unreachable',
+  'mail.timeout',
+  'mail.folder',
+]);
+
+/** Knows why mails of this process wait for something other than their recipients. */
+export class MailTrouble {
+  #current: { readonly since: Millis; readonly reason: string } | undefined;
+
+  /** Undefined: the last mail reached a recipient's server, or none was sent yet. */
+  get current(): { readonly since: Millis; readonly reason: string } | undefined {
+    return this.#current;
+  }
+
+  taken(): void {
+    this.#current = undefined;
+  }
+
+  /** A refusal of the recipient shows that the relay works. */
+  failed({ code, message }: { readonly code: string; readonly message: string }, at: Millis): void {
+    if (code === 'mail.refused') this.taken();
+    if (!OF_ALL_MAILS.has(code)) return;
+    this.#current = { since: this.#current?.since ?? at, reason: oneLine(message) };
+  }
+}
+
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 type Outcome = WithoutTime<MailMessage>;
 
@@ -83,6 +112,7 @@ export function sendMailHandler({
   codeFor,
   sender,
   clock,
+  trouble,
 }: {
   readonly store: Pick<ActorStore, 'rows'>;
   readonly mailer: Mailer;
@@ -95,6 +125,7 @@ export function sendMailHandler({
   /** Address all mails come from, alone or in angle brackets behind a name. */
   readonly sender: string;
   readonly clock: ServiceRuntime['clock'];
+  readonly trouble: MailTrouble;
 }): EffectHandler<SendMailEffect> {
   return {
     after: 'durable',
@@ -127,11 +158,14 @@ export function sendMailHandler({
           return { type: 'SENT', reply };
         }
         const outgoing = compose(actor.id, mail.context, organization, { links, codeFor, sender });
-        return { type: 'SENT', reply: oneLine(await mailer.send(outgoing, signal), 500) };
+        const reply = await mailer.send(outgoing, signal);
+        trouble.taken();
+        return { type: 'SENT', reply: oneLine(reply, 500) };
       } catch (error) {
         // A stop is no failure of the mail, nor is a store that does not answer: the effect is done again.
         if (signal.aborted || isRetryable(error)) throw error;
         const { code, message } = describeFailure(error);
+        trouble.failed({ code, message }, clock.now());
         const permanent = !(error instanceof MailFailure) || error.permanent;
         return { type: permanent ? 'REFUSED' : 'DELAYED', code, message: oneLine(message, 500) };
       }

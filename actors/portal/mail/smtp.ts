@@ -8,6 +8,7 @@
 import { type Clock, describeFailure } from '@sealwright/runtime';
 import { mailMessage } from './mail-message.ts';
 import { type Mailer, MailFailure } from './mail-port.ts';
+import { verdictOn } from './smtp-status.ts';
 
 export interface SmtpOptions {
   readonly host: string;
@@ -28,9 +29,6 @@ export interface SmtpOptions {
   /** Milliseconds for one mail in all. @default 60,000 */
   readonly sendTimeout?: number;
 }
-
-/** Commands whose rejection concerns this recipient or mail only; others concern the relay. */
-const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA', 'API']);
 
 /** Connects to the relay and logs in, without sending anything. Rejects with the failure of the relay or the system. */
 export async function verifyRelay(options: Omit<SmtpOptions, 'clock' | 'connections'>): Promise<void> {
@@ -112,6 +110,8 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
   };
 }
 
+const CODES = { recipient: 'mail.refused', relay: 'mail.relay-refused', later: 'mail.delayed' } as const;
+
 /** Error properties of the mail library. */
 interface SmtpError {
   readonly responseCode?: unknown;
@@ -119,13 +119,12 @@ interface SmtpError {
   readonly command?: unknown;
 }
 
-/** A missing mailbox is a permanent failure; others may be temporary. */
 function failureOf(error: unknown): MailFailure {
   const { code, message } = describeFailure(error);
   const { responseCode, response, command } = error as SmtpError;
   if (typeof responseCode !== 'number')
     return new MailFailure('mail.unreachable', `${code}: ${message}`, false);
   const text = typeof response === 'string' && response !== '' ? response : message;
-  const permanent = responseCode >= 500 && ABOUT_THE_MAIL.has(String(command));
-  return new MailFailure(permanent ? 'mail.refused' : 'mail.delayed', text, permanent);
+  const verdict = verdictOn({ command: String(command), code: responseCode, text });
+  return new MailFailure(CODES[verdict], text, verdict === 'recipient');
 }

@@ -1,6 +1,13 @@
 /** Delivery of e-mails. */
 import type { DocumentService, Mails, PendingReminders } from '../../../actors/portal/api.ts';
-import { documentMails, getMail, listMails, type Mail, retryMail } from '../../../contracts/portal/mails.ts';
+import {
+  documentMails,
+  getMail,
+  listMails,
+  type Mail,
+  retryFailedMails,
+  retryMail,
+} from '../../../contracts/portal/mails.ts';
 import {
   notifyPending,
   remindParticipant,
@@ -36,11 +43,17 @@ export function mailRoutes(mails: Mails, documents: Pick<DocumentService, 'get'>
     handle(listMails, async ({ query }) => pageReply(await mails.newest(query))),
     handle(getMail, ({ params }) => mails.get(params.id)),
     handle(retryMail, ({ params }) => mails.sendNow(params.id)),
+    handle(retryFailedMails, ({ body }) => mails.sendFailedAgain(body.since ?? 0)),
   ];
 }
 
 /** Failures of the server, not of a mailbox: their messages contain addresses and paths of the operator. */
-const OURS: ReadonlySet<string> = new Set(['mail.unreachable', 'mail.timeout', 'mail.folder']);
+const OURS: ReadonlySet<string> = new Set([
+  'mail.unreachable',
+  'mail.timeout',
+  'mail.folder',
+  'mail.relay-refused',
+]);
 
 function forApplications(mail: Mail): Mail {
   if (mail.lastError === null || !OURS.has(mail.lastError.code)) return mail;

@@ -105,7 +105,7 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/api\/statistics$/,
   /^GET \/api\/runtime$/,
   /^GET \/api\/mails(?:\/\{id\}(?:\/(?:text|html))?)?$/,
-  /^POST \/api\/mails\/\{id\}\/resend$/,
+  /^POST \/api\/mails\/(?:\{id\}\/)?resend$/,
   /^POST \/api\/jobs\/(?:retry|cancel)$/,
   /^DELETE \/api\/jobs$/,
   /^(?:GET|POST) \/api\/operations(?:\/\{id\}(?:\/cancel)?)?$/,

@@ -67,6 +67,18 @@ test('a waiting mail is sent at once, and a sent one is not', async (t) => {
   await assertProblem(t, unknown, 'auth.invalid-credentials');
 });
 
+test('failed mails are sent again since a time, or all of them', async (t) => {
+  const { call } = await startServer(t);
+  const again = (body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    return call('/api/mails/resend', { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const answer = await again({ since: '2026-05-26T00:00:00Z' });
+  t.deepEqual([answer.status, await answer.json()], [202, { count: 1, complete: true }]);
+  t.deepEqual(await (await again({})).json(), { count: 2, complete: true });
+  await assertProblem(t, await again({ since: 'yesterday' }), 'validation.body-invalid');
+});
+
 test('with a relay the content of mails is not served', async (t) => {
   const { call } = await startServer(t, {}, undefined, { mails: memoryMails(false) });
   const { items } = (await (await call('/api/mails')).json()) as Listed;

@@ -40,6 +40,7 @@ export function memoryMails(keepsTexts = true): OperatorMails {
     async sendNow(id) {
       if ((await get(id)).status === 'Sent') throw new PortalRefusal('MailAlreadySent');
     },
+    sendFailedAgain: async (since) => ({ count: since > 0 ? 1 : 2, complete: true }),
     async mailbox({ status, search = '', limit, offset }) {
       const found = all
         .map((mail): MailboxEntry => ({ ...mail, subject: mail.id === 'c' ? 'Hello' : null }))

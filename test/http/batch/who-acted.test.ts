@@ -110,6 +110,7 @@ const WALK: { readonly [operation: string]: (it: Walked) => Given | Promise<Give
     return { params: { id: 'node-1' } };
   },
   'POST /api/mails/{id}/resend': ({ portalId }) => ({ params: { id: portalId } }),
+  'POST /api/mails/resend': () => ({ body: {} }),
   'POST /api/webhooks/deliveries/{id}/resend': async (it) => ({ params: { id: await jobDelivery(it) } }),
   async 'POST /api/webhooks/replay'(it) {
     await jobDelivery(it);
@@ -166,15 +167,17 @@ async function jobDelivery({ service, clock }: Walked): Promise<string> {
 /** The mails or the deliveries of a portal, where the operation needs them. */
 async function portalFor(t: ExecutionContext, operation: string, written: JournalLine[]) {
   if (operation.includes('/mails/')) {
+    // All that failed, or one that waits.
+    const isPermanent = !operation.includes('{id}');
     const send = async () => {
-      throw new MailFailure('mail.unreachable', 'The relay is away.', false);
+      throw new MailFailure('mail.unreachable', 'The relay is away.', isPermanent);
     };
     const { mails, ask, reach } = startMailSystem(t, {
       mailer: { send, close() {} },
       store: storeWith(written),
     });
     await ask([notice('pending', 'ana@example.test')]);
-    await reach('Waiting', 'ana@example.test');
+    await reach(isPermanent ? 'Failed' : 'Waiting', 'ana@example.test');
     const [mail] = (await mails.newest({ limit: 1, offset: 0 })).items;
     return { portalId: mail?.id ?? '', parts: { mails } };
   }

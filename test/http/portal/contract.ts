@@ -236,6 +236,7 @@ export const ADDED: { readonly [name: string]: string } = {
   'GET /api/admin/mails': 'administrator',
   'GET /api/admin/mails/{id}': 'administrator',
   'POST /api/admin/mails/{id}/retry': 'administrator',
+  'POST /api/admin/mails/retry': 'administrator',
   'GET /api/admin/organizations/{id}': 'administrator',
   'PATCH /api/admin/organizations/{id}': 'administrator',
   'POST /api/admin/organizations/{id}/applications': 'administrator',

@@ -569,7 +569,7 @@ test('people are added to the own organization, and by administrators to any', a
 });
 
 test('administrators list mails by state with their attempts, and organizations those of a document', async (t) => {
-  const { call, set, last } = await startPortal(t);
+  const { call, send, set, last } = await startPortal(t);
   const mail = {
     id: 'm1',
     organizationId: IDS.organization,
@@ -605,6 +605,12 @@ test('administrators list mails by state with their attempts, and organizations 
   const again = await call('/api/admin/mails/m1/retry', { method: 'POST', ...asAdmin });
   t.deepEqual([again.status, await again.text()], [200, '']);
   t.deepEqual(last('mails.sendNow')?.args, ['m1']);
+  set('mails.sendFailedAgain', () => ({ count: 3, complete: true }));
+  const { headers } = asAdmin;
+  const all = await send('/api/admin/mails/retry', { since: '2026-05-26T00:00:00Z' }, { headers });
+  t.deepEqual(await all.json(), { count: 3, complete: true });
+  t.deepEqual(last('mails.sendFailedAgain')?.args, [Date.UTC(2026, 4, 26)]);
+  await assertRefused(t, await send('/api/admin/mails/retry', {}), 'Forbidden');
   await assertRefused(t, await call('/api/admin/mails'), 'Forbidden');
   t.deepEqual(await (await call(`${PATH}/mails`)).json(), [shown]);
   const lastError = { code: 'mail.unreachable', message: 'ECONNREFUSED: connect 10.0.0.9:25' };

@@ -31,14 +31,27 @@ export interface ResendActions extends Pick<ListActions, 'filter' | 'turn'> {
   resend(button: HTMLButtonElement, id: string): void;
 }
 
+export interface MailActions extends ResendActions {
+  /** Asks for the time of the first failure. */
+  resendFailed(button: HTMLButtonElement): void;
+}
+
 export function MailsView({
   query = new URLSearchParams(),
   data: list,
   actions,
-}: ListView<MailList, ResendActions>) {
+}: ListView<MailList, MailActions>) {
   return (
     <>
-      <PageHead title="E-mails" />
+      <PageHead title="E-mails">
+        <ActionButton
+          sends="POST /api/mails/resend"
+          id="resend-failed"
+          onClick={({ currentTarget }) => actions?.resendFailed(currentTarget)}
+        >
+          Send failed ones again
+        </ActionButton>
+      </PageHead>
       <Filters query={query} actions={actions}>
         <Entry label="Search" name="search" query={query} placeholder="Recipient or subject" />
         <Choice label="Status" name="status" query={query} options={MAIL_STATUSES} none="all" />

@@ -18,7 +18,7 @@ import {
   reportMailHandler,
 } from '../../../../actors/portal/mail/mails.ts';
 import type { MessageGateway } from '../../../../actors/portal/mail/message-gateway.ts';
-import { type MailProfile, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
+import { type MailProfile, MailTrouble, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
 import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
 import { createHttpWebhookCaller } from '../../../../actors/shared/webhooks/http-webhook.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
@@ -36,6 +36,7 @@ export interface MailSystem {
   readonly runtime: BuiltRuntime;
   readonly clock: SimulatedClock;
   readonly mails: Mails;
+  readonly trouble: MailTrouble;
   readonly faults: Faults;
   /** Everything a document asks for; returns once the mails are there. */
   ask(notices: readonly MailRequest[], documentId?: string): Promise<void>;
@@ -62,6 +63,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
   const faults = new Faults();
   const ids = seededIds(7);
+  const trouble = new MailTrouble();
   const runtime: BuiltRuntime = buildRuntime({
     store,
     clock,
@@ -73,7 +75,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
       sendMail: sendMailHandler({
-        ...{ mailer, store },
+        ...{ mailer, store, trouble },
         gateway: options.gateway,
         caller: createHttpWebhookCaller({
           // Real calls need real time.
@@ -124,6 +126,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     runtime,
     clock,
     mails,
+    trouble,
     faults,
     until,
     mail,

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { Retryable } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
+import { mailProbe } from '../../../../actors/batch/health-probes.ts';
+import { RECIPIENT_STATUSES } from '../../../../actors/portal/mail/smtp-status.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { PUBLIC_URL, smtpTo, startMailSystem } from './mail-harness.ts';
@@ -129,6 +133,127 @@ test('a mail deferred by the relay is sent after a pause', async (t) => {
   await mailSystem.until(async () => (await mailSystem.mail('greylisted@example.test'))?.context.tries === 2);
   t.pass();
 });
+
+/** Refusals that speak of relay, sender or policy, as relays in use write them. */
+const OF_THE_RELAY: readonly (readonly [at: 'RCPT' | 'DATA', code: number, text: string])[] = [
+  ['RCPT', 550, '5.4.5 Daily user sending limit exceeded'],
+  ['DATA', 550, '5.4.5 Daily SMTP relay limit exceeded'],
+  ['RCPT', 550, '5.7.54 Unable to relay recipient in non-accepted domain'],
+  ['DATA', 550, '5.1.90 Your message can\u0027t be sent because you\u0027ve reached your daily limit'],
+  ['DATA', 554, '5.2.252 SendAsDenied'],
+  ['RCPT', 554, '5.7.1 Relay access denied'],
+  ['RCPT', 550, 'relay access denied'],
+  ['RCPT', 550, 'Authentication required'],
+  ['RCPT', 553, 'sorry, sender domain is not allowed'],
+  ['RCPT', 550, '5.1.8 Sender address rejected: Domain not found'],
+  ['RCPT', 550, '5.1.7 Bad sender address'],
+  ['DATA', 550, '5.7.26 Unauthenticated mail is not accepted'],
+  ['DATA', 554, '5.7.9 Message not accepted for policy reasons'],
+  ['DATA', 554, 'Message rejected as spam'],
+  ['RCPT', 552, 'Too many recipients'],
+  ['RCPT', 503, '5.5.1 Error: need MAIL command'],
+  ['RCPT', 550, '5.999.1 Something new'],
+  ['RCPT', 550, '4.2.1 Mailbox disabled for now'],
+  ['RCPT', 421, '4.7.0 Try again later'],
+  ['DATA', 454, '4.7.0 Temporary authentication failure'],
+  ['RCPT', 450, '4.2.0 Greylisted'],
+  ['RCPT', 450, '5.1.1 No such mailbox yet'],
+];
+
+test('refusals of relay, sender or policy wait and are sent later; those of a mailbox fail at once', async (t) => {
+  const relay = await startRelay(t);
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const waiting = OF_THE_RELAY.map(([at, code, text], n) => {
+    relay.refusals.set(`waits${n}@example.test`, { at, code, text });
+    return `waits${n}@example.test`;
+  });
+  const ofMailbox = [...RECIPIENT_STATUSES.keys()].map(
+    (status) => [status, `${status} What it means`] as const,
+  );
+  const without = [550, 551, 553, 556].map((code) => [String(code), 'No such user here', code] as const);
+  const failing = [...ofMailbox, ...without].map(([name, text, code = 550], n) => {
+    const address = `fails-${name}@example.test`;
+    relay.refusals.set(address, { at: n % 2 === 0 || code !== 550 ? 'RCPT' : 'DATA', code, text });
+    return address;
+  });
+  // Without an enhanced status code only an answer to the recipient speaks of it.
+  relay.refusals.set('fails-550@example.test', { at: 'RCPT', code: 550, text: 'No such user here' });
+  await mailSystem.ask([...waiting, ...failing].map((email) => notice('pending', email)));
+  await mailSystem.reach('Waiting', ...waiting);
+  await mailSystem.reach('Failed', ...failing);
+  const codes = await Promise.all(
+    waiting.map(async (email) => (await mailSystem.mail(email))?.context.failures[0]?.code),
+  );
+  t.deepEqual(
+    codes,
+    OF_THE_RELAY.map(([, code]) => (code < 500 ? 'mail.delayed' : 'mail.relay-refused')),
+  );
+  relay.refusals.clear();
+  await mailSystem.until(async () => {
+    mailSystem.clock.advance(30_000);
+    const states = await Promise.all(waiting.map(async (email) => (await mailSystem.mail(email))?.state));
+    return states.every((state) => state === 'Sent');
+  });
+  t.deepEqual(relay.taken.flatMap(({ to }) => to).toSorted(), waiting.toSorted());
+});
+
+test('a relay that refuses all mails is named until it takes one', async (t) => {
+  const relay = await startRelay(t);
+  const { clock, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const check = async () => (await mailProbe(mailSystem.trouble)())[0];
+  t.like(await check(), { name: 'mail', status: 'Healthy' });
+  const since = new Date(clock.now()).toISOString();
+  relay.refusals.set('ana@example.test', { at: 'RCPT', code: 550, text: '5.4.5 Daily limit exceeded' });
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Waiting', 'ana@example.test');
+  t.like(await check(), {
+    status: 'Degraded',
+    detail: `mails wait since ${since} and are tried again: 550 5.4.5 Daily limit exceeded`,
+  });
+  relay.refusals.clear();
+  clock.advance(30_000);
+  await mailSystem.reach('Sent', 'ana@example.test');
+  t.like(await check(), { status: 'Healthy' });
+});
+
+test('one call sends all mails again that failed since a time, but no codes', async (t) => {
+  const relay = await startRelay(t);
+  const { clock, mails, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const refuse = (...people: readonly string[]) => {
+    for (const email of people) relay.refusals.set(email, { at: 'RCPT', code: 550, text: '5.1.1 None' });
+  };
+  refuse('early@example.test', 'ana@example.test', 'bo@example.test', 'code@example.test');
+  await mailSystem.ask([notice('pending', 'early@example.test')]);
+  await mailSystem.reach('Failed', 'early@example.test');
+  clock.advance(1000);
+  const since = clock.now();
+  await mailSystem.ask(
+    [
+      notice('pending', 'ana@example.test'),
+      notice('pending', 'bo@example.test'),
+      notice('code', 'code@example.test', { codeGeneration: 3 }),
+    ],
+    'another-document',
+  );
+  await mailSystem.reach('Failed', 'ana@example.test', 'bo@example.test', 'code@example.test');
+  relay.refusals.clear();
+  t.deepEqual(await mails.sendFailedAgain(since, 'operator'), { count: 2, complete: true });
+  await mailSystem.reach('Sent', 'ana@example.test', 'bo@example.test');
+  await mailSystem.reach('Failed', 'early@example.test', 'code@example.test');
+  t.deepEqual(await mails.sendFailedAgain(0), { count: 1, complete: true });
+  await mailSystem.reach('Sent', 'early@example.test');
+  t.is(relay.taken.length, 3);
+});
+
+for (const kind of ['folder', 'relay'])
+  test(`a ${kind} takes mails after the mail library could not be loaded once`, async (t) => {
+    const folder = folderFor(t);
+    const script = new URL('./missing-library.js', import.meta.url).pathname;
+    const { stdout } = await promisify(execFile)(process.execPath, [script, kind, folder]);
+    const [first, second] = stdout.trim().split('\n');
+    t.regex(first ?? '', /^mail\.(?:folder|unreachable) retried .*the library is away$/);
+    t.regex(second ?? '', kind === 'folder' ? /^Written to .*\.eml\.$/ : /ECONNREFUSED/);
+  });
 
 test('a mailer that is closed before its first mail sends none', async (t) => {
   const relay = await startRelay(t);

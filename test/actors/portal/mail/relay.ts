@@ -17,6 +17,11 @@ export interface Relay {
   readonly hanging: Set<string>;
   /** Recipients whose mails the relay does not take for the present. */
   readonly busy: Set<string>;
+  /** Answers to recipients, at their command or at the end of the mail. */
+  readonly refusals: Map<
+    string,
+    { readonly at: 'RCPT' | 'DATA'; readonly code: number; readonly text: string }
+  >;
   close(): Promise<void>;
 }
 
@@ -29,6 +34,7 @@ export async function startRelay(
   const taken: TakenMail[] = [];
   const hanging = new Set<string>();
   const busy = new Set<string>();
+  const refusals: Relay['refusals'] = new Map();
   const server = new SMTPServer({
     authOptional: true,
     // It greets after the answer of a name server, which may take 1.5 s.
@@ -37,7 +43,9 @@ export async function startRelay(
     onRcptTo({ address }, _session, done) {
       const refuse = (code: number, text: string) =>
         done(Object.assign(new Error(text), { responseCode: code }));
-      if (address.startsWith('nobody')) refuse(550, 'No such user here');
+      const given = refusals.get(address);
+      if (given?.at === 'RCPT') refuse(given.code, given.text);
+      else if (address.startsWith('nobody')) refuse(550, 'No such user here');
       else if (address.startsWith('greylisted') || busy.has(address)) refuse(451, 'Come back later');
       else if (!hanging.has(address)) done();
     },
@@ -46,6 +54,11 @@ export async function startRelay(
       stream.on('data', (piece: Buffer) => pieces.push(piece));
       stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope;
+        const given = refusals.get(rcptTo[0]?.address ?? '');
+        if (given !== undefined) {
+          done(Object.assign(new Error(given.text), { responseCode: given.code }));
+          return;
+        }
         taken.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map(({ address }) => address),
@@ -60,7 +73,7 @@ export async function startRelay(
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
   t.teardown(close);
-  return { port: (server.server.address() as AddressInfo).port, taken, hanging, busy, close };
+  return { port: (server.server.address() as AddressInfo).port, taken, hanging, busy, refusals, close };
 }
 
 /** Header fields of a mail, unfolded, by lower-case name. */
