@@ -43,7 +43,9 @@ export interface PaintedChange {
   readonly after: Buffer;
   /** Nothing outside may change. */
   readonly place: Rectangle;
-  readonly kind: 'text' | 'box' | 'line' | 'highlight' | 'note';
+  readonly kind: 'text' | 'box' | 'line' | 'highlight' | 'note' | 'entry';
+  /** True where nothing that is seen may change. */
+  readonly isFrozen?: boolean;
   /** The same change with the value as its text, in a font that does not lie; undefined when `after` is that. */
   readonly honest?: Buffer;
   /** The value alone, black and of a readable size. */

@@ -27,6 +27,18 @@ export class Pictures {
     this.#folder = folder;
   }
 
+  /** True when a renderer shows something else after a change. */
+  async differs(change: PaintedChange): Promise<boolean> {
+    for (const renderer of RENDERERS) {
+      const [before, after] = [
+        await this.#of(change.before, renderer),
+        await this.#of(change.after, renderer),
+      ];
+      if (differs(before, after)) return true;
+    }
+    return false;
+  }
+
   /** Returns what a change that was accepted does and must not do; nothing for a good one. */
   async faultsOf(change: PaintedChange): Promise<readonly string[]> {
     let signed = this.#signed.get(change.before);
@@ -100,7 +112,9 @@ function differs(one: Picture, other: Picture): boolean {
   return count > 3;
 }
 
-function faultBetween(before: Picture, after: Picture, { place, kind }: PaintedChange): string | undefined {
+function faultBetween(before: Picture, after: Picture, change: PaintedChange): string | undefined {
+  const { place, kind } = change;
+  if (change.isFrozen === true && differs(before, after)) return 'shows something else at level 1';
   const inside = pixelsOf(place, before, 2);
   let outside = 0;
   for (let y = 0; y < before.height; y++) {
@@ -112,12 +126,12 @@ function faultBetween(before: Picture, after: Picture, { place, kind }: PaintedC
       if (!isInside && Math.abs((before.pixels[at] ?? 0) - (after.pixels[at] ?? 0)) > SEEN) outside++;
     }
   }
-  if (outside > 3) return `changes ${outside} pixels outside of its rectangle`;
+  if (outside > 3 && kind !== 'entry') return `changes ${outside} pixels outside of its rectangle`;
   for (const glyph of glyphsIn(before, inside)) {
     const { lost, inked } = damageTo(glyph, before, after);
     if (kind === 'line' ? lost > LOST_BY_LINE && glyph.isTall : lost > LOST)
       return `erases ${Math.round(lost * 100)} % of a glyph at ${where(glyph, before)}`;
-    if ((kind === 'text' || kind === 'box' || kind === 'note') && inked > INKED)
+    if (kind !== 'line' && kind !== 'highlight' && inked > INKED)
       return `puts ink on ${Math.round(inked * 100)} % of the paper of a glyph at ${where(glyph, before)}`;
   }
   return undefined;
