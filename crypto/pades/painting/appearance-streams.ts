@@ -60,8 +60,8 @@ export function hasArea(pdf: PdfDocument, rectangle: ByteSlice | undefined): boo
 }
 
 /** @param pdf gives the generation of the object, which programs raise for the number of one that they deleted (7.3.10) */
-export function referenceTo(number: number, pdf?: PdfDocument): ByteSlice {
-  const entry = pdf?.xref.entry(number);
+export function referenceTo(number: number, pdf: PdfDocument): ByteSlice {
+  const entry = pdf.xref.entry(number);
   const generation = entry?.kind === 'plain' ? entry.generation : 0;
   const bytes = Buffer.from(`${number} ${generation} R`, 'latin1');
   return { bytes, at: -1, start: 0, end: bytes.length };

@@ -128,6 +128,26 @@ export const CHANGE_KINDS = {
     finding: ['pdf.comment', 'A comment draws on the page.'],
     clause: '12.8.2.2',
   },
+  /** A comment that was there before: other words, another place, or none. */
+  'comment-changed': {
+    decisions: ['warn', 'refuse', 'refuse', 'warn'],
+    reason: NO_COMMENTS,
+    finding: ['pdf.comment', 'A comment that was there before was changed or removed.'],
+    clause: '12.8.2.2',
+  },
+  /** A window of a comment, which is open over something. */
+  'comment-window': {
+    decisions: ['warn', 'refuse', 'refuse', 'warn'],
+    reason: NO_COMMENTS,
+    finding: ['pdf.comment', 'The window of a comment is open over what was signed.'],
+    clause: '12.5.6.14',
+  },
+  'comment-file': {
+    decisions: ['warn', 'refuse', 'refuse', 'warn'],
+    reason: NO_COMMENTS,
+    finding: ['pdf.comment', 'A file was attached to a page.'],
+    clause: '12.5.6.15',
+  },
   'comment-open': {
     decisions: ['undecided', 'refuse', 'refuse', 'undecided'],
     reason: NO_COMMENTS,
@@ -212,7 +232,14 @@ export interface EntryRule {
 const FILLS: readonly ChangeKind[] = ['fill', 'fill-open', 'redrawn'];
 const SIGNS: readonly ChangeKind[] = ['signature', 'signature-over', 'signature-hides'];
 const ADDS: readonly ChangeKind[] = [...SIGNS, 'new-signature', 'new-signature-over', 'timestamp'];
-const COMMENTS: readonly ChangeKind[] = ['comment', 'comment-drawn', 'comment-open'];
+const COMMENTS: readonly ChangeKind[] = [
+  'comment',
+  'comment-drawn',
+  'comment-changed',
+  'comment-window',
+  'comment-file',
+  'comment-open',
+];
 
 const rule = (
   place: Place,

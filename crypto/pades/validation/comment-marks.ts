@@ -7,6 +7,7 @@ import {
   asName,
   asReference,
   type ByteSlice,
+  isNull,
   items,
   type PdfDict,
   type PdfDocument,
@@ -17,6 +18,7 @@ import { AREAS_PER_STEP, type Cover, coveredOn, coversOf } from '../painting/cov
 import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
 import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
+import { annotationKind } from './annotation-kinds.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { SurveyedPage } from './survey.ts';
 
@@ -97,6 +99,26 @@ export function commentLook(
   return isSymbol && covered(beside) === 'content'
     ? { look: 'undecided', reason: 'draws beside a text, and may read as a part of it' }
     : { look: 'drawn' };
+}
+
+/** True when the window of a comment is open over something of the page (12.5.6.14), or at a place that is not known. */
+export function opensWindow(pair: ObjectComparison, slice: ByteSlice, page: SurveyedPage): boolean {
+  const { pdf } = pair.after;
+  const dict = pdf.dict(slice);
+  if (dict === undefined || annotationKind(typeOf(pdf, dict)) !== 'window') return false;
+  if (isUnseen(pdf, dict) || !isOpen(pdf, dict.get('Open'))) return false;
+  const window = typeOf(pdf, dict) === 'Popup' ? dict : pdf.dict(dict.get('Popup'));
+  const box = boxOf(pdf, window?.get('Rect'));
+  if (box === undefined) return true;
+  const own = asReference(slice)?.number ?? -1;
+  const spend = (steps: number): void => pair.before.spend(steps);
+  return coveredOn(pair.before.pdf, page, [own], [{ box, remains: 0, isText: false }], spend) !== 'nothing';
+}
+
+function isOpen(pdf: PdfDocument, written: ByteSlice | undefined): boolean {
+  if (written === undefined || isNull(pdf.resolve(written))) return false;
+  const { bytes, start, end } = pdf.resolve(written);
+  return bytes.toString('latin1', start, end) !== 'false';
 }
 
 const wider = ({ left, right, ...box }: Box): Box => ({ ...box, left: left - BESIDE, right: right + BESIDE });

@@ -69,7 +69,7 @@ export function drawingOf(pdf: PdfDocument, widget: PdfDict, type: string | unde
   if (drawer !== 'viewer') {
     const stream = shownStream(pdf, widget);
     if (stream === undefined) put('/AP', widget.get('AP'));
-    else parts.set('/AP', referenceTo(stream));
+    else parts.set('/AP', referenceTo(stream, pdf));
   }
   if (drawer !== 'look') {
     for (const key of FRAME_PARTS) put(`/${key}`, widget.get(key));

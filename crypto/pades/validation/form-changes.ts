@@ -243,7 +243,7 @@ function borrows(pair: ObjectComparison, survey: DocumentSurvey, names: readonly
     if (depth > MAX_NESTED) return true;
     const resources = pdf.dict(pdf.dict(pdf.object(number))?.get('Resources'));
     if (resources === undefined) {
-      const used = namesIn(pdf.stream(referenceTo(number)));
+      const used = namesIn(pdf.stream(referenceTo(number, pdf)));
       if (used === undefined || names.some((name) => used.has(name))) return true;
     }
     const inner = pdf.dict(resources?.get('XObject'));

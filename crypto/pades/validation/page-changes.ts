@@ -7,6 +7,7 @@ import {
   asReference,
   type ByteSlice,
   entriesOf,
+  equalEntries,
   isNull,
   type PdfDict,
   referencesIn,
@@ -15,29 +16,15 @@ import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { type Box, boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
+import { annotationKind, isComment } from './annotation-kinds.ts';
 import { type Change, forbidden } from './change-policy.ts';
-import { ruleOf } from './change-rules.ts';
-import { type CommentLook, commentLook } from './comment-marks.ts';
+import { type ChangeKind, ruleOf } from './change-rules.ts';
+import { type CommentLook, commentLook, opensWindow } from './comment-marks.ts';
 import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedPage } from './survey.ts';
-
-/**
- * Subtypes of annotations that comment on content without replacing it. Free text, stamps, redactions, shapes and
- * images can cover certified content or imitate it, so no signature permits them.
- */
-const COMMENTS: ReadonlySet<string> = new Set([
-  'Text',
-  'Popup',
-  'Highlight',
-  'Underline',
-  'Squiggly',
-  'StrikeOut',
-  'Caret',
-  'FileAttachment',
-]);
 
 /** @param widgets of new signature fields, which may be added */
 export function pageChanges(
@@ -125,10 +112,11 @@ function removedAnnotation(
   survey: DocumentSurvey,
 ): Change {
   const type = survey.fields.has(number) ? 'Widget' : typeOf(pair.before.pdf.object(number), pair.before);
-  if (!COMMENTS.has(type))
+  if (!isComment(type))
     return forbidden(`removed or reordered annotations (${type}) of page ${page.ordinal}`);
   const description = `removed an annotation (${type}) from page ${page.ordinal}`;
-  return annotation(description, [commentLook(pair, 'before', referenceTo(number), page)]);
+  const slice = referenceTo(number, pair.before.pdf);
+  return annotation(description, [commentLook(pair, 'before', slice, page)], 'comment-changed');
 }
 
 function addedAnnotation(
@@ -153,15 +141,22 @@ function addedAnnotation(
   if (fault !== undefined)
     return [forbidden(`added an annotation (${type}) with ${fault} to page ${page.ordinal}`)];
   const description = `added an annotation (${type}) to page ${page.ordinal}`;
-  return [annotation(description, [commentLook(pair, 'after', slice, page)])];
+  const kind = opensWindow(pair, slice, page)
+    ? 'comment-window'
+    : annotationKind(type) === 'file'
+      ? 'comment-file'
+      : 'comment';
+  return [annotation(description, [commentLook(pair, 'after', slice, page)], kind)];
 }
 
-function annotation(description: string, looks: readonly CommentLook[]): Change {
+/** @param kind of the change, where nothing is drawn that has to be looked at */
+function annotation(description: string, looks: readonly CommentLook[], kind: ChangeKind): Change {
   if (looks.some(({ look }) => look === 'hides')) return forbidden(`${description}, which hides content`);
   const [open] = looks.flatMap((one) => (one.look === 'undecided' ? one.reason : []));
   if (open !== undefined)
     return { kind: 'comment-open', description, detail: `${description}, which ${open}` };
-  return { kind: looks.some(({ look }) => look === 'drawn') ? 'comment-drawn' : 'comment', description };
+  const isDrawn = looks.some(({ look }) => look === 'drawn');
+  return { kind: isDrawn && kind === 'comment' ? 'comment-drawn' : kind, description };
 }
 
 function typeOf(slice: ByteSlice | undefined, { pdf }: ObjectComparison['before']): string {
@@ -175,11 +170,26 @@ export function annotationChange(pair: ObjectComparison, number: number, page: S
   const type = typeOf(before, pair.before);
   const gone = after === undefined || isNull(after);
   const description = `changed an annotation (${type}) of page ${page.ordinal}`;
-  const permitted = COMMENTS.has(type) && (gone || changedOnlyText(pair, before, after, type));
+  const permitted = isComment(type) && (gone || changedOnlyText(pair, before, after, type));
   if (!permitted) return forbidden(description);
-  const slice = referenceTo(number);
-  const looks = (['before', 'after'] as const).map((state) => commentLook(pair, state, slice, page));
-  return annotation(description, looks);
+  const looks = (['before', 'after'] as const).map((state) =>
+    commentLook(pair, state, referenceTo(number, pair[state].pdf), page),
+  );
+  const kind = opensWindow(pair, referenceTo(number, pair.after.pdf), page)
+    ? 'comment-window'
+    : isQuietChange(pair.before.pdf.dict(before), pair.after.pdf.dict(after))
+      ? 'comment'
+      : 'comment-changed';
+  return annotation(description, looks, kind);
+}
+
+/** Entries of a comment whose change no reader notices. A window that is closed hides nothing. */
+const QUIET_KEYS: ReadonlySet<string> = new Set(['M', 'NM', 'Open']);
+
+function isQuietChange(before: PdfDict | undefined, after: PdfDict | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  const keys = [before, after].flatMap((dict) => dict.entries.map((entry) => dict.keyOf(entry)));
+  return keys.every((key) => QUIET_KEYS.has(key) || equalEntries(key, before.get(key), after.get(key)));
 }
 
 /** True when only entries changed that editors change in a comment; they have no meaning in other objects. */
@@ -203,7 +213,7 @@ function changedOnlyText(
 
 function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string | undefined {
   const { pdf } = pair.after;
-  if (!COMMENTS.has(type)) return 'a type that can cover content';
+  if (!isComment(type)) return 'a type that can cover content';
   const dict = pdf.dict(slice);
   const values = dict && entriesOf(dict);
   if (values === undefined) return 'a key written twice';
@@ -248,7 +258,7 @@ function drawsOnlyLines(pair: ObjectComparison, number: number, nested = 0): boo
     if (entries !== undefined && entries.entries.length > 0) return false;
   }
   // Inline images (8.9.7).
-  if (/(^|\s)BI\s/.test(pdf.stream(referenceTo(number))?.toString('latin1') ?? 'BI ')) return false;
+  if (/(^|\s)BI\s/.test(pdf.stream(referenceTo(number, pdf))?.toString('latin1') ?? 'BI ')) return false;
   const inner = pdf.dict(resources.get('XObject'));
   return (inner?.entries ?? []).every((entry) => {
     const value = inner?.valueAt(entry);

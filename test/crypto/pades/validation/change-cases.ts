@@ -551,7 +551,8 @@ function newFieldCases(): Record<string, EntryCases> {
 }
 
 function pageCases(): Record<string, EntryCases> {
-  const note = (key: string, value: string): EntryCases => plainEntry('comment', NOTE, key, value);
+  const note = (key: string, value: string): EntryCases =>
+    plainEntry(['M', 'NM', 'Open'].includes(key) ? 'comment' : 'comment-changed', NOTE, key, value);
   const line = (color: string): string =>
     stream('/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << >>', `${color} 2 2 m 7 2 l S`);
   const NEW_COMMENT: Readonly<Record<string, string>> = {
@@ -622,9 +623,14 @@ function pageCases(): Record<string, EntryCases> {
     'comment/Open': note('Open', 'false'),
     'comment/F': note('F', '28'),
     'comment/Rect': note('Rect', '[2 1 10 9]'),
-    'comment/QuadPoints': plainEntry('comment', HIGHLIGHT, 'QuadPoints', '[20 128 50 128 20 120 50 120]'),
+    'comment/QuadPoints': plainEntry(
+      'comment-changed',
+      HIGHLIGHT,
+      'QuadPoints',
+      '[20 128 50 128 20 120 50 120]',
+    ),
     'comment/AP': {
-      honest: as('comment-drawn', (pdf) => [
+      honest: as('comment-changed', (pdf) => [
         withEntry(pdf, NOTE, 'AP', `<< /N ${FREE} 0 R >>`),
         [FREE, line('0 0 1 RG')],
       ]),

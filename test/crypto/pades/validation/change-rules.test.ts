@@ -48,6 +48,9 @@ new-signature-over  warn       refuse  refuse     refuse     locked
 signature-hides     refuse     refuse  refuse     refuse     locked
 comment             warn       refuse  refuse     permit
 comment-drawn       warn       refuse  refuse     warn
+comment-changed     warn       refuse  refuse     warn
+comment-window      warn       refuse  refuse     warn
+comment-file        warn       refuse  refuse     warn
 comment-open        undecided  refuse  refuse     undecided
 `;
 
