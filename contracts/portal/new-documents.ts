@@ -150,6 +150,9 @@ export const creationMembers = {
   forceCadesSignature: maybeFlag.describe(
     'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
   ),
+  requireReading: maybeFlag.describe(
+    'Whether participants act only after their page has shown every page, or after they have downloaded the file and declared to have read it (`DocumentNotRead`). It rests on what the browser says; applications that act for a participant send `reading` themselves. Default false.',
+  ),
   xmlNamespaces: list(
     members({
       prefix: shown(maybeText, 'Prefix that XPath expressions use for the namespace.', 'ds'),

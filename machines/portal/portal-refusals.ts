@@ -53,6 +53,7 @@ export const PORTAL_REFUSALS = {
 
   // Beyond the document; all of them ours.
   TooManyWrongCodes: { status: 422, message: 'Too many wrong codes were entered for this flow action.' },
+  DocumentNotRead: { status: 422, message: 'The participant has to see every page before acting.' },
   DocumentUnreadable: { status: 422, message: 'The file cannot be signed as it is.' },
   LimitExceeded: { status: 422, message: 'More was sent than one call may hold.' },
   OrganizationNotFound: { status: 422, message: 'No organization has this id.' },

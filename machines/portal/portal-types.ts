@@ -5,6 +5,7 @@
  */
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { KeptMembers } from '../../contracts/portal/kept-members.ts';
+import type { Reading } from '../../contracts/portal/signing/reading.ts';
 import type { EventType } from '../../contracts/portal/webhooks.ts';
 import type {
   ActionStatus,
@@ -147,6 +148,8 @@ export interface Evidence {
   readonly typedName: string | null;
   /** Minutes from UTC. */
   readonly timeZoneOffset: number | null;
+  /** Pages that were shown, as the browser says; absent = nothing is known. */
+  readonly reading?: Reading;
   readonly at: Millis;
 }
 

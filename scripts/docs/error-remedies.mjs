@@ -93,6 +93,8 @@ export const PORTAL_REMEDIES = {
   InvalidDocumentStatus: 'Read `status` of the document. The call needs another one.',
   InvalidTicket: 'Get a new link with `action-url`.',
   InvalidAuthenticationCode: 'Enter the code of the newest mail, or send a new one.',
+  DocumentNotRead:
+    'Let the participant see every page, or download the file and declare to have read it; an application sends `reading`.',
   TooManyWrongCodes: 'Replace the flow action by a new one: the participant gets a new link.',
   DownloadTypeNotAvailable: 'Use another `type`, or wait until the document is concluded.',
   DocumentUnreadable: 'The message names the fault of the file. Repair the file and upload it again.',

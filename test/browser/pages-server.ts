@@ -145,9 +145,9 @@ export async function startPagesServer(
       }
       note('electronic', request);
     },
-    approve: async (access) => {
+    approve: async (access, _origin, given = {}) => {
       checkAccess(access);
-      note('approval', {});
+      note('approval', given);
     },
     refuse: async (access, reason) => {
       checkAccess(access);
@@ -187,10 +187,10 @@ export async function startPagesServer(
     signing,
     signingPages,
     validation: {
-      byKey: async (_tenant: unknown, key: string) => {
+      checked: async (key: string) => {
         if (options.isBroken === true) throw new Error('The page is out of order.');
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
-        return options.record;
+        return { record: options.record, approvals: [] };
       },
       brandingByKey: async () => undefined,
     },

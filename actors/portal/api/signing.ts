@@ -105,6 +105,8 @@ export interface SigningPageView {
     readonly signatures?: readonly PageSignature[];
     /** It concluded with approvals alone, which its manifest shows. @default false */
     readonly isApproved?: boolean;
+    /** Every page has to be seen. @default false */
+    readonly requireReading?: boolean;
     /** True: the signatures are in a file beside the document. @default false */
     readonly isSignedBeside?: boolean;
     /** Places of tags in the text, which signing paints white; none once it has. @default none */

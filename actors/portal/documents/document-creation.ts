@@ -309,6 +309,7 @@ export class DocumentCreation {
       at,
       // Last: V8 adds a member behind a spread in ten times the time.
       ...(xmlNamespaces !== undefined && { xmlNamespaces }),
+      ...(request.requireReading === true && { requireReading: true }),
       ...keptOf(request),
     };
   }

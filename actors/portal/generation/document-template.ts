@@ -16,7 +16,7 @@ export interface TemplateUploads {
 /** Returns the body of `POST /api/documents`: flow, fields and settings without people, values and dates. */
 export function requestOfDocument(document: DocumentContext, uploads: TemplateUploads): object {
   const { description, tags, type, signatureType, forceCadesSignature, timestampEnabled } = document;
-  const { disableNotifications, xmlNamespaces, reminders } = document;
+  const { disableNotifications, xmlNamespaces, reminders, requireReading } = document;
   const attachments = document.attachments.flatMap(({ id, file, isPrivate }) => {
     const upload = uploads.attachments.get(id);
     return upload === undefined ? [] : [{ ...fileInput(file, upload), isPrivate }];
@@ -29,6 +29,7 @@ export function requestOfDocument(document: DocumentContext, uploads: TemplateUp
     ...{ description, type, signatureType, forceCadesSignature, timestampEnabled, disableNotifications },
     ...(xmlNamespaces !== undefined && { xmlNamespaces }),
     ...(reminders !== undefined && { reminders }),
+    ...(requireReading && { requireReading }),
   };
 }
 

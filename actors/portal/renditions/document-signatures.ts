@@ -5,7 +5,7 @@ import type { CompletedAction, Participant } from '../../../machines/portal/port
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
-import { evidenceDigest, evidenceFile, type SignedEvidence } from './evidence-file.ts';
+import { evidenceDigest, evidenceFile, readingView, type SignedEvidence } from './evidence-file.ts';
 
 /**
  * Returns all signatures of the file, including document time-stamps and signatures that were in the uploaded file. They
@@ -157,6 +157,7 @@ function evidenceView(
     authenticatedSelfie: null,
     authenticatedPix: null,
     geolocation: evidence.geolocation,
+    ...(evidence.reading !== undefined && { reading: readingView(evidence.reading) }),
     timestamp: new Date(evidence.at).toISOString(),
     evidencesSha256: evidenceSha256,
     // Only sealed evidence, matched by digest.

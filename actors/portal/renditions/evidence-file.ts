@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §17: `file`, `evidencesSha256`.
  */
 import { hash } from 'node:crypto';
+import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
 import type { Evidence, FilledValue, Participant } from '../../../machines/portal/portal-types.ts';
 
@@ -22,7 +23,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -69,6 +70,7 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       },
       typedName: evidence.typedName,
       timeZoneOffset: evidence.timeZoneOffset,
+      ...(evidence.reading !== undefined && { reading: readingView(evidence.reading) }),
       ...(attachments.length > 0 && { attachments }),
     }),
   );
@@ -77,4 +79,9 @@ export function evidenceFile(content: SignedEvidence): Buffer {
 /** SHA-256, Base64. */
 export function evidenceDigest(file: Buffer): string {
   return hash('sha256', file, 'base64');
+}
+
+/** As requests name it. */
+export function readingView({ pages, pageCount, isDownloaded, isDeclared }: Reading) {
+  return { pages, pageCount, downloaded: isDownloaded, declared: isDeclared };
 }

@@ -85,6 +85,7 @@ function personOf(
       typedName: evidence.typedName,
       geolocation:
         evidence.geolocation && `${evidence.geolocation.latitude}, ${evidence.geolocation.longitude}`,
+      ...(evidence.reading && { reading: evidence.reading }),
       sha256: made.evidenceSha256,
     },
     certificate:

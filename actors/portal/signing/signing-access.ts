@@ -3,6 +3,7 @@
  * §§9, 10.
  */
 import { plainLine } from '../../../contracts/plain-text.ts';
+import { isRead, type Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import { CODE_KINDS, type CodeKind, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
@@ -193,11 +194,19 @@ export interface ConfirmedCodes {
   readonly passkeySince?: Millis;
 }
 
+/** Refusals: `DocumentNotRead`. */
+export function assertRead(
+  { requireReading }: Pick<DocumentContext, 'requireReading'>,
+  reading: Reading | undefined,
+) {
+  if (requireReading === true && !isRead(reading)) throw new PortalRefusal('DocumentNotRead');
+}
+
 /** Identifies the acting participant, and the files that came with the signature. */
 export function evidenceOf(
   call: SigningCall,
   origin: RequestOrigin,
-  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
+  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset' | 'reading'> & {
     readonly values?: readonly FilledValue[] | undefined;
   },
   { kinds, appSince, passkeySince }: ConfirmedCodes,
@@ -228,6 +237,7 @@ export function evidenceOf(
     geolocation: signing.geolocation ?? null,
     typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,
+    ...(signing.reading !== undefined && { reading: { ...signing.reading } }),
     at,
   };
   const { id, key, file } = context;

@@ -4,6 +4,7 @@
  *
  * Source: docs/portal-values.md §10.
  */
+
 import type {
   CompletedSignature,
   ElectronicSigning,
@@ -39,7 +40,14 @@ import type { Uploads } from '../uploads/uploads.ts';
 import { certificateTexts } from './apply-signature.ts';
 import type { EarlySignatures } from './early-signatures.ts';
 import { type MarkedSignature, signatureContent } from './signature-content.ts';
-import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
+import {
+  assertRead,
+  assertTurn,
+  assertVersion,
+  evidenceOf,
+  NATIONAL,
+  type SigningCall,
+} from './signing-access.ts';
 import { marksOf, valuesOf } from './signing-fields.ts';
 import {
   type BegunReservation,
@@ -178,10 +186,12 @@ export class CertificateSigning {
       token,
       signature,
       disableNotifications,
+      reading,
     }: {
       readonly token: string;
       readonly signature: Buffer;
       readonly disableNotifications?: boolean | null | undefined;
+      readonly reading?: ElectronicSigning['reading'];
     },
     origin: RequestOrigin,
     of?: SigningCall['turn'],
@@ -194,6 +204,7 @@ export class CertificateSigning {
       throw new PortalRefusal('InvalidTicket');
     const reservation = call.context.reservations.find((one) => one.id === id);
     if (reservation === undefined || reservation.state === null) throw new PortalRefusal('InvalidTicket');
+    assertRead(call.context, reading);
     const { flowActionId, userId } = reservation;
     if (of !== undefined && (of.flowActionId !== flowActionId || of.userId !== userId))
       throw new PortalRefusal('InvalidTicket');
@@ -204,7 +215,7 @@ export class CertificateSigning {
       type: 'COMPLETE',
       id,
       value: signature.toString('base64'),
-      ...evidenceOf(owner, origin, { values: reservation.values }, { kinds: [] }, clock.now()),
+      ...evidenceOf(owner, origin, { values: reservation.values, reading }, { kinds: [] }, clock.now()),
       isQuiet: disableNotifications === true,
     } as const;
     const success = { success: true, validationResults: resultsView(GOOD) };

@@ -36,6 +36,7 @@ import type { Uploads } from '../uploads/uploads.ts';
 import type { EarlySignatures } from './early-signatures.ts';
 import type { FieldFile, FieldUploads } from './field-uploads.ts';
 import {
+  assertRead,
   assertTurn,
   documentForKey,
   evidenceOf,
@@ -145,6 +146,7 @@ export class Signing {
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
     assertTurn(call);
+    assertRead(call.context, signing.reading);
     const image = await this.#image(call, signing);
     const marks = marksOf(call, signing.positions, signing.initialsPositions);
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
@@ -155,8 +157,8 @@ export class Signing {
     const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
     const id = ids.uuid();
     const { context, turn } = call;
-    const { geolocation, typedName, timeZoneOffset } = signing;
-    const told = { geolocation, typedName, timeZoneOffset, ...filledIn };
+    const { geolocation, typedName, timeZoneOffset, reading } = signing;
+    const told = { geolocation, typedName, timeZoneOffset, reading, ...filledIn };
     const { evidence, evidenceSha256 } = evidenceOf(call, origin, told, confirmed, clock.now());
     const message = {
       type: 'SIGN',
@@ -179,14 +181,15 @@ export class Signing {
   async approve(
     access: SigningAccess,
     origin: RequestOrigin,
-    { disableNotifications }: Quiet = {},
+    { disableNotifications, reading }: Quiet & Pick<ElectronicSigning, 'reading'> = {},
   ): Promise<void> {
     const { system, clock } = this.runtime;
     const call = await this.#call(access);
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
-    const evidence = evidenceOf(call, origin, {}, { kinds: [] }, clock.now());
+    assertRead(call.context, reading);
+    const evidence = evidenceOf(call, origin, { reading }, { kinds: [] }, clock.now());
     const { version } = call.context;
     const message = {
       type: 'APPROVE',

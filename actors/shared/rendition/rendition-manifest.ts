@@ -2,6 +2,7 @@
  * Signature manifest: pages that show the document, its signers with time and evidence, and how to check them.
  */
 import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '@sealwright/signatures';
+import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import type { RenditionModel, RenditionPerson } from './rendition-model.ts';
 import { codeCells } from './rendition-pages.ts';
@@ -148,6 +149,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     [words.time, timeText(person.at, person.timeZoneOffset)],
     [words.typedName, evidence?.typedName],
     [words.confirmation, confirmed.join('; ')],
+    [words.reading, readingText(evidence?.reading, words)],
     [words.address, evidence?.ipAddress],
     [words.place, evidence?.geolocation],
     [words.agent, evidence?.userAgent],
@@ -160,6 +162,19 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
   return rows.flatMap(([label, value]): Row[] =>
     value === null || value === undefined || value === '' ? [] : [[label, value.slice(0, MAX_LENGTH)]],
   );
+}
+
+/** As the browser said it. */
+function readingText(reading: Reading | null | undefined, words: RenditionTexts): string {
+  if (!reading) return '';
+  const { pages, pageCount, isDownloaded, isDeclared } = reading;
+  return [
+    pages === '' ? words.notShown : filled(words.shownPages, { pages, count: pageCount }),
+    isDownloaded ? words.downloaded : '',
+    isDeclared ? words.declaredRead : '',
+  ]
+    .filter((text) => text !== '')
+    .join('; ');
 }
 
 /** `王` → `U+738B`: exact in any font, where a likeness in other letters would be a guess. */

@@ -3,6 +3,7 @@
  * models give equal files.
  */
 
+import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { DownloadType, Language, MarkType } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
@@ -46,6 +47,8 @@ export interface RenditionPerson {
     readonly applicationName: string | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;
+    /** Absent in models of earlier versions. */
+    readonly reading?: Reading | null;
     /** Base64. */
     readonly sha256: string | null;
   } | null;

@@ -35,6 +35,7 @@ import { operationsOf } from '../operation.ts';
 import { ELECTRONIC_SIGNATURE } from '../refusals.ts';
 import { CODE_CHANNELS } from '../words.ts';
 import { authenticatorMembers } from './authenticator-apps.ts';
+import { reading } from './reading.ts';
 import { signatureChecks } from './validation.ts';
 
 /** Metres, up to the circumference of the earth: devices without a position report large numbers. */
@@ -186,6 +187,7 @@ const electronicSignature = members({
     .nullish()
     .describe('Picture of the initials. Absent: they are made from the name.'),
   fieldValues: filledFields,
+  reading,
   userTimeZoneOffset: shown(
     whole.nullish(),
     'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
@@ -218,6 +220,7 @@ const electronicSignature = members({
       /** The picture itself, as the signing page sends it; counts when there is no upload. */
       image: signatureImage?.contentB64 ?? undefined,
       fieldValues: given.fieldValues ?? undefined,
+      reading: given.reading,
       // Last: V8 adds each member behind a spread in more than half a microsecond.
       ...{ flowActionId, ticket, userId, documentVersion },
     };
@@ -254,11 +257,13 @@ const certificateCompletion = members({
     'c2lnbmluZy10b2tlbg',
   ),
   disableNotifications,
+  reading,
 }).meta({ id: 'CertificateSignature' });
 
 const approval = members({
   ...access,
   disableNotifications,
+  reading,
 }).meta({ id: 'Approval' });
 
 const participantRefusal = members({
@@ -415,7 +420,7 @@ export const signElectronically = METHODS.map(({ prefix, auth, by, who, example,
     largeBody: true,
     reply: 'empty',
     examples: { request: { ...example, typedName: ANA.name } },
-    refusals: [...REFUSALS, ...ELECTRONIC_SIGNATURE, ...refusals],
+    refusals: [...REFUSALS, 'DocumentNotRead', ...ELECTRONIC_SIGNATURE, ...refusals],
   }),
 );
 
@@ -447,7 +452,7 @@ export const completeCertificateSignature = METHODS.map(
       body: certificateCompletion,
       reply: completedSignature,
       examples: { request: { ...example, token: 'c2lnbmluZy10b2tlbg', signature: 'MEUCIQDx' } },
-      refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+      refusals: [...REFUSALS, 'DocumentNotRead', ...CERTIFICATE, ...refusals],
     }),
 );
 
@@ -463,7 +468,7 @@ export const approve = operation('POST /api/documents/keys/{key}/approval', {
   body: approval,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
-  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+  refusals: [...REFUSALS, 'DocumentNotRead', 'Unauthorized', 'Forbidden'],
 });
 
 export const refuseAsParticipant = operation('POST /api/documents/keys/{key}/participant-refusal', {

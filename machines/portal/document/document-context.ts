@@ -63,6 +63,8 @@ export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers
   readonly signatureType: string | null;
   readonly additionalInfo: Readonly<Record<string, unknown>> | null;
   readonly forceCadesSignature: boolean;
+  /** Nobody acts without a reading of the whole document; absent = no reading is needed. */
+  readonly requireReading?: true;
   /** For actions that are added later; absent = none were given. */
   readonly xmlNamespaces?: readonly XmlNamespace[];
   readonly timestampEnabled: boolean;

@@ -45,6 +45,7 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   TooManyRequests: 429,
   InternalError: 500,
   ServiceBusy: 503, // docs/architecture.md
+  DocumentNotRead: 422, // docs/decisions/0320-signed-as-read.md
   DocumentUnreadable: 422,
   LimitExceeded: 422, // §21
   OrganizationNotFound: 422,

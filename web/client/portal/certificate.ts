@@ -11,6 +11,7 @@ import { findElement, requireElement } from '../dom.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
+import { readingMember } from './reading.ts';
 import { post, Refused } from './requests.ts';
 
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */
@@ -65,6 +66,7 @@ export function startCertificate(
             token,
             signature: base64(signature),
             disableNotifications: data.disableNotifications,
+            ...readingMember(),
           });
           if (answer.success) break;
         }

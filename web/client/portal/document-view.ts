@@ -7,6 +7,7 @@ import { startGuide } from './guide.ts';
 import type { PageSize } from './initials.ts';
 import { startPager, startPrint } from './pager.ts';
 import { showPdf } from './pdf-view.ts';
+import { pageDrawn, pageSeen } from './reading.ts';
 import { post } from './requests.ts';
 
 /** Width of the page that stands for a signed document, CSS pixels. */
@@ -70,8 +71,11 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
     if (PICTURES.has(type)) {
       const picture = createElement('img', { src: content, alt: requireElement('h1').textContent ?? '' });
       requireElement('#pages').append(picture);
+      await picture.decode();
+      onePageSeen();
     } else if (TEXTS.test(type)) {
       requireElement('#pages').append(createElement('pre', {}, await beginning(content, words.tooLong)));
+      onePageSeen();
     } else {
       requireElement('#pages').remove();
       const other = findElement('#other-file');
@@ -89,6 +93,11 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
     // The letters of the page must not delay the picture of the first page.
     void drawn.then(() => document.head.append(createElement('link', { rel: 'stylesheet', href: letters })));
   }
+}
+
+function onePageSeen(): void {
+  pageDrawn();
+  pageSeen(1, 1);
 }
 
 async function beginning(url: string, tooLong: string): Promise<string> {

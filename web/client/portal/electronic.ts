@@ -6,6 +6,7 @@ import { delay, findElement, focusElement, requireElement, setText, utcOffsetMin
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
 import { filledFields, showStatus, uploadedFiles, withStatus } from './outcome.ts';
 import { answerTo, type PasskeyOptions } from './passkey-answers.ts';
+import { readingMember } from './reading.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 
@@ -61,6 +62,7 @@ export function startElectronic(
         fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
         ...Object.fromEntries(asked().flatMap(({ members }) => members())),
         ...confirmed,
+        ...readingMember(),
         ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
         ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
       }).catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { counted, filled } from '../../pages/portal/texts.ts';
 import { createElement, findElement, requireElement } from '../dom.ts';
 import { type Control, controlOf, filledFields } from './outcome.ts';
 import type { ShownPdf } from './pdf-view.ts';
+import { pageSeen } from './reading.ts';
 
 /** Width of a thumbnail, CSS pixels. */
 const THUMBNAIL_WIDTH = 72;
@@ -130,8 +131,11 @@ export function startGuide(
       for (const { target, isIntersecting, intersectionRatio, intersectionRect } of entries) {
         const covers = intersectionRect.height >= window.innerHeight * SEEN_SHARE;
         if (!isIntersecting || (intersectionRatio < SEEN_SHARE && !covers)) continue;
+        // An empty frame shows nothing: it is looked at again once its page is drawn.
+        if (!target.hasAttribute('data-drawn')) continue;
         const number = Number(target.getAttribute('data-page'));
         seen.add(number);
+        pageSeen(number, shown.count);
         mark(number);
         observer.unobserve(target);
       }
@@ -141,7 +145,13 @@ export function startGuide(
   );
   for (let number = 1; number <= shown.count; number += 1) {
     const frame = shown.frame(number);
-    if (frame !== undefined) observer.observe(frame);
+    if (frame === undefined) continue;
+    observer.observe(frame);
+    frame.addEventListener('drawn', () => {
+      if (seen.has(number)) return;
+      observer.unobserve(frame);
+      observer.observe(frame);
+    });
   }
   tell();
 }

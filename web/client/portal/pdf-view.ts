@@ -310,6 +310,7 @@ class PdfView implements ShownPdf {
     view.canvas = canvas;
     view.frame.append(canvas);
     view.frame.setAttribute('data-drawn', 'true');
+    view.frame.dispatchEvent(new Event('drawn', { bubbles: true }));
     this.#tellDrawn();
   }
 

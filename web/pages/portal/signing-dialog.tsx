@@ -19,8 +19,14 @@ export function approves({ type }: Pick<Action, 'type'>): boolean {
   return type === 'Approver' || type === 'ApproverRule';
 }
 
-/** @param name of the document */
-export function SigningDialog({ action, words, name }: Parts & { name: string }) {
+/** @param name of the document; @param content path of its file; undefined: the page does not show it; @param whole every page has to be seen */
+export function SigningDialog({
+  action,
+  words,
+  name,
+  content,
+  whole,
+}: Parts & { name: string; content: string | undefined; whole: boolean }) {
   const { signing } = words;
   const isApproval = approves(action);
   const close = <Button id="signing-close" rank="quiet" icon="x" label={signing.close} />;
@@ -30,6 +36,19 @@ export function SigningDialog({ action, words, name }: Parts & { name: string })
       title={filled(isApproval ? signing.approveNamed : signing.signNamed, { name })}
       header={close}
     >
+      {content !== undefined && (
+        <div id="unread" class="stack" data-whole={whole ? '' : undefined}>
+          <p class="trouble" id="unread-hint">
+            {whole ? signing.unreadPages : signing.unread}{' '}
+            <a href={content} download>
+              {signing.download}
+            </a>
+          </p>
+          <label class="tick">
+            <input type="checkbox" aria-describedby="unread-hint" /> {signing.read}
+          </label>
+        </div>
+      )}
       {isApproval && <ApprovalForm words={words} />}
       {!isApproval && action.allowElectronicSignature && <ElectronicForm action={action} words={words} />}
       {!isApproval && <CertificateForm action={action} words={words} />}

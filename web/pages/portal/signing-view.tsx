@@ -168,7 +168,13 @@ export function signingPage(
             <div id="forms">
               {!isApproval && <Template of={fieldsForm(action.fields, words)} />}
               {refusing && <RefusalForm words={words} alone={alone} />}
-              <SigningDialog action={action} words={words} name={shown.name} />
+              <SigningDialog
+                action={action}
+                words={words}
+                name={shown.name}
+                content={wishes.hideDocument && !shown.requireReading ? undefined : addresses.content}
+                whole={shown.requireReading === true}
+              />
             </div>
             <ParticipantList view={view} words={words} heading="h3" />
             <div id="guide" class="dock">

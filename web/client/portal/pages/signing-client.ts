@@ -17,6 +17,7 @@ import { controlOf, filledFields, showFinished, showMissing, showStatus, withSta
 import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
+import { pageDrawn, readingMember, startReading } from '../reading.ts';
 import { post, unanswered } from '../requests.ts';
 import { startState } from '../state.ts';
 
@@ -218,7 +219,7 @@ const approval = findElement('#approval');
 approval?.addEventListener('submit', (event) => {
   event.preventDefault();
   void withStatus(approval, data, async () => {
-    await post(data, 'approval', { disableNotifications: data.disableNotifications });
+    await post(data, 'approval', { disableNotifications: data.disableNotifications, ...readingMember() });
     done(words.approved, 'documentApproved');
   });
 });
@@ -286,6 +287,8 @@ dialog.addEventListener('close', () => {
   const outcome = findElement('#outcome');
   if (outcome !== undefined && dialog.contains(outcome)) showStatus('', 'plain', requireElement('#acting'));
 });
+document.addEventListener('drawn', pageDrawn, { once: true });
+startReading();
 const next = requireElement('#guide-next', HTMLButtonElement);
 next.addEventListener('click', () => {
   if (!requireElement('#guide').hasAttribute('data-guided')) openDialog();
