@@ -23,7 +23,7 @@ export const KEPT_MEMBERS = {
       'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
     shown: 'The id that the application gave at creation',
     example: 'order-4711',
-    inWebhooks: false,
+    inWebhooks: true,
   },
 } satisfies { readonly [name: string]: KeptMember };
 

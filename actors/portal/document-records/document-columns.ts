@@ -399,10 +399,11 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
     if (externalId === '') return undefined;
     groups.push(containingText(EXTERNAL_ID, externalId, { fields: [0], isWhole: true }));
   }
-  if (q !== undefined && q !== '')
+  const sought = q?.trim() ?? '';
+  if (sought !== '')
     groups.push([
-      ...searchOf(q, query.queryType ?? 'Name'),
-      ...(query.findsPeople === true ? personSearch({ participantQ: q }) : []),
+      ...searchOf(sought, query.queryType ?? 'Name'),
+      ...(query.findsPeople === true ? personSearch({ participantQ: sought }) : []),
     ]);
   const participants = personSearch(query);
   if ((query.participantQ?.trim() ?? '') !== '') groups.push(participants);

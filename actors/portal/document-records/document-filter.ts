@@ -166,9 +166,10 @@ export function predicatesOf(
     inFolders,
     without,
   } = query;
-  if (q !== undefined && q !== '') {
-    const isFound = searched(q, queryType);
-    const [isPerson] = query.findsPeople === true ? participantPredicates({ participantQ: q }) : [];
+  const sought = q?.trim() ?? '';
+  if (sought !== '') {
+    const isFound = searched(sought, queryType);
+    const [isPerson] = query.findsPeople === true ? participantPredicates({ participantQ: sought }) : [];
     questions.push((facts, order) => isFound(facts, order) || isPerson?.(facts, order) === true);
   }
   if (folders !== undefined) {

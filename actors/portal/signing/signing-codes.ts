@@ -122,10 +122,10 @@ export class SigningCodes {
     onWrong: () => Promise<void>,
   ): Promise<ConfirmedCodes> {
     const codes = {
-      Email: emailCode?.trim(),
-      Sms: smsCode?.trim(),
-      Whatsapp: whatsappCode?.trim(),
-      AuthenticatorApp: otpCode?.trim(),
+      Email: emailCode && typedCode(emailCode),
+      Sms: smsCode && typedCode(smsCode),
+      Whatsapp: whatsappCode && typedCode(whatsappCode),
+      AuthenticatorApp: otpCode && typedCode(otpCode),
     };
     const needed = await codesToAsk(call, this.authenticators);
     // A code by e-mail counts also where none is needed; one by telephone is sent only where it is.
@@ -324,4 +324,9 @@ export function codesAddress({
 }: Omit<CodeRecipient, 'documentId'>): ActorAddress {
   const owner = `${flowActionId}.${userId}`;
   return { kind: FLOW_ACTION, id: channel === undefined ? owner : `${owner}.${channel}` };
+}
+
+/** The digits of a code as people paste it: with spaces, hyphens or marks of direction between them, or in full width. */
+function typedCode(text: string): string {
+  return text.normalize('NFKC').replace(/[\s\p{Pd}\p{Cf}]/gu, '');
 }

@@ -12,6 +12,8 @@ import type {
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
 import { cancel, expire } from '../../../machines/portal/document/document-lifecycle.ts';
+import { begun } from '../../../machines/portal/document/document-reservations.ts';
+import { record } from '../../../machines/portal/document/document-trail.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
@@ -347,4 +349,62 @@ test('what was covered, and whether the start was quiet, is said of one version 
     covers: [],
     startedQuietly: false,
   });
+});
+
+test('openings of one day are one line of the audit trail for each address', (t) => {
+  const opened = {
+    type: 'RECORD',
+    action: 'opened',
+    detail: null,
+    flowActionId: null,
+    emailAddress: null,
+  } as const;
+  const from = (ipAddress: string, userId = 'a') => ({
+    type: 'User',
+    userId,
+    by: 'Ana',
+    ipAddress,
+    userAgent: null,
+  });
+  let document = initialContext(documentMachine, documentInput()) as DocumentContext;
+  const lines: boolean[] = [];
+  for (const [principal, at] of [
+    [from('192.0.2.1'), 1],
+    [from('192.0.2.1'), 2],
+    [from('192.0.2.2'), 3],
+    [from('192.0.2.2'), 4],
+    [from('192.0.2.2', 'b'), 5],
+    [from('192.0.2.2'), DAY],
+  ] as const) {
+    const made = record(document, { ...opened, principal, at } as never);
+    lines.push(made !== undefined);
+    document = made?.context ?? document;
+  }
+  t.deepEqual(lines, [true, false, true, false, true, true]);
+  t.is(document.trail?.lines, 4);
+});
+
+test('a second start with a certificate leaves that of others, and ends the earlier one of the same turn', (t) => {
+  const start = (id: string, userId: string, state: { sha256: string; length: number } | null) =>
+    ({
+      ...{ id, flowActionId: 'f', userId, marks: [], signingTime: 0, expiresAt: 9 },
+      base: 'b',
+      state,
+    }) as never;
+  const ready = { sha256: 'a', length: 1 };
+  const document = {
+    ...(initialContext(documentMachine, documentInput()) as DocumentContext),
+    reservations: [start('first', 'ana', ready), start('other', 'bob', ready), start('second', 'ana', null)],
+  };
+  const left = begun(document, {
+    type: 'BEGUN',
+    id: 'second',
+    state: ready,
+    certificate: 'c',
+    at: 1,
+  } as never)?.context;
+  t.deepEqual(
+    left?.reservations.map(({ id }) => id),
+    ['other', 'second'],
+  );
 });

@@ -55,6 +55,8 @@ test.serial(
     t.deepEqual(await ids({ withoutFolder: true }), [second, third]);
     t.deepEqual(await ids({ tags: [{ label: 'YEAR', value: '2026' }] }), [first]);
     t.deepEqual(await ids({ q: 'CONTR' }), [first, second, third]);
+    t.deepEqual(await ids({ q: ' CONTR\u00a0' }), [first, second, third], 'pasted with spaces');
+    t.deepEqual(await ids({ q: '\t' }), [first, second, third]);
     t.like(await page(fixture, { limit: 2, offset: 1 }), { totalCount: 3, items: { length: 1 } });
     await documents.remove(fixture.tenant, second);
     t.deepEqual(await ids({}), [first, third]);

@@ -24,3 +24,19 @@ test('the names of actions are read once for all tags of a file', (t) => {
   t.is(actions[0]?.fields?.length, tags.length);
   t.true(reads <= 2, `${reads} reads`);
 });
+
+test('a field that waits for a tag in another file may name that file in capitals, and its own file in capitals is its own', (t) => {
+  const own = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+  const field = (uploadId: string) =>
+    ({
+      confirmations: [],
+      user: { name: 'Ana' },
+      fields: [{ type: 'Text', name: 'city', uploadId }],
+    }) as never;
+  const plans: readonly ActionPlan[] = [plan('a1', { allowElectronicSignature: true })];
+  const withField = (uploadId: string) => () =>
+    withTextTags(plans, [field(uploadId)], [], { ids: systemIds, uploadId: own });
+  t.throws(withField(own), { code: 'InvalidTextTag' });
+  t.throws(withField(own.toUpperCase()), { code: 'InvalidTextTag' }, 'the same file');
+  t.notThrows(withField(own.replace('3', '4').toUpperCase()));
+});

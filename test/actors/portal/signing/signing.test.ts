@@ -225,6 +225,38 @@ for (const [how, needsCode] of [
   });
 }
 
+test.serial(
+  'a code counts as it is pasted: with spaces, hyphens, marks of direction, or digits in full width',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const { portal, mails } = fixture;
+    const id = await fixture.create(['Ana', 'Bob', 'Cy', 'Dora'].map((name) => signer(name, 0)));
+    const wide = (code: string) =>
+      code.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
+    for (const [email, pasted] of [
+      ['ana@example.org', (code: string) => ` ${code.slice(0, 3)}\u00a0${code.slice(3)}\n`],
+      ['bob@example.org', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+      ['cy@example.org', wide],
+      ['dora@example.org', (code: string) => `\u200e${code}\u200b`],
+    ] as const) {
+      const access = await fixture.ticket(id, email, true);
+      await portal.signing.sendCode(access, 'Email', false);
+      const sent = () =>
+        mails.flatMap(({ to, text }) => (to.address === email ? (/\b\d{6}\b/.exec(text) ?? []) : [])).at(-1);
+      await reached(() => sent() !== undefined);
+      const code = sent() ?? '';
+      const sign = (emailCode: string) =>
+        portal.signing.signElectronically(
+          access,
+          { positions: [], initialsPositions: [], emailCode },
+          ORIGIN,
+        );
+      await t.throwsAsync(sign(`${pasted(code)}1`), { code: 'InvalidAuthenticationCode' });
+      await t.notThrowsAsync(sign(pasted(code)));
+    }
+  },
+);
+
 test.serial('a certificate signature that is completed just before its token ends is kept', async (t) => {
   let later = 0;
   const clock = Object.assign(Object.create(systemClock) as typeof systemClock, {

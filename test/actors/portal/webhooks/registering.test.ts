@@ -326,7 +326,10 @@ test('the body of each event conforms to its schema', async (t) => {
       .refusal,
     { ...turn, flowActionId: null, reason: 'No' },
   );
-  t.deepEqual(await body(event('DocumentConcluded', 1)), { type: 'DocumentConcluded', data: common });
+  const concluded = event('DocumentConcluded', 1);
+  t.deepEqual(await body(concluded), { type: 'DocumentConcluded', data: common });
+  const ordered = { ...concluded, document: { ...concluded.document, externalId: 'order-4711' } };
+  t.deepEqual((await body(ordered)).data, { ...common, externalId: 'order-4711' });
   const canceledBy = { id: USER_1, type: 'User', name: 'Ana' } as const;
   t.deepEqual((await body(event('DocumentCanceled', 1, { canceledBy, reason: 'No' }))).data, {
     ...common,
