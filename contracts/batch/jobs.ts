@@ -39,6 +39,7 @@ export const jobMembers = {
     'What ended the job, for people. Null: no error.',
     'The PDF has no header.',
   ),
+  errorCode: shown(z.string().nullable(), 'Error that ended the job. Null: none, or any.', 'pdf.malformed'),
   profileName: shown(profileName, 'Signature profile of the job.', 'contracts'),
   folder: shown(folderName.nullable(), 'Input folder. Null: an upload.', 'invoices'),
   outputEncrypted: z.boolean().describe('Whether the published file is encrypted for its recipients.'),
@@ -50,7 +51,6 @@ export type JobView = Value<typeof job>;
 
 /** Members that only one job alone has. */
 const detailMembers = {
-  errorCode: shown(z.string().nullable(), 'Error that ended the job. Null: none, or any.', 'pdf.malformed'),
   remoteDocumentId: shown(
     z.string().nullable(),
     'Id of the document on the remote portal. Null: signed here.',
@@ -138,6 +138,7 @@ export const JOB_EXAMPLE = {
   updatedAt: AT,
   parentJobId: null,
   errorMessage: null,
+  errorCode: null,
   profileName: 'contracts',
   folder: null,
   outputEncrypted: false,
@@ -145,7 +146,6 @@ export const JOB_EXAMPLE = {
 
 export const JOB_DETAIL_EXAMPLE = {
   ...JOB_EXAMPLE,
-  errorCode: null,
   remoteDocumentId: null,
   awaitingSignerSince: null,
   queuedAt: JOB_EXAMPLE.createdAt,

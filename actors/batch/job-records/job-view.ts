@@ -19,6 +19,7 @@ export function jobView(actor: JobActor): JobView {
     updatedAt: context.updatedAt,
     parentJobId: context.parentJobId,
     errorMessage: context.errorMessage,
+    errorCode: context.errorCode,
     profileName: context.profileName,
     folder: context.folder,
     outputEncrypted: context.outputEncrypted,
@@ -30,7 +31,6 @@ export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): Job
   const published = context.output ?? context.signed;
   return {
     ...jobView(actor),
-    errorCode: context.errorCode,
     remoteDocumentId: context.remoteDocumentId,
     awaitingSignerSince: context.awaitingSignerSince,
     queuedAt: context.queuedAt,
