@@ -66,7 +66,7 @@ function declaredProfile(
   const { name, format, verify, encrypt = encrypted } = settings;
   const { verifyIndependently } = settings;
   const base = {
-    format,
+    format: format === 'Auto' ? undefined : format,
     verify,
     verifyIndependently,
     encrypt,

@@ -263,6 +263,11 @@ function lowered<const Name extends string>(name: Name): Uncapitalize<Name> {
   return (name.slice(0, 1).toLowerCase() + name.slice(1)) as Uncapitalize<Name>;
 }
 
+/** True when files of the profile may get signatures of this format. */
+function mayBe(format: ProfileSettings['format'], wanted: ProfileSettings['format']): boolean {
+  return format === 'Auto' || format === wanted;
+}
+
 /** Checks for both methods. */
 function checkForm(
   prefix: string,
@@ -271,7 +276,7 @@ function checkForm(
   { faults, warnings }: Findings,
 ): void {
   const { name, format } = profile;
-  if (format !== 'Cades') {
+  if (!mayBe(format, 'Cades')) {
     for (const [key, given] of [
       ['SaveAsPem', profile.saveAsPem],
       ['Detached', profile.detached],
@@ -280,7 +285,7 @@ function checkForm(
     }
   }
   checkXades(prefix, profile, faults);
-  if (format !== 'Pades' && profile.pades.certification !== undefined)
+  if (!mayBe(format, 'Pades') && profile.pades.certification !== undefined)
     faults.push({ key: `${prefix}:Pades:Certification`, rule: `is for the format Pades, not ${format}` });
   checkAppearance(prefix, profile, faults);
   checkOverrides(prefix, profile, faults);
@@ -308,7 +313,7 @@ function checkAppearance(prefix: string, profile: ProfileSettings, faults: Fault
   const { format, pades, overrides } = profile;
   const { width, height, lines, imagePath } = pades.appearance;
   const key = `${prefix}:Pades:Appearance`;
-  if (format !== 'Pades') faults.push({ key, rule: `is for the format Pades, not ${format}` });
+  if (!mayBe(format, 'Pades')) faults.push({ key, rule: `is for the format Pades, not ${format}` });
   for (const [name, value] of [
     ['Width', width],
     ['Height', height],
@@ -329,7 +334,7 @@ function checkOverrides(prefix: string, profile: ProfileSettings, faults: Fault[
     if (index < 0 || method !== 'Local') continue;
     const key = `${prefix}:Overrides:${index}`;
     const wanted = formatsOfParameter(name);
-    if (!wanted.includes(format))
+    if (!wanted.some((one) => mayBe(format, one)))
       faults.push({
         key,
         rule: `${overrideName(name)} is for the format ${wanted.join(' or ')}, not ${format}`,
@@ -363,7 +368,7 @@ function checkXades(
   }
   if (!isPlain && canonicalization !== 'Exclusive')
     faults.push({ key: `${prefix}:Xades:Canonicalization`, rule: 'is for Xades:Form XmlDsig' });
-  if (format !== 'Xades' && given !== undefined)
+  if (!mayBe(format, 'Xades') && given !== undefined)
     faults.push({ key: `${prefix}:Xades:${given}`, rule: `is for the format Xades, not ${format}` });
   if (second !== undefined)
     faults.push({ key: `${prefix}:Xades:${second}`, rule: `cannot be used with Xades:${first}` });

@@ -152,8 +152,8 @@ export const PROFILE_KEYS = {
   Name: required(profileName, 'unnamed' as ProfileName, {
     says: 'Name of the profile in the API, in folders and in environment variables; unique.',
   }),
-  Format: required(choice(['Pades', 'Cades', 'Xades']), 'Cades', {
-    says: 'Format of the signatures; an upload may request another.',
+  Format: key(choice(['Auto', 'Pades', 'Cades', 'Xades']), 'Auto', {
+    says: 'Format of the signatures; an upload may request another. `Auto`: by the extension of the file, `.pdf` Pades, `.xml` Xades, any other Cades; members for one format apply to its files.',
   }),
   Method: key(choice(['Local', 'RemoteSigner']), 'Local', {
     says: '`Local` signs in this process; `RemoteSigner` sends files to the remote portal.',

@@ -153,3 +153,22 @@ test('a watcher with an exhausted budget is Stopped in every view, leaves the ot
   t.is(await metric(second, 'batch_watcher_stopped{folder="deep"}'), 0);
   await second.kill();
 });
+
+test('files of a mixed folder are signed in their own formats by a profile without Format', async (t) => {
+  const root = await temporaryRoot(t);
+  const input = join(root, 'input');
+  await mkdir(input);
+  await writeFile(join(input, 'a.pdf'), samplePdf(4_000, 'mixed'));
+  await writeFile(join(input, 'b.xml'), '<order/>');
+  await writeFile(join(input, 'c.txt'), 'text');
+  const service = await Service.start(t, { root, settings: profile(0, { Name: 'mixed' }) });
+  await service.until(
+    'three signed files',
+    async () => (await service.count('Completed')) === 3 || undefined,
+  );
+  const formats = Object.fromEntries(
+    (await service.jobs()).map(({ fileName, format }) => [fileName, format]),
+  );
+  t.deepEqual(formats, { 'a.pdf': 'Pades', 'b.xml': 'Xades', 'c.txt': 'Cades' });
+  await service.kill();
+});

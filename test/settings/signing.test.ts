@@ -34,7 +34,6 @@ const VISIBLE = {
 const REFUSED: readonly (readonly [what: string, members: Members, key: string])[] = [
   ['a name out of the pattern', { Name: 'Not A Name' }, 'Name'],
   ['no name', { Name: MISSING }, 'Name'],
-  ['no format', { Format: MISSING }, 'Format'],
   ['a format that is none', { Format: 'Jades' }, 'Format'],
   ['a method that is none', { Method: 'Postal' }, 'Method'],
   ['a level that is none', { Level: 'LTV' }, 'Level'],
@@ -256,6 +255,23 @@ test('a variable may name a profile instead of its index, and overrides the inde
   t.true(loaded.secrets.includes('by name, which wins'));
   t.deepEqual(faultyKeys({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } }), [
     'Signing:Profiles:nobody:Verify',
+  ]);
+});
+
+test('a profile without a format is for files of all formats, and takes the members of each', (t) => {
+  const members = {
+    SaveAsPem: 'true',
+    'Pades:Certification': '2',
+    'Xades:Place': '//a',
+    'Overrides:0': 'Reason',
+  };
+  for (const Format of [MISSING, 'Auto']) {
+    const { signing } = accepted({ argv: profiles({ ...members, Format }) });
+    t.is(signing.profiles[0]?.format, 'Auto');
+  }
+  t.deepEqual(faultyKeys({ argv: profiles({ ...members, Format: 'Cades' }) }), [
+    ...['Signing:Profiles:0:Xades:Place', 'Signing:Profiles:0:Pades:Certification'],
+    'Signing:Profiles:0:Overrides:0',
   ]);
 });
 

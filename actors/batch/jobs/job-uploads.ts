@@ -161,9 +161,9 @@ export class JobUploads {
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
     const { operation, parameters } = request;
-    const format = request.format ?? profile.format ?? formatByName(request.fileName);
-    if (request.parameters) assertOverridable(profile, request, format);
     const container = profile.form?.container;
+    const format = request.format ?? profile.format ?? detectedFormat(request.fileName, container);
+    if (request.parameters) assertOverridable(profile, request, format);
     if (container !== undefined && format === 'Pades' && operation === undefined) {
       const text = `The profile ${profile.name} makes ASiC containers, which hold Cades or Xades signatures.`;
       throw new Refusal('upload.format-unsupported', text, {
@@ -390,4 +390,10 @@ function assertOverridable(
       `The key of the profile ${profile} has no choice of the padding: it is of the type ${keyType}.`,
       'is for RSA keys',
     );
+}
+
+/** A container holds no Pades: a PDF in it is signed as any other file. */
+function detectedFormat(fileName: string, container: string | undefined): JobFormat {
+  const format = formatByName(fileName);
+  return format === 'Pades' && container !== undefined ? 'Cades' : format;
 }
