@@ -28,6 +28,7 @@ import { FolderService } from './folders/folder-control.ts';
 import { FolderIntake } from './folders/folder-intake.ts';
 import { Folders } from './folders/folders.ts';
 import {
+  authoritiesProbe,
   databaseProbe,
   foldersProbe,
   licenseCheck,
@@ -53,6 +54,7 @@ import { BucketOriginals } from './objects/bucket-originals.ts';
 import { JobObjects } from './objects/job-objects.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
+import { Authorities } from './pipeline/authorities.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
 import { InputWaits } from './pipeline/input-waits.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
@@ -182,6 +184,7 @@ export async function planBatch(
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
   const events = new EventLog(runtime, indexes);
   const inputWaits = new InputWaits(service, originals, () => pipeline.wake(), quietTimes(options.folders));
+  const authorities = new Authorities(runtime, profiles, options.trust, () => pipeline.wake());
   const pipeline: Pipeline = new Pipeline(
     runtime,
     remote,
@@ -189,6 +192,7 @@ export async function planBatch(
     options.maxConcurrency,
     options.pollEvery,
     inputWaits,
+    authorities,
   );
   remote.onChange(() => pipeline.wake());
   const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
@@ -226,6 +230,7 @@ export async function planBatch(
       ...jobHandlers({
         ...{ pool, clock, log, disk, storage, layout, objects, originals, remote, events, secrets },
         certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
+        authorities,
         enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
         outputCollision: options.outputCollision,
       }),
@@ -254,6 +259,7 @@ export async function planBatch(
         () => [licenseCheck(options.license)],
         () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
         profilesProbe(profiles, clock),
+        authoritiesProbe(authorities),
         remoteProbe(remote, counts),
         poolProbe(pool),
       );
@@ -310,6 +316,7 @@ export async function planBatch(
           for (const waiting of [waits, inspection.changes]) waiting.stop();
           await singletons.stop();
           inputWaits.stop();
+          authorities.stop();
           const quiet = Promise.all([
             folders.stop(),
             pipeline.stop(),

@@ -15,6 +15,7 @@ import type { Profiles } from '../shared/profiles.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
 import { PIPELINE_ADDRESS } from './job-records/kinds.ts';
+import type { Authorities } from './pipeline/authorities.ts';
 import { degraded, type HealthCheck, type HealthProbe, healthy, unhealthy } from './pipeline/health.ts';
 import type { RemoteSigning } from './remote/remote-signing.ts';
 
@@ -140,6 +141,18 @@ export function remoteProbe(remote: RemoteSigning, counts: JobCounts): HealthPro
     }
     return remote.portal === undefined ? [] : [healthy(name, `${waiting} jobs wait for their signer`)];
   };
+}
+
+/** Checks `authority:<profile>` of profiles with time-stamps: Degraded while their authority does not answer. */
+export function authoritiesProbe(authorities: Authorities): HealthProbe {
+  return () =>
+    authorities.profiles.map((profile) => {
+      const name = `authority:${profile}`;
+      const outage = authorities.outageOf(profile);
+      if (outage === undefined) return healthy(name);
+      const since = new Date(outage.since).toISOString();
+      return degraded(name, `jobs wait since ${since} for the time-stamp authority: ${outage.reason}`);
+    });
 }
 
 /** Check `pool`: Degraded while a task is stalled. The task occupies a thread until its time limit. */

@@ -22,6 +22,7 @@ import type { EventLog } from '../job-records/events.ts';
 import type { BucketOriginals } from '../objects/bucket-originals.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
+import type { Authorities } from '../pipeline/authorities.ts';
 import type { StorageFault, StorageMonitor } from '../pipeline/storage-monitor.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 
@@ -29,6 +30,8 @@ export interface JobHandlerDependencies {
   readonly pool: SigningPool;
   /** Checks the certificate before each signature. */
   readonly certificates?: Pick<CertificateChecks, 'check'>;
+  /** Learns of time-stamp authorities that do not answer. */
+  readonly authorities?: Pick<Authorities, 'failed'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly remote: RemoteSigning;

@@ -196,7 +196,7 @@ function orderOf(
  * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
 function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
-  const { pool, disk, layout, objects, certificates, storage } = dependencies;
+  const { pool, disk, layout, objects, certificates, storage, authorities } = dependencies;
   return {
     after: 'durable',
     timeLimitMs: NO_TIME_LIMIT,
@@ -221,6 +221,7 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
         if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
         throw new Fatal('input.unreadable', result.message);
       }
+      if (!result.ok) authorities?.failed(effect.profileName, result);
       const waits = result.ok ? undefined : await waitsForInput(result, effect);
       if (waits !== undefined) return waits;
       const { input, signed, signMs, stageMs, release } = messageOf(result);

@@ -11,6 +11,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
+import type { Authorities } from './authorities.ts';
 import type { InputWaits } from './input-waits.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
@@ -68,6 +69,8 @@ export class Pipeline {
     private readonly pollEvery: number,
     /** Outages of the buckets of inputs. Undefined: no input is a bucket. */
     private readonly outages?: Pick<InputWaits, 'changes' | 'holds' | 'mustRest'>,
+    /** Jobs of their profiles wait while a time-stamp authority does not answer. */
+    private readonly authorities?: Pick<Authorities, 'holds'>,
   ) {}
 
   /** Reads the state of the pipeline and starts claiming. */
@@ -303,6 +306,7 @@ export class Pipeline {
         .profiles()
         .filter((profile) => counts.count(['Queued'], [profile]) > 0)
         .filter((profile) => mayClaim || !remote.serves(profile))
+        .filter((profile) => !this.authorities?.holds(profile))
         .map((profile) => this.#oldestOf(profile, limit)),
     );
     return queues
