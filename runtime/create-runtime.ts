@@ -39,7 +39,7 @@ import type { Tracing } from './model/tracing.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import { STATE_INDEX_VIEW } from './step/derive.ts';
-import { migrateStore } from './step/migrate.ts';
+import { assertHandlers, migrateStore } from './step/migrate.ts';
 import { type Followed, type WaitOptions, Watch } from './watch.ts';
 
 /** Recurring messages of a program. */
@@ -214,6 +214,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
   try {
     const clock = store.nodes?.clock ?? ownClock;
     const watch = new Watch(store, clock, log);
+    await assertHandlers(store, handlers);
     await migrateStore(store, actors, log, clock.now(), version);
     const { crashJournal = options.store.crashJournal, shards, tracing } = options;
     const { onCommitted, onUnaccepted } = options;

@@ -44,6 +44,8 @@ export function eventProblem(event: unknown): string | undefined {
   if (typeof event !== 'object' || event === null) return `An event is an object, not ${describe(event)}.`;
   const { type } = event as { readonly type?: unknown };
   if (typeof type !== 'string') return `The \`type\` of an event is a text, not ${describe(type)}.`;
+  // XState acts on these; only deadlines of the runtime have them.
+  if (type.startsWith('xstate.')) return `The \`type\` "${type}" is a name XState keeps for itself.`;
   return jsonProblem(event, `event "${type}"`);
 }
 

@@ -3,9 +3,20 @@
  * so that the next start continues after a crash.
  */
 import type { ActorDefinition } from '../model/definition.ts';
-import { Fatal, Retryable, wayBack } from '../model/failures.ts';
-import { jsonType } from '../model/json.ts';
-import type { ActorStore, Json, Log, Millis, Row, RowQuery, Step, StoredActor } from '../model/ports.ts';
+import { describeFailure, Fatal, Retryable, wayBack } from '../model/failures.ts';
+import { jsonProblem, jsonType } from '../model/json.ts';
+import type {
+  ActorStore,
+  EffectKey,
+  Json,
+  Log,
+  Millis,
+  Row,
+  RowQuery,
+  Step,
+  StoredActor,
+} from '../model/ports.ts';
+import { SEND_EFFECT } from '../model/requests.ts';
 import {
   currentDeadlines,
   type DerivedRecords,
@@ -130,6 +141,38 @@ export async function migrateStore(
   return { migrated, rearmed };
 }
 
+/**
+ * Refuses stored effects without a handler, which would be tried for ever. While nodes of another version run, these may
+ * have the handlers. Reads all pending effects.
+ * @throws {Fatal} `store.no-path`, with a line for each name
+ */
+export async function assertHandlers(
+  store: ActorStore,
+  handlers: { readonly [name: string]: unknown },
+): Promise<void> {
+  const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
+  if (others.length > 0) return;
+  const orphans = new Map<string, { readonly actor: string; count: number }>();
+  let after: EffectKey | undefined;
+  for (;;) {
+    const page = await store.effects({ limit: BATCH, ...(after !== undefined && { after }) });
+    for (const { effect, actor } of page) {
+      if (effect.do === SEND_EFFECT || handlers[effect.do] !== undefined) continue;
+      const orphan = orphans.get(effect.do) ?? { actor: `${actor.kind}/${actor.id}`, count: 0 };
+      orphan.count += 1;
+      orphans.set(effect.do, orphan);
+    }
+    after = page.at(-1)?.key;
+    if (page.length < BATCH || after === undefined) break;
+  }
+  if (orphans.size === 0) return;
+  const lines = [...orphans].map(([name, { actor, count }]) => `"${name}": ${count}, the first of ${actor}`);
+  throw new Fatal(
+    'store.no-path',
+    `The store holds effects without a handler:\n${lines.join('\n')}\nKeep these effects in \`effects\` of an actor until none is stored, or end their actors with the earlier version.${wayBack(store.upgradeCopy?.path)}`,
+  );
+}
+
 /** Version of the program of a node; see `NodeStatus.info`. */
 function versionOf(info: Json): string {
   return NODE_INFO.read(info).version ?? '';
@@ -232,7 +275,8 @@ export function migrationOf(definition: ActorDefinition, stored: StoredActor, no
 /**
  * Builds the step that migrates a stored actor to the definition's version. Its effects, journal and consumed
  * messages are unchanged, its deadlines become those of its state. Pure.
- * @throws {Fatal} `store.no-path` when a migration gives a state that the machine does not have
+ * @throws {Fatal} `store.no-path` when a migration throws, or gives a state that the machine does not have, or a context
+ *   that JSON cannot hold
  */
 export function migrationStep(definition: ActorDefinition, stored: StoredActor, now: Millis): Step {
   const { kind, id } = stored.address;
@@ -243,8 +287,19 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor, 
     const migration = definition.migrations?.[from];
     if (migration === undefined)
       throw new Fatal('store.no-path', `${kind}/${id}: no migration leads from version ${from}.`);
-    if (from === stored.version) before = migration.facts?.({ id, state, context });
-    ({ state, context } = migration.migrate({ state, context: CONTEXT.read(context) }));
+    try {
+      if (from === stored.version) before = migration.facts?.({ id, state, context });
+      ({ state, context } = migration.migrate({ state, context: CONTEXT.read(context) }));
+    } catch (error) {
+      const { message } = describeFailure(error);
+      throw new Fatal('store.no-path', `${kind}/${id}: the migration from version ${from} threw: ${message}`);
+    }
+    const problem = jsonProblem(context, 'context');
+    if (problem !== undefined)
+      throw new Fatal(
+        'store.no-path',
+        `${kind}/${id}: the migration from version ${from} gives what cannot be stored: ${problem}`,
+      );
   }
   if (!hasState(definition, state))
     throw new Fatal('store.no-path', `${kind}/${id} would be in ${state}, which its machine has not.`);

@@ -226,6 +226,70 @@ test('an attempt ends with the time over all attempts, also when the runtime was
   t.is(runs, 3);
 });
 
+test('an event with a name of XState is refused at the door, however often, and its actor goes on', async (t) => {
+  const { runtime } = await testRuntime([order, bank]);
+  await runtime.create(order, 'o1', { amount: 1 });
+  for (const type of ['xstate.init', 'xstate.stop', 'xstate.after.patience.order.open'])
+    for (let n = 0; n < 6; n += 1)
+      await t.throwsAsync(runtime.send(order, 'o1', { type } as never), {
+        code: 'message.malformed',
+        message: /XState keeps for itself/,
+      });
+  t.like(await runtime.send(order, 'o1', { type: 'COUNT' }), { accepted: true, state: 'open', revision: 2 });
+});
+
+test('a start with a stored effect that has no handler any more is refused with its name, and changes nothing', async (t) => {
+  const folder = folderFor(t);
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const worker = (effects: readonly (typeof away)[], version = 1) =>
+    defineActor('worker', {
+      version,
+      effects,
+      ...(version > 1 && { migrations: { 1: { migrate: (actor) => actor } } }),
+      machine: setup({ actions: { away: away.action } }).createMachine(
+        effects.length > 0 ? { entry: { type: 'away' } } : {},
+      ),
+    });
+  const away = defineEffect('away', { run: () => Promise.reject(new Error('away')) });
+  const first = await createRuntime({ store: lmdb(folder), actors: [worker([away])], log });
+  await first.create(worker([away]), 'w');
+  await first.stop();
+  const without = { store: lmdb(folder), actors: [worker([], 2)], log };
+  const refused = await t.throwsAsync(createRuntime(without), { code: 'store.no-path' });
+  t.regex(refused?.message ?? '', /"away": 1, the first of worker\/w\nKeep these effects/);
+  const again = await createRuntime({ store: lmdb(folder), actors: [worker([away])], log });
+  t.like(await again.read(worker([away]), 'w'), { revision: 1 });
+  await again.stop();
+});
+
+for (const [what, context, why] of [
+  [
+    'gives a Date',
+    { heard: [], when: new Date(0) },
+    /bank\/b: .* from version 1 gives what cannot be stored: context\.when/,
+  ],
+  ['throws', undefined, /bank\/b: the migration from version 1 threw: no memory/],
+] as const)
+  test(`a migration that ${what} refuses the start and names the actor`, async (t) => {
+    const kit = await testRuntime([bank]);
+    await kit.runtime.create(bank, 'b');
+    const second = defineActor('bank', {
+      version: 2,
+      machine: bank.machine,
+      migrations: {
+        1: {
+          migrate: ({ state }) => {
+            if (context === undefined) throw new Error('no memory');
+            return { state, context: context as never };
+          },
+        },
+      },
+    });
+    await t.throwsAsync(kit.restart([second]), { code: 'store.no-path', message: why });
+    await kit.restart([bank]);
+    t.like(await kit.runtime.read(bank, 'b'), { revision: 1, context: { heard: [] } });
+  });
+
 test('a dead letter says what it was: a message or an outcome, refused or without a receiver', async (t) => {
   const work = defineEffect('work', { run: async () => ({ type: 'DONE' }) as const });
   const worker = defineActor('worker', {
