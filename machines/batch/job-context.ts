@@ -44,6 +44,10 @@ export const IN_FLIGHT_STATES: readonly JobState[] = ['Processing', 'Verifying']
 export const RESTART_MESSAGE =
   'Service restarted while the job was in flight; marked Failed by startup recovery.';
 
+/** Reason of jobs whose node ended while others ran. */
+export const TAKEN_OVER_MESSAGE =
+  'The node of the job ended while it was in flight; marked Failed by another node that took over.';
+
 /** History line of a job whose input was rewritten while it ran. Source: docs/batch-values.md §7. */
 export const DIVERGED_MESSAGE =
   'job.input-diverged: The input was rewritten while the job was running; it stays in place and is taken as a new file.';
@@ -243,7 +247,8 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'CONCLUDED'; readonly signed: FileDigest }
   | Release
   | Failure
-  | { readonly type: 'RESTARTED' }
+  /** `takenOver`: another node sends it; absent: the recovery at a start. */
+  | { readonly type: 'RESTARTED'; readonly takenOver?: true }
   | { readonly type: 'TIDIED'; readonly diverged: boolean }
   | { readonly type: 'TIDY_FAILED'; readonly message: string }
   | { readonly type: 'QUARANTINED' }

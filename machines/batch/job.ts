@@ -68,6 +68,7 @@ import {
   RESTART_MESSAGE,
   type Release,
   type SigningMethod,
+  TAKEN_OVER_MESSAGE,
 } from './job-context.ts';
 
 /** Actions of the job machine: the effects, lines of the journal and changes of its transitions. */
@@ -103,13 +104,17 @@ const machine = setup({
     recordFailure: assign(({ event }) =>
       event.type === 'FAIL'
         ? { errorMessage: event.message, errorCode: event.code, untidy: true, endedAt: event.at }
-        : { errorMessage: RESTART_MESSAGE, errorCode: null, untidy: true, endedAt: event.at },
+        : { errorMessage: restartMessage(event), errorCode: null, untidy: true, endedAt: event.at },
     ),
   },
   guards: {
     clearable: ({ context }) => !context.untidy && !context.webhooksPending,
   },
 });
+
+function restartMessage(event: JobMessage): string {
+  return event.type === 'RESTARTED' && event.takenOver ? TAKEN_OVER_MESSAGE : RESTART_MESSAGE;
+}
 
 const requestRelease = {
   type: 'effect',

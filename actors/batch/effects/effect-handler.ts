@@ -173,7 +173,7 @@ export function jobFailed(
   return { type: 'FAIL', code: failure.code, message: failure.message };
 }
 
-/** Message to a job in flight whose node ended: what the recovery at a start sends. */
+/** Message to a job in flight whose node ended. */
 export function interrupted(): JobMessageContent {
-  return { type: 'RESTARTED' };
+  return { type: 'RESTARTED', takenOver: true };
 }

@@ -9,6 +9,7 @@ import {
   type JobInput,
   type JobMessage,
   RESTART_MESSAGE,
+  TAKEN_OVER_MESSAGE,
   TERMINAL_STATES,
 } from '../../../machines/batch/job-context.ts';
 
@@ -87,6 +88,7 @@ test('every transition of a job writes its documented history line', (t) => {
   t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
   t.deepEqual(messages('Processing', 'INPUT_AWAY'), ['Waits for its input: bucket b does not exist.']);
   t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
+  t.deepEqual(messages('Verifying', 'RESTARTED', { takenOver: true }), [TAKEN_OVER_MESSAGE]);
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
   t.deepEqual(messages('Failed', 'RETRIED'), ['Retried as job j-2.']);
   t.deepEqual(messages('Completed', 'TIDIED'), []);

@@ -8,7 +8,11 @@ import { join, relative } from 'node:path';
 import { verifyFile } from '@sealwright/signatures';
 import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
-import { DIVERGED_MESSAGE, RESTART_MESSAGE } from '../../../machines/batch/job-context.ts';
+import {
+  DIVERGED_MESSAGE,
+  RESTART_MESSAGE,
+  TAKEN_OVER_MESSAGE,
+} from '../../../machines/batch/job-context.ts';
 import { isTerminal } from '../service.ts';
 import { sha256 } from '../signing/evidence.ts';
 import type { Given } from './giver.ts';
@@ -132,7 +136,7 @@ function happened(jobs: readonly FullJob[], within: (timestamp: string) => boole
       if (status === 'Queued') {
         const label = job.folder ?? '(upload)';
         counts.enqueued.set(label, (counts.enqueued.get(label) ?? 0) + 1);
-      } else if (message === RESTART_MESSAGE) counts.restarted += 1;
+      } else if (message === RESTART_MESSAGE || message === TAKEN_OVER_MESSAGE) counts.restarted += 1;
       else if (status === 'Completed' || status === 'Failed' || status === 'Canceled') counts[status] += 1;
       if (status === 'Completed' && job.outputEncrypted) counts.encrypted += 1;
     }
