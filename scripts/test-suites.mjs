@@ -16,7 +16,6 @@ const LONG = [
   'crypto/pades/corpus/*',
   'crypto/pades/{hostile*,structures*}',
   'crypto/x509/path-matrix*',
-  'crypto/evidence/revocation-status',
   'crypto/xml/{canonical-methods,reader}*',
   'crypto/cades/hostile-additions*',
   'crypto/pades/validation/object-exchange*',

@@ -7,6 +7,7 @@ import { bitString, octetString, oid, sequence, setOf, small, tlv, unsigned } fr
 import type { DigestName } from '#crypto/core/types.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import { structureSigner } from './issuing.ts';
+import { crlExtension } from './revocation-answers.ts';
 
 export interface TokenMaker {
   readonly key: KeyObject;
@@ -33,6 +34,8 @@ export interface TokenRequest {
   readonly at: number;
   readonly serial: Buffer;
   readonly fault?: TokenFault | undefined;
+  /** An extension of TSTInfo that nobody knows. */
+  readonly extension?: { readonly critical: boolean };
 }
 
 const INFO = oid('1.2.840.113549.1.9.16.1.4');
@@ -66,7 +69,8 @@ export function makeToken(
   return encodeToken(encodeInfo(messageImprint, undefined, request), maker, request.fault);
 }
 
-function encodeInfo(imprint: Buffer, nonce: Buffer | undefined, { at, serial, fault }: TokenRequest): Buffer {
+function encodeInfo(imprint: Buffer, nonce: Buffer | undefined, request: TokenRequest): Buffer {
+  const { at, serial, fault, extension } = request;
   const time = fault === 'wrong-time' ? at - 86_400_000 : at;
   const text = Buffer.from(`${timeText(time).slice(0, 14)}.${fraction(time)}Z`.replace(/\.?0*Z$/, 'Z'));
   const nonces =
@@ -80,6 +84,14 @@ function encodeInfo(imprint: Buffer, nonce: Buffer | undefined, { at, serial, fa
     // accuracy: one second
     sequence(small(1)),
     ...(fault === 'no-nonce' ? [] : nonces),
+    ...(extension === undefined
+      ? []
+      : [
+          tlv(
+            TAG.context1Constructed,
+            crlExtension('1.2.3.4.5', octetString(Buffer.from('?')), extension.critical),
+          ),
+        ]),
   );
 }
 

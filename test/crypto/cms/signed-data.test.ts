@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,8 @@ import { parseSignedData } from '#crypto/cms/parse.js';
 import type { Check, DigestName, Signer } from '#crypto/core/types.js';
 import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
 import { algorithmOf, type HashName } from '#crypto/x509/signature-algorithms.js';
-import { type KeyKind, pki } from '../../pki/pki.ts';
+import { issueCertificate } from '../../pki/issuing.ts';
+import { type KeyKind, pki, testSigner } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
 
 const CONTENT = Buffer.from('Thirty pages of terms, and a signature.\n'.repeat(50));
@@ -101,6 +102,33 @@ test('the reserved space is exact for RSA, and never too small nor far too large
       t.true(longest <= most, `${kind} ${digest}: ${longest} of ${most}`);
       if (signer.keyType === 'rsa') t.is(longest, most);
       else t.true(most - Math.min(...lengths) <= 8);
+    }
+  }
+});
+
+test('the reserved space is exact for RSA keys whose bits are no multiple of 8', (t) => {
+  for (const modulusLength of [2050, 2054]) {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
+    const name = { commonName: 'Odd' };
+    const certificate = issueCertificate({
+      subject: name,
+      issuer: name,
+      publicKey,
+      issuerKey: privateKey,
+      serial: Buffer.from([1]),
+      notBefore: Date.UTC(2026, 0, 1),
+      notAfter: Date.UTC(2036, 0, 1),
+      use: { kind: 'signer', purposes: [] },
+    });
+    const signer = testSigner(privateKey, certificate, []);
+    t.is(signer.keyBits, modulusLength);
+    for (const parameters of [{}, { padding: 'pss' }] as const) {
+      const request = { signer, ...parameters, messageDigest: hash('sha256') };
+      const { toBeSigned, algorithm } = prepareSignedData(request);
+      const value = signer.key.sign(toBeSigned, algorithm);
+      t.is(value.length, Math.floor((modulusLength + 7) / 8));
+      const der = completeSignedData(request, toBeSigned, value);
+      t.is(der.length, maxSignedDataLength(signer, parameters), `${modulusLength} bits`);
     }
   }
 });

@@ -187,6 +187,13 @@ test('4.14: an indirect CRL counts for the certificates that name its issuer', (
     });
   t.is(verdict(good, [list([bad], indirect)], [lister.certificate]), 'passed');
   t.is(verdict(bad, [list([bad], indirect)], [lister.certificate]), 'REVOKED_NO_POE');
+  const inherits = list([signer(), bad], indirect);
+  t.is(
+    verdict(bad, [inherits], [lister.certificate]),
+    'REVOKED_NO_POE',
+    'the second entry has the issuer of the first',
+  );
+  t.is(verdict(good, [inherits], [lister.certificate]), 'passed');
   t.is(verdict(good, [list([])], [lister.certificate]), 'TRY_LATER', 'it does not say that it is indirect');
   t.is(
     verdict(signer(), [list([], indirect)], [lister.certificate]),

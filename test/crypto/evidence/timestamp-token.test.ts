@@ -87,6 +87,18 @@ test('the certificate of a token may be supplied separately, and a missing one i
   t.deepEqual(failures(by, [maker(TIME).certificate], 'no-certificate'), ['timestamp.certificate']);
 });
 
+test('a token with a critical extension that nobody knows is refused, and another one is read', (t) => {
+  const read = (critical: boolean) =>
+    readTimestampToken(
+      makeToken(IMPRINT, 'sha256', maker(TIME), { at: AT, serial: randomBytes(8), extension: { critical } }),
+    );
+  t.deepEqual(
+    checkToken(read(false), imprintOf(CONTENT), []).filter(({ status }) => status === 'failed'),
+    [],
+  );
+  t.throws(() => read(true), { code: 'timestamp.malformed', message: /critical extension 1\.2\.3\.4\.5/ });
+});
+
 test('an imprint by an unknown hash function proves nothing', (t) => {
   const token = readTimestampToken(
     makeToken(IMPRINT, 'sha256', maker(TIME), { at: AT, serial: randomBytes(8) }),

@@ -165,3 +165,19 @@ test('a certificate with a changed byte, or cut at any byte, is read or malforme
     }
   }
 });
+
+test('a cached certificate does not share the buffer of its caller', (t) => {
+  const der = issue();
+  const copy = Buffer.from(der);
+  const certificate = readCertificate(der);
+  const { fingerprint } = certificate;
+  der.fill(0);
+  t.true(certificate.der.equals(copy));
+  t.is(readCertificate(copy).fingerprint, fingerprint);
+  t.true(readCertificate(copy).der.equals(copy));
+  t.true(
+    readCertificate(copy).issuer.equals(
+      copy.subarray(copy.indexOf(certificate.issuer)).subarray(0, certificate.issuer.length),
+    ),
+  );
+});
