@@ -178,11 +178,16 @@ function filesText({ agreeing, gone, changed }: FileReport): string {
   return `${agreeing} stored files have the SHA-256 of the history${gone === 0 ? '' : `; ${gone} outputs are no longer in the output folder`}.\n`;
 }
 
+/** A restored backup and a node that never ran the history have no anchor either. */
+const NO_ANCHOR =
+  ' The folder of keys has no anchor of the history: it was removed, or this is a restored or copied store. Without it, the removal of the newest checkpoints is not seen; compare with copies of checkpoints (--copy).';
+
 function reportText(report: HistoryReport, copies: number): string {
-  const { actors, lines, checkpoints, leaves, uncovered, fault } = report;
+  const { actors, lines, checkpoints, leaves, uncovered, anchored, fault } = report;
   const compared =
     (copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`) +
-    (uncovered === 0 ? '' : ` No checkpoint covers the state of ${uncovered} actors yet.`);
+    (uncovered === 0 ? '' : ` No checkpoint covers the state of ${uncovered} actors yet.`) +
+    (anchored ? '' : NO_ANCHOR);
   if (fault === undefined)
     return `The history is whole: ${lines} lines of ${actors} actors, ${leaves} leaves of ${checkpoints} checkpoints.${compared}\n`;
   return `The history was changed. The first broken entry: ${fault.entry}. ${fault.problem}\nCompare with a backup or with copies of checkpoints (--copy), and keep this store for an investigation.\n`;

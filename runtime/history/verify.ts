@@ -75,6 +75,11 @@ export interface HistoryReport {
   readonly uncovered: number;
   /** False when the limit ended the verification. */
   readonly complete: boolean;
+  /**
+   * False when anchors were looked for and none is kept beside a store with checkpoints: then nothing tells whether the
+   * newest checkpoints were removed.
+   */
+  readonly anchored: boolean;
   readonly fault: HistoryFault | undefined;
 }
 
@@ -109,7 +114,7 @@ export async function verifyHistory(
       fault = { entry: 'the store', problem: (error as Error).message };
     else throw error;
   }
-  return { ...verification.counts, complete, fault };
+  return { ...verification.counts, complete, anchored: await verification.isAnchored(), fault };
 }
 
 class Verification {
@@ -137,6 +142,12 @@ class Verification {
       if (error instanceof LimitReached) return false;
       throw error;
     }
+  }
+
+  /** True also where there is nothing to anchor, and where no anchors were asked for. */
+  async isAnchored(): Promise<boolean> {
+    if (this.#options.anchors === undefined || this.#anchors().length > 0) return true;
+    return (await this.#store.rows({ view: CHECKPOINTS_VIEW, prefix: [], limit: 1 })).length === 0;
   }
 
   async #all(): Promise<void> {

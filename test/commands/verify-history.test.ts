@@ -35,6 +35,14 @@ test('verify-history and doctor report an offline edit of the history of a job',
     await verified(root),
     /^0 The history is whole: \d+ lines of \d+ actors, \d+ leaves of [1-9]\d* checkpoints\.\n$/,
   );
+  const anchor = join(root, 'keys', 'history-anchor');
+  const kept = readFileSync(anchor);
+  rmSync(anchor);
+  t.regex(
+    await verified(root),
+    /^0 The history is whole: .* The folder of keys has no anchor of the history/,
+  );
+  writeFileSync(anchor, kept, { mode: 0o600 });
   // The command covers what it changes, as the service does.
   const keyMade = await run(freshFolder(), ['keys', 'create', 'Ana', 'erp', `--Storage:Root=${root}`]);
   t.is(keyMade.code, 0, keyMade.err);

@@ -409,6 +409,12 @@ test('removed checkpoints are missed by the anchor, at a verification and at the
   await sealer.seal();
   const { fault } = await verifyHistory(restored, { kinds: KINDS, anchors: anchor.all });
   t.regex(fault?.problem ?? '', /^The folder of keys has an anchor of it/);
+  const isAnchored = async (store: ActorStore, anchors?: () => ReturnType<typeof anchor.all>) =>
+    (await verifyHistory(store, { kinds: KINDS, ...(anchors && { anchors }) })).anchored;
+  t.true(await isAnchored(restored, anchor.all));
+  t.false(await isAnchored(restored, () => []), 'an anchor was removed');
+  t.true(await isAnchored(restored), 'none was asked for');
+  t.true(await isAnchored(new MemoryStore(), () => []), 'nothing is there to anchor');
 });
 
 const ANCHORED =
