@@ -21,9 +21,10 @@ import { evidenceInAttributes, evidenceInData, joinEvidence } from '../evidence/
 import { checkToken } from '../evidence/timestamp-checks.ts';
 import { type ImprintSource, readTimestampToken, type TimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { proofOf, type TotalSubIndication } from './proven-failures.ts';
 
 /** Sub-indications of TOTAL-FAILED (EN 319 102-1 table 5); all others are INDETERMINATE. */
-const TOTAL: ReadonlySet<SubIndication> = new Set<SubIndication>([
+const TOTAL: ReadonlySet<SubIndication> = new Set<TotalSubIndication>([
   'FORMAT_FAILURE',
   'HASH_FAILURE',
   'SIG_CRYPTO_FAILURE',
@@ -66,10 +67,12 @@ export class ResultsBuilder {
     this.#warnings.push(itemOf(check));
   }
 
+  /** A reason for TOTAL-FAILED that the table of proven failures does not name leaves the verdict open. */
   failed(subIndication: SubIndication, check: Check): void {
     this.#errors.push(itemOf(check));
-    if (TOTAL.has(subIndication)) this.#proven ??= subIndication;
-    else this.#open ??= subIndication;
+    if (!TOTAL.has(subIndication)) this.#open ??= subIndication;
+    else if (proofOf(check.type, subIndication) === undefined) this.#open ??= 'GENERIC';
+    else this.#proven ??= subIndication;
   }
 
   finding({ status, subIndication, ...check }: Finding): void {

@@ -4,7 +4,7 @@
  */
 
 /** By dotted identifier: digests, signatures, keys, and mask generation functions. */
-const NAMES: ReadonlyMap<string, string> = new Map([
+export const UNSUPPORTED_ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.2.2', 'MD2'],
   ['1.2.840.113549.2.4', 'MD4'],
   ['1.3.36.3.2.1', 'RIPEMD-160'],
@@ -56,7 +56,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 /** Formats for messages: `Ed448 (1.3.101.113)`, or the identifier of an unknown one. */
 export function algorithmName(id: string): string {
-  const name = NAMES.get(id);
+  const name = UNSUPPORTED_ALGORITHMS.get(id);
   return name === undefined ? id : `${name} (${id})`;
 }
 
