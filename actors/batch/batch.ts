@@ -90,6 +90,7 @@ class FileValidations {
       files,
       format,
       password,
+      certificates,
     }: {
       readonly fileName: string;
       /** Files in the upload: the signed file, then the content of a detached signature. */
@@ -97,6 +98,8 @@ class FileValidations {
       readonly format: ValidationReport['format'] | undefined;
       /** Opens the file when it is an encrypted PDF; never stored. */
       readonly password?: string | undefined;
+      /** PEM of certificates that the file may lack. */
+      readonly certificates?: string | undefined;
     },
   ): Promise<{ readonly report: ValidationReport; readonly xml: string }> {
     const { pool, clock } = this;
@@ -108,6 +111,7 @@ class FileValidations {
       ...(files.length > 1 && { files }),
       format: format ?? null,
       ...(password !== undefined && { password }),
+      ...(certificates !== undefined && { certificates }),
       at: clock.now(),
     });
     if (answer.ok) return answer.result;

@@ -252,6 +252,8 @@ export interface DescribeTask extends DocumentTask {
   readonly at: number;
   /** SHA-256 of participants' certificates that this document accepted, lower-case hex. @default none */
   readonly accepted?: readonly string[];
+  /** PEM of certificates that the file may lack. */
+  readonly certificates?: string;
   /** True: the result includes the report of ETSI TS 119 102-2. @default false */
   readonly withReport?: boolean;
 }

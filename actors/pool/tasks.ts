@@ -150,6 +150,8 @@ export interface ValidateTask {
   readonly at: number;
   /** Opens an encrypted PDF. */
   readonly password?: string;
+  /** PEM of certificates that the file may lack. */
+  readonly certificates?: string;
 }
 
 export interface ValidateResult {

@@ -210,6 +210,9 @@ const VALIDATION = {
   results: { ...CHECKS, passedChecks: [] },
 };
 
+/** Longest list of certificates in PEM, bytes: some ten of them. */
+export const CERTIFICATES_BYTES = 32_768;
+
 const validateForm = z.object({
   file: z.file().describe('The signed file; the first part that has a file name.'),
   content: z
@@ -231,6 +234,11 @@ const validateForm = z.object({
     z.string().max(127).optional(),
     'Password of an encrypted PDF, for the form of the page; programs send the header X-Document-Password, which takes precedence.',
     'the-password',
+  ),
+  certificates: shown(
+    z.string().max(CERTIFICATES_BYTES).optional(),
+    "Certificates in PEM, one after the other, for signatures that do not hold their signer's. One counts when the signature names it and its key fits; none is trusted for being here.",
+    '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----',
   ),
 });
 

@@ -23,6 +23,8 @@ export interface UploadRules<Sink extends ByteSink> extends FormHead {
   readonly fields: readonly string[];
   /** Name of the parts that `several` asks about. @default 'file' */
   readonly furtherParts?: string;
+  /** Longest field, bytes. @default `FIELD_BYTES` */
+  readonly maxFieldBytes?: number;
   /** Called before the second file: true appends it and all later files to the sink of the first. @default no */
   several?(fileName: string, fields: ReadonlyMap<string, string>): boolean;
   /** Called when the file begins, with its sanitized name and the fields before it. */

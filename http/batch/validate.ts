@@ -7,6 +7,7 @@
 import type { Batch, ValidationReport } from '../../actors/index.ts';
 import { PASSWORD_HEADER } from '../../contracts/batch/files.ts';
 import {
+  CERTIFICATES_BYTES,
   type ReportedResults,
   type ReportedSignature,
   SIGNED_FORMATS,
@@ -14,6 +15,7 @@ import {
   validateFile,
   validatePage,
 } from '../../contracts/batch/validation.ts';
+import { isBlank } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { type Frame, framedPage, type LinkGroup } from '../../web/pages/batch/layout.tsx';
 import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
@@ -54,7 +56,8 @@ export function validateRoutes(
         contentType: header('content-type'),
         contentLength: header('content-length'),
         maxBytes: maxUploadBytes,
-        fields: ['format', 'password'],
+        fields: ['format', 'password', 'certificates'],
+        maxFieldBytes: CERTIFICATES_BYTES,
         furtherParts: 'content',
         several: () => true,
         open: (fileName) => validation.open(fileName),
@@ -72,6 +75,7 @@ export function validateRoutes(
           files,
           format,
           password: password ?? readTypedPassword(fields.get('password')),
+          certificates: parseCertificates(fields.get('certificates')),
         });
         const accept = header('accept');
         if (prefersHtml(accept)) return page(200, framed(ReportView({ fileName, report }), identity?.scopes));
@@ -88,6 +92,15 @@ export function validateRoutes(
       }
     }),
   ];
+}
+
+/** Refusals: `validation.body-invalid`. */
+function parseCertificates(text = ''): string | undefined {
+  if (isBlank(text)) return undefined;
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new Refusal('validation.body-invalid', 'The field certificates holds no certificate in PEM.', {
+    errors: { certificates: ['must hold certificates in PEM'] },
+  });
 }
 
 /** Refusals: `upload.format-unsupported`. */

@@ -62,7 +62,7 @@ function signatureRoutes(validation: Validation): readonly AnyRoute[] {
       const contentType = 'application/xml; charset=utf-8';
       return { kind: 'asset', status: 200, contentType, body, headers: [] };
     }),
-    handle(validateUpload, ({ tenant, body }) => validation.ofUpload(tenant, body.fileId, body.mimeType)),
+    handle(validateUpload, ({ tenant, body }) => validation.ofUpload(tenant, body)),
   ];
 }
 

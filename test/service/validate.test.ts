@@ -190,6 +190,33 @@ test.serial('a detached signature is validated over the content parts that follo
   t.deepEqual(await readdir(join(root, 'input')), []);
 });
 
+test.serial('a certificate sent beside the file is found for a signature that holds none', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const key = await service.key();
+  const send = async (certificates?: string) => {
+    const form = new FormData();
+    if (certificates !== undefined) form.append('certificates', certificates);
+    form.append('file', new Blob([new Uint8Array(await readFile(`${VERDICTS}/nocerts.p7m`))]), 'nocerts.p7m');
+    const answer = await fetch(`${service.url}/api/validate`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, Accept: 'application/json' },
+      body: form,
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  const certificate = await readFile(`${VERDICTS}/rsa.crt`, 'utf8');
+  t.like((await send()).body, { signatures: [{ subIndication: 'NO_SIGNING_CERTIFICATE_FOUND' }] });
+  // Found; its root is none of this service.
+  t.like((await send(certificate)).body, {
+    signatures: [{ subIndication: 'NO_CERTIFICATE_CHAIN_FOUND', certificate: { subjectName: 'Ana rsa' } }],
+  });
+  t.like(await send('no certificate'), { status: 400, body: { code: 'validation.body-invalid' } });
+  t.like(await send(`${certificate}${'x'.repeat(33_000)}`), { status: 400 });
+});
+
+const VERDICTS = 'test/fixtures/verdicts';
+
 test.serial('verify --report prints the same report', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });

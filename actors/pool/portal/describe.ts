@@ -1,5 +1,10 @@
 /** Describes each signature of a file: signer, certificate and validity. */
-import { type ValidationReport, validateFile, validationReportXml } from '@sealwright/signatures';
+import {
+  certificatesInBundle,
+  type ValidationReport,
+  validateFile,
+  validationReportXml,
+} from '@sealwright/signatures';
 import { type Agreement, compareReports, type IndependentReport } from '../../../independent/index.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
 import { describedFile } from '../../shared/signature-records.ts';
@@ -24,6 +29,9 @@ export async function describe(
     format,
     path,
     ...(content !== null && { content }),
+    ...(task.certificates !== undefined && {
+      certificates: certificatesInBundle(Buffer.from(task.certificates)),
+    }),
     trust: {
       anchors: [...roots, ...profileAnchors(seal)],
       intermediates: [...intermediates, ...(seal.signer?.chain ?? [])],

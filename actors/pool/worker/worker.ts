@@ -18,7 +18,7 @@ import {
   systemIds,
   threadClock,
 } from '@sealwright/runtime/core';
-import { validateFile, validationReportXml } from '@sealwright/signatures';
+import { certificatesInBundle, validateFile, validationReportXml } from '@sealwright/signatures';
 import { DiskSync } from '../../shared/disk-sync.ts';
 import { fileDigest, filesDigests } from '../../shared/files/digest.ts';
 import { WorkingFolders } from '../../shared/files/working-folders.ts';
@@ -42,7 +42,7 @@ import type { ThreadData } from '../worker-setup.ts';
  * @throws {TaskFailure} `upload.format-unsupported` for a file of no supported format; {CryptoError} of the parser
  */
 async function validate(
-  { path, fileName, files, format: wanted, at, password }: ValidateTask,
+  { path, fileName, files, format: wanted, at, password, certificates }: ValidateTask,
   thread: PortalTaskContext,
 ): Promise<ValidateResult> {
   const format = wanted ?? signedFormat(path, null);
@@ -59,6 +59,7 @@ async function validate(
     path,
     ...(files !== undefined && { files }),
     ...(password !== undefined && { password }),
+    ...(certificates !== undefined && { certificates: certificatesInBundle(Buffer.from(certificates)) }),
     trust: {
       anchors: [...roots, ...anchors],
       intermediates,

@@ -26,6 +26,13 @@ import { documentSignatures, signedFileOf, withActions } from '../renditions/doc
 import { reachesFolder } from '../shared/folder-access.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
+interface UploadToValidate {
+  readonly fileId: string;
+  readonly mimeType: string;
+  /** PEM of certificates that the file may lack. */
+  readonly certificates?: string | null | undefined;
+}
+
 /** Signatures of a file whose document is searched, newest first. */
 const MAX_NAMES_SEARCHED = 100;
 
@@ -89,7 +96,10 @@ export class Validation {
   }
 
   /** Refusals: `UploadNotFound`, `DocumentHasNoSignatures`, `DocumentUnreadable`. */
-  async ofUpload(tenant: Tenant, fileId: string, mimeType: string): Promise<readonly SignatureView[]> {
+  async ofUpload(
+    tenant: Tenant,
+    { fileId, mimeType, certificates }: UploadToValidate,
+  ): Promise<readonly SignatureView[]> {
     const upload = await this.uploads.findUpload(tenant.organization.id, fileId);
     const uploaded: FileToDescribe = {
       file: upload.blob,
@@ -97,6 +107,7 @@ export class Validation {
       format: null,
       contentType: mimeType,
       accepted: [],
+      ...(certificates != null && { certificates }),
       documentId: upload.id,
       organizationId: tenant.organization.id,
     };

@@ -24,6 +24,8 @@ export interface FileToDescribe {
   readonly contentType: string | null;
   /** SHA-256 of participants' certificates that were accepted here, lower-case hex. */
   readonly accepted: readonly string[];
+  /** PEM of certificates that the file may lack. */
+  readonly certificates?: string;
   /** For the log. */
   readonly documentId: string;
   /** Whose turn in the pool it takes. */
@@ -67,7 +69,16 @@ export class DescribedFiles {
   }
 
   async #inspect(
-    { file, content, format, contentType, accepted, documentId, organizationId }: FileToDescribe,
+    {
+      file,
+      content,
+      format,
+      contentType,
+      accepted,
+      certificates,
+      documentId,
+      organizationId,
+    }: FileToDescribe,
     at: Millis,
     withReport = false,
   ) {
@@ -82,6 +93,7 @@ export class DescribedFiles {
       profile: sealProfile,
       at,
       ...(accepted.length > 0 && { accepted }),
+      ...(certificates !== undefined && { certificates }),
       ...(withReport && { withReport }),
     } as const;
     const bytes = file.length + (content?.length ?? 0);
@@ -92,8 +104,7 @@ export class DescribedFiles {
   }
 }
 
-function keyOf({ file, content, format, contentType, accepted }: FileToDescribe): string {
-  return createHash('sha256')
-    .update(JSON.stringify([file.sha256, content?.sha256 ?? null, format, contentType, accepted]))
-    .digest('hex');
+function keyOf({ file, content, format, contentType, accepted, certificates }: FileToDescribe): string {
+  const parts = [file.sha256, content?.sha256 ?? null, format, contentType, accepted, certificates ?? null];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

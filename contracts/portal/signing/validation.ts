@@ -207,6 +207,11 @@ export const validateUpload = operation('POST /api/documents/validate-signatures
     mimeType: shown(text, 'Media type of the file.', 'application/pdf'),
     signatureType: shown(maybeText, 'Accepted and ignored: the format is found in the file.', 'Pades'),
     securityContextId: maybeUuid.describe('Accepted and ignored.'),
+    certificates: shown(
+      z.string().max(32_768).includes('-----BEGIN CERTIFICATE-----').nullish(),
+      "Certificates in PEM, one after the other, for signatures that do not hold their signer's. One counts when the signature names it and its key fits; none is trusted for being here.",
+      '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----',
+    ),
   }).meta({ id: 'FileToValidate' }),
   reply: z.array(signature),
   examples: { request: { fileId: EXAMPLE_IDS.upload, mimeType: 'application/pdf' } },

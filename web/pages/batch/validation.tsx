@@ -19,6 +19,10 @@ export function ValidationForm() {
             Signed content, for a detached signature <input name="content" type="file" multiple />
           </label>
           <label>
+            Certificates in PEM, for signatures that hold none{' '}
+            <textarea name="certificates" rows={3} maxLength={32_768} />
+          </label>
+          <label>
             Password, for an encrypted PDF{' '}
             <input name="password" type="password" maxLength={127} autoComplete="off" />
           </label>

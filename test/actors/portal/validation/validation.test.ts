@@ -295,7 +295,7 @@ async function ofUpload(
   type: string,
 ): Promise<readonly SignatureView[]> {
   const { id } = await fixture.file('signed.bin', content, type);
-  return fixture.portal.validation.ofUpload(fixture.tenant, id, type);
+  return fixture.portal.validation.ofUpload(fixture.tenant, { fileId: id, mimeType: type });
 }
 
 const signedBytes = async (fixture: PortalFixture, id: DocumentId) =>
@@ -354,8 +354,9 @@ test('files without signatures, malformed ones and those of others are refused w
   t.is(await refusal(Buffer.from('PK\x03\x04 and no more'), 'application/zip'), 'DocumentUnreadable');
   const { id } = await fixture.file('signed.pdf', contract(), 'application/pdf');
   const { validation } = fixture.portal;
-  t.is(await code(validation.ofUpload(STRANGER, id, 'application/pdf')), 'UploadNotFound');
-  t.is(await code(validation.ofUpload(fixture.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
+  const mimeType = 'application/pdf';
+  t.is(await code(validation.ofUpload(STRANGER, { fileId: id, mimeType })), 'UploadNotFound');
+  t.is(await code(validation.ofUpload(fixture.tenant, { fileId: 'no id', mimeType })), 'UploadNotFound');
 });
 
 test('the report names the person who signed for a rule, and not the other candidates', async (t) => {

@@ -1,4 +1,5 @@
 /** Files signed here are recognized when they are uploaded for validation. Source: docs/portal-values.md §17. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
 import {
@@ -30,10 +31,27 @@ function untimed(signers: readonly SignerBody[]): unknown {
   return JSON.parse(JSON.stringify(signers).replace(/needed at [\d:.TZ-]+/g, 'needed'));
 }
 
-async function validate(client: Client, content: Uint8Array, type: string): Promise<readonly SignerBody[]> {
+async function validate(
+  client: Client,
+  content: Uint8Array,
+  type: string,
+  more: { readonly certificates?: string } = {},
+): Promise<readonly SignerBody[]> {
   const { id } = await client.upload({ name: 'signed', content, type });
-  return client.post('/api/documents/validate-signatures', { fileId: id, mimeType: type });
+  return client.post('/api/documents/validate-signatures', { fileId: id, mimeType: type, ...more });
 }
+
+test('a certificate sent with the request is found for a signature that holds none', async (t) => {
+  const { acme } = await startProgram(t);
+  const file = readFileSync('test/fixtures/verdicts/nocerts.p7m');
+  const certificates = readFileSync('test/fixtures/verdicts/rsa.crt', 'utf8');
+  const type = 'application/pkcs7-mime';
+  const [alone] = await validate(acme, file, type);
+  t.not(alone?.subjectName, 'Ana rsa');
+  const [given] = await validate(acme, file, type, { certificates });
+  t.is(given?.subjectName, 'Ana rsa');
+  await t.throwsAsync(validate(acme, file, type, { certificates: 'none' }));
+});
 
 test('a file signed by the portal is answered with the record of its document, to its organization alone', async (t) => {
   const { acme, url, organization } = await startProgram(t);
