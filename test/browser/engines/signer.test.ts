@@ -149,7 +149,7 @@ for (const name of ENGINES) {
     await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
     await engine.open(`${site.url}/check`);
     await engine.open(`${url}&culture=es`);
-    await engine.until(`document.querySelector('#guide-next')?.disabled === false`);
+    await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
     await engine.press('#guide-next');
     await engine.press('#electronic button[type="submit"]');
     await engine.until(`document.querySelector('#forms') === null`);
