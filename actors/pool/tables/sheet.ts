@@ -114,7 +114,7 @@ class SheetReader implements ElementVisitor {
     const number = given === undefined ? this.#row.number + 1 : /^\d{1,9}$/.test(given) ? Number(given) : 0;
     if (number < 1 || number > MAX_ROW)
       throw invalid(`The sheet has a row beyond the last there may be, ${MAX_ROW}.`);
-    if (this.#numbers.has(number)) throw invalid(`${this.#named()}, has row ${number} twice.`);
+    if (this.#numbers.has(number)) throw invalid(`${this.#named()} has row ${number} twice.`);
     this.#numbers.add(number);
     const isHidden = isTrue(attribute('hidden')) || Number(attribute('ht') ?? 1) === 0;
     this.#row = { number, isHidden, cells: new Map() };
@@ -126,7 +126,7 @@ class SheetReader implements ElementVisitor {
     // A cell without a reference follows the one before it.
     const column = reference === undefined ? this.#column + 1 : columnIn(reference, this.#row.number);
     if (column === undefined)
-      throw invalid(`${this.#named()}, has a cell ${plain(reference)} in row ${this.#row.number}.`);
+      throw invalid(`${this.#named()} has a cell ${plain(reference)} in row ${this.#row.number}.`);
     this.#column = column;
     const style = Number(attribute('s') ?? 0);
     const type = attribute('t') ?? 'n';
@@ -180,7 +180,7 @@ class SheetReader implements ElementVisitor {
       throw invalid(`${this.#named()}, row ${head.number} with the names of the columns is hidden. Show it.`);
     if (hidden.length > 0 && this.#hiddenRows === 'refuse')
       throw invalid(
-        `${this.#named()}, has rows that are hidden, by a filter or by hand: ${RowList.of(hidden)}. Show or delete them, or leave them out with skipHiddenRows.`,
+        `${this.#named()} has rows that are hidden, by a filter or by hand: ${RowList.of(hidden)}. Show or delete them, or leave them out with skipHiddenRows.`,
       );
     this.#assertNotMerged();
     const read = this.#hiddenRows === 'read' ? rows : rows.filter(({ isHidden }) => !isHidden);
@@ -208,7 +208,7 @@ class SheetReader implements ElementVisitor {
       const found = this.#rows.get(row);
       const column = columnIn(from, row);
       if (column === undefined || columnIn(to, Number(/\d+$/.exec(to)?.[0])) === undefined)
-        throw invalid(`${this.#named()}, has merged cells ${plain(reference)}.`);
+        throw invalid(`${this.#named()} has merged cells ${plain(reference)}.`);
       if (found === undefined || (found.isHidden && this.#hiddenRows !== 'read')) continue;
       if (found.cells.has(column))
         throw invalid(

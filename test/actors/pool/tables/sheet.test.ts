@@ -78,7 +78,7 @@ test('rows that are hidden refuse the file, or are left out where the caller say
   const file = (more: string) => spreadsheet(`${HEAD}${row(2, more)}${row(3, '')}${row(6, '')}`);
   for (const more of [' hidden="1"', ' hidden="true"', ' ht="0" customHeight="1"']) {
     t.throws(() => readSheet(file(more), 'refuse'), {
-      message: /^Sheet "Gäste", has rows that are hidden.*: 2\. .*skipHiddenRows/,
+      message: /^Sheet "Gäste" has rows that are hidden.*: 2\. .*skipHiddenRows/,
     });
     const skipped = readSheet(file(more), 'skip');
     t.deepEqual(skipped.lines, [
