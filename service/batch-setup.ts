@@ -21,7 +21,7 @@ import { deriveEncryptionKey, type SigningSetup } from './signing-setup.ts';
 export async function setUpBatch(
   settings: Settings,
   keys: KeyFolder,
-  { profiles, trust }: Pick<SigningSetup, 'profiles' | 'trust'>,
+  { profiles, trust, onDisk }: Pick<SigningSetup, 'profiles' | 'trust' | 'onDisk'>,
   parts: {
     readonly layout: StorageLayout;
     readonly clock: Clock;
@@ -50,6 +50,7 @@ export async function setUpBatch(
     folders: folderOptions(settings, profiles, parts.inputBuckets),
     profiles,
     trust,
+    keyTrouble: async (profile) => onDisk.get(profile)?.(),
     ...(signing.license !== undefined && { license: signing.license }),
     ...(encryptionKey && { encryptionKey }),
     secretKey: await jobSecretBytes(keys, parts.ids),

@@ -27,6 +27,7 @@ import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';
 import type { KeyFolder } from './key-folder.ts';
+import { type KeyOnDisk, keyOnDisk } from './keys-on-disk.ts';
 import { readTrust } from './signing-trust.ts';
 
 export interface SigningSetup {
@@ -35,6 +36,8 @@ export interface SigningSetup {
   /** Certificate of the default profile, or else of the first local profile; `path` is empty when there is none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
+  /** By profile: whether the next start could load its key. */
+  readonly onDisk: ReadonlyMap<ProfileName, KeyOnDisk>;
   /** Warnings about certificates of profiles that end within `EXPIRY_NOTICE_DAYS`, a sentence each. */
   readonly expiring: readonly string[];
 }
@@ -98,6 +101,7 @@ export async function loadSigning(
   const expiring: string[] = [];
   const profiles: Profile[] = [];
   const paths = new Map<Profile, CertificateSource>();
+  const onDisk = new Map<ProfileName, KeyOnDisk>();
   for (const declared of declaredProfiles(settings, faults)) {
     if (declared.method === 'RemoteSigner') {
       profiles.push(declared.profile);
@@ -110,6 +114,7 @@ export async function loadSigning(
     profiles.push(profile);
     if (profile.facts === undefined) continue;
     paths.set(profile, source);
+    onDisk.set(profile.name, keyOnDisk(source, parts.clock));
     const daysLeft = Math.floor((profile.facts.notAfter - now) / DAY);
     if (daysLeft >= 0 && daysLeft < EXPIRY_NOTICE_DAYS)
       expiring.push(
@@ -127,6 +132,7 @@ export async function loadSigning(
       path: source?.path ?? '',
       development: source?.development ?? false,
     },
+    onDisk,
     warnings,
     expiring,
     faults,

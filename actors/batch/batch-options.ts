@@ -1,5 +1,6 @@
 /** Options of the batch service. */
 
+import type { ProfileName } from '../../machines/ids.ts';
 import type { InputBuckets } from '../shared/objects/input-buckets.ts';
 import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/profiles.ts';
@@ -25,6 +26,8 @@ export interface BatchOptions {
   };
   /** At least one. */
   readonly profiles: readonly Profile[];
+  /** Says why the next start could not load the key of a profile, which works; undefined when it could. @default unknown */
+  readonly keyTrouble?: (profile: ProfileName) => Promise<string | undefined>;
   /** `Signing:Trust`. @default only the anchors of each profile */
   readonly trust?: TrustOptions;
   /** `Signing:License`: not needed; one that is not Base64 makes the service not ready. */

@@ -262,7 +262,7 @@ export async function planBatch(
         foldersProbe(folders),
         () => [licenseCheck(options.license)],
         () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
-        profilesProbe(profiles, clock),
+        profilesProbe(profiles, clock, options.keyTrouble),
         authoritiesProbe(authorities),
         remoteProbe(remote, counts),
         poolProbe(pool),

@@ -12,6 +12,7 @@ import type { SigningPool } from '../pool/pool.ts';
 import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
 import type { ObjectStore, StoreTrouble } from '../shared/objects/object-store.ts';
 import type { Profiles } from '../shared/profiles.ts';
+import type { BatchOptions } from './batch-options.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
 import { PIPELINE_ADDRESS } from './job-records/kinds.ts';
@@ -179,21 +180,24 @@ export function licenseCheck(license = ''): HealthCheck {
 
 /**
  * Checks `profile:<name>` of local profiles. A profile that cannot sign is Degraded while another one can, else
- * Unhealthy.
+ * Unhealthy; one that signs and whose key the next start could not load is Degraded.
  */
-export function profilesProbe(profiles: Profiles, clock: Pick<Clock, 'now'>): HealthProbe {
-  return () => {
+export function profilesProbe(
+  profiles: Profiles,
+  clock: Pick<Clock, 'now'>,
+  keyTrouble: BatchOptions['keyTrouble'] = async () => undefined,
+): HealthProbe {
+  return async () => {
     const now = clock.now();
     const broken = profiles.all.some((profile) => canSign(profile, now)) ? degraded : unhealthy;
-    return profiles.all.flatMap((profile) => {
+    const checks = profiles.all.map(async (profile) => {
       if (profile.method !== 'Local') return [];
       const name = `profile:${profile.name}`;
       const problem = certificateProblem(profile, now);
-      return [
-        problem === undefined
-          ? healthy(name, profile.certificate)
-          : broken(name, `${problem.message} ${problem.remedy}`),
-      ];
+      if (problem !== undefined) return [broken(name, `${problem.message} ${problem.remedy}`)];
+      const trouble = await keyTrouble(profile.name);
+      return [trouble === undefined ? healthy(name, profile.certificate) : degraded(name, trouble)];
     });
+    return (await Promise.all(checks)).flat();
   };
 }

@@ -1,0 +1,71 @@
+/** Key files that change while the service works with what it loaded. */
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { profilesProbe } from '../../actors/batch/health-probes.ts';
+import { type Profile, Profiles } from '../../actors/shared/profiles.ts';
+import type { ProfileName } from '../../machines/ids.ts';
+import { keyOnDisk } from '../../service/keys-on-disk.ts';
+import { keyPemOf, pki, type TestSigner } from '../pki/pki.ts';
+import { folderFor } from '../runtime/folder.ts';
+
+const DAY = 86_400_000;
+
+function writePfx(path: string, { certificate, key }: TestSigner): void {
+  writeFileSync(`${path}.pem`, `${new X509Certificate(certificate)}${keyPemOf(key.keyObject)}`);
+  execFileSync('openssl', [
+    'pkcs12',
+    '-export',
+    '-in',
+    `${path}.pem`,
+    '-out',
+    path,
+    '-passout',
+    'pass:secret',
+  ]);
+}
+
+test('readiness says of each changed key file whether the next start could load it', async (t) => {
+  const folder = folderFor(t);
+  const at = (name: string) => join(folder, name);
+  const now = Date.now();
+  writePfx(at('good'), pki().signer('p-256'));
+  writePfx(at('other'), pki().signerValid(now - DAY, now + DAY));
+  writePfx(at('expired'), pki().signerValid(now - 20 * DAY, now - DAY));
+  const path = at('key.pfx');
+  copyFileSync(at('good'), path);
+  let elapsed = 0;
+  const clock = { now: () => now, elapsed: () => elapsed };
+  const keys = { source: 'Pfx', path, password: 'secret' } as const;
+  const onDisk = keyOnDisk({ keys, path, files: `${path} (Signing:Certificate)`, development: false }, clock);
+  const profile: Profile = {
+    ...{ method: 'Local', verify: true, encrypt: false, name: 'default' as ProfileName, format: undefined },
+    ...{ signer: pki().signer('p-256'), anchors: [], validTo: now + DAY, certificate: 'CN=Ann' },
+  };
+  const probe = profilesProbe(new Profiles([profile]), clock, onDisk);
+  const check = async () => {
+    // Answers count for five seconds.
+    elapsed += 5_000;
+    return (await probe())[0];
+  };
+  const cases: readonly (readonly [what: string, change: () => void, detail: RegExp | undefined])[] = [
+    ['is as it was', () => {}, undefined],
+    [
+      'is cut off',
+      () => writeFileSync(path, readFileSync(path).subarray(0, 200)),
+      /next start cannot use .*key\.pfx/,
+    ],
+    ['is another good one', () => copyFileSync(at('other'), path), undefined],
+    ['has expired', () => copyFileSync(at('expired'), path), /expired/],
+    ['is good again', () => copyFileSync(at('good'), path), undefined],
+    ['is gone', () => rmSync(path), /next start cannot use .*key\.pfx/],
+  ];
+  for (const [what, change, detail] of cases) {
+    change();
+    const found = await check();
+    t.is(found?.status, detail === undefined ? 'Healthy' : 'Degraded', what);
+    t.regex(found?.detail ?? '', detail ?? /^CN=Ann$/, what);
+  }
+});
