@@ -12,6 +12,7 @@ import {
   asInteger,
   asName,
   equalValues,
+  isNull,
   items,
   type PdfDict,
   type PdfDocument,
@@ -126,7 +127,10 @@ function isTurnedAlone(pdf: PdfDocument, widget: PdfDict, pages: Pages): boolean
 /** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each. */
 function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
   const value = asName(pdf.resolve(inheritedByField(pdf, widget, 'V'))) ?? 'Off';
-  const state = asName(pdf.resolve(widget.get('AS'))) ?? 'Off';
+  const written = pdf.resolve(widget.get('AS'));
+  // Programs that read no name take another state than Off.
+  if (!isNull(written) && asName(written) === undefined) return forbids('has no state that can be read');
+  const state = asName(written) ?? 'Off';
   if (state === value || (state === 'Off' && widget.get('V') === undefined)) return FAITHFUL;
   return leavesOpen('shows another state than its value');
 }

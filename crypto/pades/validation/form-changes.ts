@@ -74,6 +74,9 @@ export function formChanges(
     // The list may be a separate object, which changes while the field stays equal.
     const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
     if (kids.lost) changes.push(forbidden(`removed parts of the field ${field.name}`));
+    // Programs look for the widgets of a field in its list, also in an empty one.
+    if (isWritten(field.dict.get('Kids')) !== isWritten(dict.get('Kids')))
+      changes.push(forbidden(`made the field ${field.name} one with parts, or without`));
     if (kids.added.length > 0 && field.type !== undefined)
       changes.push(forbidden(`added parts to the field ${field.name}`));
     else addFields(kids.added, field.name);
@@ -300,3 +303,5 @@ export function compareList(
   }
   return { lost: next < old.length, added };
 }
+
+const isWritten = (value: ByteSlice | undefined): boolean => value !== undefined && !isNull(value);

@@ -13,6 +13,7 @@ import {
   PAGE,
   reportOn,
   signed,
+  TEXT_FIELD,
   verdicts,
 } from './validation/attack-files.ts';
 
@@ -301,4 +302,29 @@ test('a form may get another drawing in its resources where no appearance takes 
   ])
     t.deepEqual(changed(other), FAILED, other);
   t.deepEqual(changed(to, [[40, drawing('9 9 9 9 re f')]]), FAILED, 'the earlier drawing');
+});
+
+test('a field without parts gets no list of them, and a state of a box is a name', (t) => {
+  const box = (state: string): string =>
+    `<< /Type /Annot /Subtype /Widget /FT /Btn /T (Box) /V /Off /AS ${state} /Rect [100 60 112 72] /F 4 /P ${PAGE} 0 R /AP << /N << /Yes 42 0 R /Off 43 0 R >> >> >>`;
+  const look = (content: string): string =>
+    stream('/Type /XObject /Subtype /Form /BBox [0 0 12 12] /Resources << >>', content);
+  const pdf = signed(
+    contract((objects) => {
+      objects.set(40, box('/Off'));
+      objects.set(42, look('0 0 m 10 10 l S'));
+      objects.set(43, look(''));
+      objects.set(FORM, (objects.get(FORM) ?? '').replace('30 0 R', '30 0 R 40 0 R'));
+      objects.set(PAGE, (objects.get(PAGE) ?? '').replace('30 0 R', '30 0 R 40 0 R'));
+    }),
+    { certification: 2 },
+  );
+  t.deepEqual(verdicts(updated(pdf, [[40, box('/Off')]])), PASSED);
+  for (const state of ['[]', '(Yes)', '0']) t.deepEqual(verdicts(updated(pdf, [[40, box(state)]])), FAILED);
+  const field = bodyOf(pdf, TEXT_FIELD);
+  const withList = (list: string): readonly string[] =>
+    verdicts(updated(pdf, [[TEXT_FIELD, field.replace('/T (Name)', `/T (Name) ${list}`)]]));
+  t.deepEqual(withList(''), PASSED);
+  t.deepEqual(withList('/Kids null'), PASSED);
+  t.deepEqual(withList('/Kids []'), FAILED);
 });

@@ -129,9 +129,10 @@ function faultBetween(before: Picture, after: Picture, change: PaintedChange): s
   if (outside > 3 && kind !== 'entry') return `changes ${outside} pixels outside of its rectangle`;
   for (const glyph of glyphsIn(before, inside)) {
     const { lost, inked } = damageTo(glyph, before, after);
-    if (kind === 'line' ? lost > LOST_BY_LINE && glyph.isTall : lost > LOST)
+    const mayStrike = kind === 'line' || kind === 'entry';
+    if (mayStrike ? lost > LOST_BY_LINE && glyph.isTall : lost > LOST)
       return `erases ${Math.round(lost * 100)} % of a glyph at ${where(glyph, before)}`;
-    if (kind !== 'line' && kind !== 'highlight' && inked > INKED)
+    if (!mayStrike && kind !== 'highlight' && inked > INKED)
       return `puts ink on ${Math.round(inked * 100)} % of the paper of a glyph at ${where(glyph, before)}`;
   }
   return undefined;
