@@ -291,7 +291,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('field', 'M', 'plain', { yields: ['entry', ...FILLS], clause: '12.5.2' }),
   rule('field', 'Ff', 'read-only', { yields: ['metadata'], clause: '12.7.4.1' }),
   rule('field', 'Kids', 'part', { yields: [], clause: '12.7.4.1' }),
-  rule('empty signature field', 'V AP AS', 'signing', { yields: SIGNS, clause: '12.7.5.5' }),
+  rule('empty signature field', 'V AP AS Lock', 'signing', { yields: SIGNS, clause: '12.7.5.5' }),
   rule('empty signature field', 'F', 'seen', { yields: ['entry', ...SIGNS], clause: '12.5.3' }),
   rule('empty signature field', 'M', 'plain', { yields: ['entry', ...SIGNS], clause: '12.5.2' }),
   rule('empty signature field', 'Ff', 'read-only', { yields: ['metadata'], clause: '12.7.4.1' }),

@@ -90,7 +90,7 @@ interface FieldComparison {
 }
 
 /** Entries with parts of their own. */
-const PARTS: ReadonlySet<string> = new Set(['AP', 'V', 'RV']);
+const PARTS: ReadonlySet<string> = new Set(['AP', 'V', 'RV', 'Lock']);
 
 function madeReadOnly({ name, dict }: SurveyedField, flags: ByteSlice | undefined): Change {
   const locks = ((asInteger(dict.get('Ff')) ?? 0) | READ_ONLY) === asInteger(flags);

@@ -58,8 +58,10 @@ function equalDicts(left: PdfDict, right: PdfDict): boolean {
   return true;
 }
 
-/** Entries of annotations whose lists of numbers all programs read alike, whole or with decimals. */
-const LISTS_OF_NUMBERS: ReadonlySet<string> = new Set('Rect BC BG C IC RD QuadPoints Border BBox'.split(' '));
+/** Entries of annotations and pages whose lists of numbers all programs read alike, whole or with decimals. */
+const LISTS_OF_NUMBERS: ReadonlySet<string> = new Set(
+  'Rect BC BG C IC RD QuadPoints Border BBox MediaBox CropBox'.split(' '),
+);
 /** Largest difference that programs make when they write a number with fewer digits: some keep two. */
 const ROUNDING = 0.005_01;
 const NUMBER = /^[+-]?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})$/;

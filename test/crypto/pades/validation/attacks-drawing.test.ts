@@ -459,3 +459,11 @@ for (const [name, document, before, after] of LED) {
     t.is(outcome(appendRevision(pdf, new Map([[OWN, after]]))), 'failed', 'another');
   });
 }
+
+test('a page may be written again with decimals in its extent, and not with another extent', (t) => {
+  const pdf = signed(contract());
+  const extent = (to: string): string =>
+    outcome(appendRevision(pdf, new Map([edited(pdf, PAGE, '/MediaBox [0 0 200 200]', `/MediaBox ${to}`)])));
+  t.is(extent('[0.0 0 200.00 200]'), 'passed');
+  t.is(extent('[0 0 200 150]'), 'failed');
+});

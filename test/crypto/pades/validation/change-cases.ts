@@ -450,6 +450,12 @@ function fieldCases(): Record<string, EntryCases> {
         [FREE, shows('Ann')],
       ]),
     },
+    'empty signature field/Lock': {
+      honest: signs('/Lock << /Type /SigFieldLock /Action /All >>'),
+      forged: fails((pdf) => [
+        edited(pdf, EMPTY_FIELD, '<<', '<< /Lock << /Type /SigFieldLock /Action /All >>'),
+      ]),
+    },
     'empty signature field/AS': {
       honest: signs('/AS /On'),
       forged: fails((pdf) => [edited(pdf, EMPTY_FIELD, '<<', '<< /AS /On')]),
@@ -662,7 +668,7 @@ export const UNNAMED: readonly (readonly [place: string, number: number, keys: s
     TEXT_FIELD,
     'FT T TU TM DV AA DS MaxLen Opt Parent Rect F MK BS Border A H C OC StructParent NM P Contents Zz',
   ],
-  ['empty signature field', EMPTY_FIELD, 'Lock SV T TU Rect MK BS Border DA Q AA A H OC StructParent Zz'],
+  ['empty signature field', EMPTY_FIELD, 'SV T TU Rect MK BS Border DA Q AA A H OC StructParent Zz'],
   ['signed field', AUTHOR, 'T F AP Rect MK Lock SV DA AA M Zz'],
   ['page tree', 2, 'Kids Count Parent Resources MediaBox CropBox Rotate Zz'],
   [
