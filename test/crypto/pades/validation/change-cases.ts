@@ -186,7 +186,8 @@ function list(number: number, key: string, change: (members: string) => string):
   };
 }
 
-const withoutFirst = (members: string): string => members.replace(/\d+ 0 R/, '');
+/** Leaves the last member out: the others keep their places, so that nothing else differs. */
+const withoutLast = (members: string): string => members.replace(/\d+ 0 R\s*$/, '');
 const turned = (members: string): string => (members.match(/\d+ 0 R/g) ?? []).toReversed().join(' ');
 
 function trailerCases(): Record<string, EntryCases> {
@@ -334,7 +335,7 @@ function formCases(): Record<string, EntryCases> {
     (entries: string): ((pdf: Buffer) => Objects) =>
     (pdf) => [withEntry(pdf, CATALOG, 'AcroForm', `<< ${entries} >>`)];
   return {
-    'form/Fields': list(FORM, 'Fields', withoutFirst),
+    'form/Fields': list(FORM, 'Fields', withoutLast),
     'form/SigFlags': {
       honest: as('metadata', (pdf) => [withEntry(pdf, FORM, 'SigFlags', '1')]),
       forged: fails((pdf) => [withEntry(pdf, FORM, 'SigFlags', '/Both')]),
@@ -403,7 +404,7 @@ function fieldCases(): Record<string, EntryCases> {
   const pick =
     (to: string, from = /\/V \(a\)/) =>
     (pdf: Buffer): Objects => [edited(pdf, PICK, from, to)];
-  const kids = list(EARLIER, 'Kids', withoutFirst);
+  const kids = list(EARLIER, 'Kids', withoutLast);
   const flags = (number: number): EntryCases => ({
     honest: as('metadata', (pdf) => [withEntry(pdf, number, 'Ff', '1')]),
     forged: fails((pdf) => [withEntry(pdf, number, 'Ff', '3')]),
@@ -441,7 +442,7 @@ function fieldCases(): Record<string, EntryCases> {
     },
     'field/M': plainEntry('entry', TEXT_FIELD, 'M', '(D:2027)'),
     'field/Ff': flags(TEXT_FIELD),
-    'field/Kids': list(GROUP, 'Kids', withoutFirst),
+    'field/Kids': list(GROUP, 'Kids', withoutLast),
     'empty signature field/V': { honest: signs(''), forged: signs('', '<< /Type /Font >>') },
     'empty signature field/AP': {
       honest: signs(`/AP << /N ${FREE + 1} 0 R >>`),
@@ -466,7 +467,7 @@ function fieldCases(): Record<string, EntryCases> {
     },
     'empty signature field/M': plainEntry('entry', EMPTY_FIELD, 'M', '(D:2027)'),
     'empty signature field/Ff': flags(EMPTY_FIELD),
-    'empty signature field/Kids': list(TWIN, 'Kids', withoutFirst),
+    'empty signature field/Kids': list(TWIN, 'Kids', withoutLast),
     'signed field/Ff': flags(AUTHOR),
     'signed field/Kids': {
       honest: { ...kids.honest, document: 'shared' },
