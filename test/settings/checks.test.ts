@@ -139,11 +139,6 @@ const TOGETHER: readonly (readonly [what: string, sources: MadeUp, key: string])
     'Signing:Certificate:Source',
   ],
   ['no certificate in Production', { env: { NODE_ENV: 'production' } }, 'Signing:Certificate:Pfx:Path'],
-  [
-    'a signing profile that does not say its format',
-    { env: { Signing__Profiles__0__Name: 'gold' } },
-    'Signing:Profiles:0:Format',
-  ],
 ];
 for (const [what, sources, key] of TOGETHER) {
   test(`the start is refused with ${what}`, (t) => {

@@ -17,7 +17,7 @@ export interface Workbook {
   readonly strings: readonly string[];
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:E[+-]?\d+)?$/i;
 
 /** @param format undefined: the file does not describe it. @throws {UnreadNumber} */
 export function cellText(cell: WrittenCell, format: () => NumberFormat | undefined, book: Workbook): string {

@@ -266,7 +266,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 /** Empty for a currency, which an amount has beside it. */
 function shownText(tokens: readonly Token[]): string {
   const text = literals(tokens);
-  const word = text.replace(/^[\s()+-]+|[\s()+-]+$/gu, '');
+  const word = /[^\s()+-](?:.*[^\s()+-])?/su.exec(text)?.[0] ?? '';
   const isCurrency = /^(?:[A-Z]{1,3}\$|\p{Sc})$/u.test(word) || CURRENCIES.has(word);
   return word === '' || isCurrency ? '' : text;
 }

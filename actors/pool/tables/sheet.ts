@@ -204,10 +204,10 @@ class SheetReader implements ElementVisitor {
     for (const reference of this.#merged) {
       const [from = '', to = from] = reference.split(':');
       if (from === to) continue;
-      const row = Number(/\d+$/.exec(from)?.[0]);
+      const row = rowIn(from);
       const found = this.#rows.get(row);
       const column = columnIn(from, row);
-      if (column === undefined || columnIn(to, Number(/\d+$/.exec(to)?.[0])) === undefined)
+      if (column === undefined || columnIn(to, rowIn(to)) === undefined)
         throw invalid(`${this.#named()} has merged cells ${plain(reference)}.`);
       if (found === undefined || (found.isHidden && this.#hiddenRows !== 'read')) continue;
       if (found.cells.has(column))
@@ -239,6 +239,11 @@ function hasContent({ value = '', inline = '' }: OpenCell): string {
 
 function plain(text = ''): string {
   return text.slice(0, 40);
+}
+
+/** NaN for no cell. */
+function rowIn(reference: string): number {
+  return Number(/^[A-Z]{1,3}(\d{1,7})$/i.exec(reference)?.[1]);
 }
 
 /** From 1; undefined for a reference to another row, or to no cell. */

@@ -29,7 +29,9 @@ test('a pool thread loads neither a store nor rarely used packages', (t) => {
   t.deepEqual(packages, ['harfbuzzjs', 'lru-cache', 'uqr']);
   t.deepEqual(
     modules.filter((path) => path.startsWith('runtime/')),
-    ['clock', 'failures', 'faults', 'ids', 'lease-deadline'].map((name) => `runtime/model/${name}`),
+    ['clock', 'failures', 'faults', 'ids', 'lease-deadline', 'store-formats'].map(
+      (name) => `runtime/model/${name}`,
+    ),
   );
   t.deepEqual(
     modules.filter((path) => path.startsWith('actors/batch/') || path.startsWith('actors/portal/')),

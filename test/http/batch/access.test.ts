@@ -46,7 +46,7 @@ const EXPECTED: { readonly [scope in AccessScope | 'any']: readonly RegExp[] } =
     /^POST \/api\/jobs\/(?:\{id\}\/)?(?:retry|cancel)$/,
     /^DELETE \/api\/jobs$/,
     /^POST \/api\/(?:operations(?:\/\{id\}\/cancel)?|pipeline\/(?:pause|resume)|rescan|cleanup)$/,
-    /^POST \/api\/(?:actors\/\{kind\}\/\{id\}\/restart|mails\/\{id\}\/resend|webhooks\/replay)$/,
+    /^POST \/api\/(?:actors\/\{kind\}\/\{id\}\/restart|mails\/(?:\{id\}\/)?resend|webhooks\/replay)$/,
     /^POST \/api\/webhooks\/(?:portal\/\{organizationId\}\/)?deliveries\/\{id\}\/resend$/,
   ],
   administer: [

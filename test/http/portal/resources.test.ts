@@ -211,7 +211,7 @@ test('validation returns the full records, by key, by document and for files', a
   set('validation.ofUpload', () => [SIGNATURE]);
   const file = { fileId: IDS.user, mimeType: 'application/pdf', securityContextId: null };
   t.deepEqual(await (await send('/api/documents/validate-signatures', file)).json(), [signature]);
-  t.deepEqual(last('validation.ofUpload')?.args.slice(1), [IDS.user, 'application/pdf']);
+  t.deepEqual(last('validation.ofUpload')?.args.slice(1), [file]);
 });
 
 test('folders are created, listed, read and removed', async (t) => {
