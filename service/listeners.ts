@@ -153,6 +153,7 @@ function commonSettings(settings: Settings) {
     requireHttps: settings.hosting.requireHttps,
     forwarded: forwardedTrust(settings),
     httpLibrary: settings.hosting.httpLibrary,
+    keepAliveSeconds: settings.hosting.keepAliveSeconds,
     spoolFolder: settings.storage.root,
     production: settings.production,
     shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,

@@ -62,6 +62,10 @@ const HOSTING_KEYS = {
   'Hosting:HttpLibrary': key(choice(['auto', 'node']), 'auto', {
     says: '`auto`: uWebSockets where its binary loads, otherwise `node:http`, with a warning at the start. `node`: `node:http` everywhere, which answers fewer requests per second; see [benchmarks](../bench/README.md).',
   }),
+  'Hosting:KeepAliveSeconds': optional(whole(1, 3600), {
+    unit: 'seconds',
+    says: 'Time that `node:http` keeps a connection after an answer, longer than the time-out of the proxy. Left out: 75. uWebSockets closes after 8 to 12 s, whatever is set here: see [operations.md](operations.md#reverse-proxy).',
+  }),
   'Hosting:RequireHttps': key(flag(), false, {
     says: 'Redirect http requests (307) to https on the default port. Behind a proxy this needs `Hosting:ForwardedHeaders`.',
   }),

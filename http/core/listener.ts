@@ -29,6 +29,9 @@ export class ListenFailure extends Error {
   }
 }
 
+/** Longer than the minute for which proxies usually keep a connection: who closes first must be the client. */
+const KEEP_ALIVE_SECONDS = 75;
+
 export class Listener implements HttpServer {
   #open: OpenPort | undefined;
   #closed: Promise<void> | undefined;
@@ -47,6 +50,7 @@ export class Listener implements HttpServer {
 
   async listen(): Promise<{ readonly url: string }> {
     const { host, port, tls, httpLibrary = 'auto', connectionClock: clock = this.clock } = this.#settings;
+    const { keepAliveSeconds } = this.#settings;
     const unavailable = httpLibrary === 'node' ? undefined : unavailableUws();
     if (unavailable !== undefined)
       this.log.warn(
@@ -56,17 +60,22 @@ export class Listener implements HttpServer {
         },
       );
     const openPort = httpLibrary === 'node' || unavailable !== undefined ? openNodePort : openUwsPort;
+    if (keepAliveSeconds !== undefined && openPort === openUwsPort)
+      this.log.warn(
+        'Hosting:KeepAliveSeconds has no effect: uWebSockets closes idle connections after 8 to 12 s. Set Hosting:HttpLibrary to node, or let the proxy close them first.',
+      );
     if (tls) {
       // Before the port reads the files: a renewal between the two readings would not be seen.
       const renew = () => this.#open?.renewTls();
       this.#stopWatching = await watchTlsFiles({ files: tls, clock: this.clock, log: this.log, renew });
     }
-    const open = await openPort({ host, port, ...(tls && { tls }), clock }, this.dispatcher.handle).catch(
-      (error: unknown) => {
-        this.#stopWatching();
-        throw error;
-      },
-    );
+    const open = await openPort(
+      { host, port, ...(tls && { tls }), clock, keepAliveSeconds: keepAliveSeconds ?? KEEP_ALIVE_SECONDS },
+      this.dispatcher.handle,
+    ).catch((error: unknown) => {
+      this.#stopWatching();
+      throw error;
+    });
     if (open === undefined) {
       this.#stopWatching();
       throw new ListenFailure(host, port);

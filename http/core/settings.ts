@@ -16,6 +16,8 @@ export interface ListenSettings {
   readonly tls?: { readonly certificatePath: string; readonly keyPath: string };
   /** `Hosting:HttpLibrary`. @default auto: uWebSockets where its binary loads, `node:http` elsewhere */
   readonly httpLibrary?: 'auto' | 'node';
+  /** `Hosting:KeepAliveSeconds`. @default 75 */
+  readonly keepAliveSeconds?: number | undefined;
   /** Clock of the time-outs of connections under `node:http`. @default that of the server */
   readonly connectionClock?: Pick<Clock, 'after'>;
   /** Time for which `close()` waits for requests under way, in milliseconds (`Hosting:ShutdownTimeoutSeconds`). */

@@ -6,6 +6,7 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
   ['Auth:SessionHours', ['0', '25', '1.5'], /from 1 to 24/],
   ['Auth:CookieName', ['a b', 'a=b', 'a;b', ''], /name of a cookie/],
   ['AllowedHosts', ['', 'a,,b', 'a:80', 'http://a', 'a.*', '*a', '*.'], /host names without ports/],
+  ['Hosting:KeepAliveSeconds', ['0', '3601'], /from 1 to 3600/],
   ['Hosting:RequireHttps', ['yes'], /true or false/],
   ['Hosting:ForwardedHeaders:ForwardLimit', ['0', '17'], /from 1 to 16/],
   ['RateLimiting:Upload:QueueLimit', ['-1', 'x'], /of at least 0/],

@@ -122,13 +122,13 @@ export const openNodePort: OpenListener = async (options, handle) => {
   };
 };
 
-function makeServer({ tls }: PortOptions): Server {
+function makeServer({ tls, keepAliveSeconds }: PortOptions): Server {
   const limits = {
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: TIMEOUT_MS,
     // A body has a minimum rate in place of a deadline (`NodeResponse`).
     requestTimeout: 0,
-    keepAliveTimeout: TIMEOUT_MS,
+    keepAliveTimeout: keepAliveSeconds * 1000,
     connectionsCheckingInterval: 1000,
     insecureHTTPParser: false,
   };
@@ -143,7 +143,7 @@ function certificateOf({ keyPath, certificatePath }: NonNullable<PortOptions['tl
 function begin(
   request: IncomingMessage,
   response: ServerResponse,
-  { clock }: PortOptions,
+  options: PortOptions,
   handle: RequestHandler,
 ): void {
   const { socket } = request;
@@ -153,7 +153,7 @@ function begin(
     else if (request.rawHeaders.length > 2 * MAX_HEADERS) refuse(socket, REFUSALS['HPE_HEADER_OVERFLOW']);
     // Node refuses a request without a host only (RFC 9112 §3.2).
     else if ((request.headersDistinct['host']?.length ?? 0) > 1) refuse(socket);
-    else handle(new NodeResponse(request, response, clock), new NodeRequest(request));
+    else handle(new NodeResponse(request, response, options), new NodeRequest(request));
   };
   if (unanswered === undefined) start();
   // The client may have read the reply before this process learns that it was sent.

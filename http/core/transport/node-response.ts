@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@sealwright/runtime';
-import type { Octets, ResponseWriter } from './port.ts';
+import type { Octets, PortOptions, ResponseWriter } from './port.ts';
 
 /**
  * As in uWebSockets, milliseconds: time in which nothing happens on a connection that waits for its client, or in which
@@ -42,6 +42,7 @@ export class NodeResponse implements ResponseWriter {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #clock: Pick<Clock, 'after'>;
+  readonly #keepAliveSeconds: number;
   readonly #connection: Connection;
   readonly #waitsForContinue: boolean;
   #status = '200 OK';
@@ -61,10 +62,15 @@ export class NodeResponse implements ResponseWriter {
     return connections.get(socket)?.current;
   }
 
-  constructor(request: IncomingMessage, response: ServerResponse, clock: Pick<Clock, 'after'>) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { clock, keepAliveSeconds }: Pick<PortOptions, 'clock' | 'keepAliveSeconds'>,
+  ) {
     this.#request = request;
     this.#response = response;
     this.#clock = clock;
+    this.#keepAliveSeconds = keepAliveSeconds;
     this.#connection = connectionOf(request.socket);
     this.#connection.current = this;
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
@@ -209,8 +215,10 @@ export class NodeResponse implements ResponseWriter {
     if (this.#response.headersSent) return;
     const [status = '200'] = this.#status.split(' ', 1);
     // Node would name the time after which the server itself closes the connection.
-    if (this.#response.shouldKeepAlive)
-      this.#headers.push('Connection', 'keep-alive', 'Keep-Alive', `timeout=${TIMEOUT_MS / 2000}`);
+    if (this.#response.shouldKeepAlive) {
+      const seconds = Math.ceil(this.#keepAliveSeconds / 2);
+      this.#headers.push('Connection', 'keep-alive', 'Keep-Alive', `timeout=${seconds}`);
+    }
     this.#response.writeHead(Number(status), this.#status.slice(status.length + 1), this.#headers);
   }
 

@@ -55,6 +55,8 @@ export interface PortOptions {
   /** Serve https; both are PEM files. */
   readonly tls?: { readonly certificatePath: string; readonly keyPath: string };
   readonly clock: Pick<Clock, 'after'>;
+  /** Time that `node:http` keeps a connection after an answer; uWebSockets has a fixed one. Seconds. */
+  readonly keepAliveSeconds: number;
 }
 
 /** A port that accepts connections. */

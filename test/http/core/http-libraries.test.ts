@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
+import { unavailableUws } from '../../../http/core/transport/uws.ts';
 import { reached } from '../../project/waiting.ts';
 import { KEY, RawClient, startServer, type TestServer } from '../harness.ts';
 
@@ -155,4 +156,31 @@ test('node: a body that stops, or drips, is dropped after ten seconds', async (t
     await client.whenClosed;
   }
   t.is((await server.call('/api/health')).status, 200);
+});
+
+test('node: an idle connection is kept for the time of Hosting:KeepAliveSeconds, which clients are told', async (t) => {
+  const connect = async ({ port }: TestServer) => {
+    const client = await RawClient.connect(port);
+    await client.send(GET('/api/health'));
+    await client.until(/\r\n\r\n/);
+    return client;
+  };
+  const kept = await connect(await startServer(t, { httpLibrary: 'node' }));
+  t.regex(kept.received, /^Keep-Alive: timeout=38\r$/im);
+  // It is the younger one, and ends first.
+  const short = await connect(await startServer(t, { httpLibrary: 'node', keepAliveSeconds: 1 }));
+  await short.whenClosed;
+  t.false(kept.closed);
+  await kept.send(GET('/api/health', 'Connection: close\r\n'));
+  await kept.whenClosed;
+  t.deepEqual(statuses(kept), ['200', '200']);
+});
+
+test('auto: a time for idle connections that the library ignores is named in a warning', async (t) => {
+  const warned = async (keepAliveSeconds?: number) => {
+    const { lines } = await startServer(t, { httpLibrary: 'auto', keepAliveSeconds });
+    return lines.filter(({ text }) => text.startsWith('Hosting:KeepAliveSeconds has no effect')).length;
+  };
+  t.is(await warned(), 0);
+  t.is(await warned(75), unavailableUws() === undefined ? 1 : 0);
 });
