@@ -121,7 +121,8 @@ function batchListenSettings(settings: Settings, apiKey: string, runId: string):
   return {
     ...commonSettings(settings),
     runId,
-    publicUrl: settings.batch.url.href,
+    publicUrl: settings.batch.publicUrl ?? settings.batch.url.href,
+    callbackUrl: settings.batch.publicUrl,
     host: settings.batch.url.host,
     port: settings.batch.url.port,
     apiKey,

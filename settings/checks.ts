@@ -186,6 +186,8 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
   if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
   if (isSound('Identity:')) checkIdentity(settings, faults, warnings);
+  if (isSound('Identity:') && isSound('Batch:') && isSound('AllowedHosts'))
+    checkCallbacks(settings, warnings);
   if (isSound('Identity:')) checkTokens(settings.identity.tokens, faults);
   if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
@@ -323,6 +325,16 @@ function checkHosting({ hosting }: Settings, faults: Fault[], warnings: Warning[
       text: 'is true, but without Hosting:Tls or Hosting:ForwardedHeaders every request counts as http and is redirected',
     });
   }
+}
+
+/** Warns where operators would sign in at a provider on this machine alone. Source: docs/identity.md. */
+function checkCallbacks({ identity, batch, allowedHosts }: Settings, warnings: Warning[]): void {
+  const isUsed = batch.enabled && identity.providers.some(({ operators }) => operators);
+  if (!isUsed || batch.publicUrl !== undefined || !allowedHosts.includes('*')) return;
+  warnings.push({
+    key: 'Batch:PublicUrl',
+    text: 'is left out, and AllowedHosts names no host; operators can sign in at a provider only by a loopback address or that of Batch:Url',
+  });
 }
 
 /** Warns of a database on another machine without TLS. */

@@ -268,6 +268,16 @@ export function linkBase(): Kind<string> {
   });
 }
 
+/** Scheme, host and port of an address, without trailing slash. */
+export function webOrigin(): Kind<string> {
+  return scalar({
+    type: 'URL',
+    rule: 'must be http://host or https://host, with a port where it needs one and nothing after it',
+    emptyIsAbsent: true,
+    schema: WEB_URL.refine(({ href, origin }) => href === `${origin}/`).transform(({ origin }) => origin),
+  });
+}
+
 /** The name of an environment variable whose value is a secret; an unset variable counts as empty. */
 export function variable(): Kind<SecretVariable> {
   return scalar<SecretVariable>({

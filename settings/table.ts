@@ -21,6 +21,7 @@ import {
   pattern,
   plainListenUrl,
   secretText,
+  webOrigin,
   webUrl,
   whole,
 } from './kinds.ts';
@@ -274,6 +275,9 @@ export const KEYS = {
       says: 'Address of the batch service; `http://0.0.0.0:8080` accepts connections from the network, port 0 chooses a free port.',
     },
   ),
+  'Batch:PublicUrl': optional(webOrigin(), {
+    says: 'Address under which operators reach the batch service; identity providers lead back to it. Left out: the host of the request, if it is this machine, that of `Batch:Url` or named in `AllowedHosts`; sign-in at a provider from any other is answered `host.not-allowed`.',
+  }),
   'Hosting:Tls:CertificatePath': optional(path(), {
     says: 'PEM certificate chain; with `Hosting:Tls:KeyPath` the service speaks https.',
   }),

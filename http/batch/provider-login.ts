@@ -18,6 +18,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { onwardPage, type ProviderTrouble, providerTroublePage } from '../../web/pages/batch/login.tsx';
 import { clientNetwork } from '../core/access/addresses.ts';
 import type { Authenticator } from '../core/access/auth.ts';
+import type { Caller } from '../core/access/caller.ts';
 import { sessionCookie } from '../core/access/cookies.ts';
 import { createRateLimiter, type RateLimiter } from '../core/access/rate-limit.ts';
 import type { SessionPerson } from '../core/access/sessions.ts';
@@ -26,7 +27,7 @@ import type { AnyRoute } from '../core/router.ts';
 import { type ProviderPerson, personKey, SignInFailure } from '../core/sign-on/provider.ts';
 import type { SignOn, SignOnProvider } from '../core/sign-on/sign-on.ts';
 import { handle } from './handle.ts';
-import { addressOf, localReturnUrl } from './return-address.ts';
+import { type AddressOf, localReturnUrl } from './return-address.ts';
 
 /** Answers of providers, from one client, that are taken to the provider. */
 const PROVIDER_ANSWERS = { permits: 60, windowSeconds: 60 } as const;
@@ -53,8 +54,22 @@ export function providerLoginRoutes(
   signOn: SignOn,
   authenticator: Pick<Authenticator, 'logInPerson' | 'endPerson' | 'cookieName'>,
   { answers, posts, logouts }: ProviderLimits,
-  { events, clock }: { events: Batch['events']; clock: Pick<Clock, 'now'> },
+  {
+    events,
+    clock,
+    addressOf,
+  }: {
+    readonly events: Batch['events'];
+    readonly clock: Pick<Clock, 'now'>;
+    readonly addressOf: AddressOf;
+  },
 ): readonly AnyRoute[] {
+  const baseOf = (caller: Caller): string => {
+    const address = addressOf(caller);
+    if (address !== undefined) return address;
+    const remedy = 'Set Batch:PublicUrl, or name this host in AllowedHosts.';
+    throw new Refusal('host.not-allowed', `An identity provider is not led back to any host. ${remedy}`);
+  };
   const providerOf = (name: string): SignOnProvider => {
     const found = signOn.find(name);
     if (found === undefined) throw new Refusal('route.not-found', `There is no identity provider ${name}.`);
@@ -65,7 +80,7 @@ export function providerLoginRoutes(
       providerOf(name);
       try {
         const to = localReturnUrl(query.ReturnUrl);
-        const { location, cookie } = await signOn.begin(name, addressOf(caller), caller, { to });
+        const { location, cookie } = await signOn.begin(name, baseOf(caller), caller, { to });
         return redirect(302, location, [['Set-Cookie', cookie]]);
       } catch (error) {
         return failurePage(name, error);
@@ -77,7 +92,7 @@ export function providerLoginRoutes(
       await answers.acquire(clientNetwork(caller.address));
       try {
         const cookies = header('cookie');
-        const { person, to } = await signOn.finish(name, addressOf(caller), caller, { query, cookies });
+        const { person, to } = await signOn.finish(name, baseOf(caller), caller, { query, cookies });
         const role = roleOf(provider, person);
         if (role === undefined) return troublePage(name, person.groups === undefined ? 'groups' : 'role');
         if (!isOfDomains(provider, person)) return troublePage(name, 'address');
@@ -104,7 +119,7 @@ export function providerLoginRoutes(
       providerOf(name);
       await posts.acquire(clientNetwork(caller.address));
       try {
-        const cookie = await signOn.receive(name, addressOf(caller), caller, body.SAMLResponse);
+        const cookie = await signOn.receive(name, baseOf(caller), caller, body.SAMLResponse);
         const onward = onwardPage(`/login/${name}/callback`, 'The answer of the identity provider is read.');
         return page(200, onward, [['Set-Cookie', cookie]]);
       } catch (error) {
@@ -112,7 +127,7 @@ export function providerLoginRoutes(
       }
     }),
     handle(describeToProvider, async ({ params: { name }, caller }) => {
-      const body = await signOn.description(providerOf(name).name, addressOf(caller));
+      const body = await signOn.description(providerOf(name).name, baseOf(caller));
       if (body === undefined) throw new Refusal('route.not-found', `${name} needs no metadata.`);
       return { kind: 'asset', status: 200, contentType: 'application/xml; charset=utf-8', body, headers: [] };
     }),

@@ -48,6 +48,7 @@ import { namedOperator, operatorOf } from './operator.ts';
 import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
 import { providerLimits, providerLoginRoutes } from './provider-login.ts';
 import { batchApi } from './reference.ts';
+import { createAddressOf } from './return-address.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import { systemRoutes } from './system.ts';
@@ -140,18 +141,30 @@ export function batchRoutes(
   }: Omit<BatchServerDependencies, 'settings' | 'ids' | 'log'>,
   settings: Pick<
     HttpSettings,
-    'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId' | 'publicUrl'
+    | 'maxUploadBytes'
+    | 'apiKeyHeader'
+    | 'cookieName'
+    | 'metricsNeedKey'
+    | 'runId'
+    | 'publicUrl'
+    | 'callbackUrl'
+    | 'allowedHosts'
+    | 'host'
   >,
   authenticator: Authenticator,
   wrongKeys: WrongKeys,
   namedKeys: NamedKeys,
 ): readonly AnyRoute[] {
   const shared = new SharedAnswers(service.inspection.changes, clock);
+  const addressOf = createAddressOf(settings);
   const routes = [
-    ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events, signOn),
+    ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events, {
+      signOn,
+      addressOf,
+    }),
     ...providerLoginRoutes(signOn, authenticator, providerLimits(clock), {
       events: service.events,
-      clock,
+      ...{ clock, addressOf },
     }),
     ...(metrics === undefined
       ? []

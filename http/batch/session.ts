@@ -21,7 +21,7 @@ import { requireSameOrigin } from '../core/request/access-check.ts';
 import type { AnyRoute } from '../core/router.ts';
 import type { SignOn } from '../core/sign-on/sign-on.ts';
 import { handle } from './handle.ts';
-import { addressOf, localReturnUrl } from './return-address.ts';
+import { type AddressOf, localReturnUrl } from './return-address.ts';
 
 /** Permitted wrong keys per address and window, seconds; correct keys are not counted. */
 export const FAILED_LOGINS = { permits: 10, windowSeconds: 60 } as const;
@@ -41,7 +41,7 @@ export function sessionRoutes(
   authenticator: Pick<Authenticator, 'logIn' | 'logInOnce' | 'logOut' | 'cookieName' | 'challenge'>,
   failures: RateLimiter,
   events: Batch['events'],
-  signOn: SignOn,
+  { signOn, addressOf }: { readonly signOn: SignOn; readonly addressOf: AddressOf },
 ): readonly AnyRoute[] {
   const providers = signOn.providers.map(({ name }) => name);
   const stylesheet = readAsset('batch', 'login.css');
@@ -82,8 +82,11 @@ export function sessionRoutes(
       const operator = await authenticator.logOut(readCookie(header('cookie'), authenticator.cookieName));
       if (operator !== undefined) await events.recordSession('LoggedOut', operator, caller.address);
       const cookie = clearedCookie(authenticator.cookieName, caller.https);
-      const back = `${addressOf(caller)}/login`;
-      const elsewhere = await signOn.logoutAddress(header('cookie'), caller, back);
+      const address = addressOf(caller);
+      const elsewhere =
+        address === undefined
+          ? undefined
+          : await signOn.logoutAddress(header('cookie'), caller, `${address}/login`);
       if (elsewhere === undefined) return redirect(302, '/login', [['Set-Cookie', cookie]]);
       return page(
         200,

@@ -46,6 +46,8 @@ export interface HttpSettings extends ListenSettings {
   readonly previousApiKey: string;
   /** `Auth:ApiKeyHeader`, as configured; matched without regard to case. */
   readonly apiKeyHeader: string;
+  /** `Batch:PublicUrl`, without a slash at its end. @default the host of the request, if it is known */
+  readonly callbackUrl?: string | undefined;
   /** `Auth:CookieName`. */
   readonly cookieName: string;
   /** `Auth:SessionHours`: lifetime of an idle session, hours. Whole number from 1 to 24. */

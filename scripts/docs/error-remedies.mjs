@@ -31,7 +31,8 @@ export const BATCH_REMEDIES = {
   'key.not-found': '`GET /api/keys` lists the names.',
   'key.exists': 'Use another name, or rotate the key that has it.',
   'key.limit-reached': 'Revoke keys that are no longer used.',
-  'host.not-allowed': 'Use a host name of `AllowedHosts`, or add this one.',
+  'host.not-allowed':
+    'Use a host name of `AllowedHosts`, or add this one. Sign-in at an identity provider needs `Batch:PublicUrl` where `AllowedHosts` is `*`.',
   'folder.not-found': '`GET /api/folders` lists the names.',
   'profile.not-found': '`GET /api/profiles` lists the names.',
   'range.not-satisfiable': 'Ask for a range inside the file; `Content-Range` of the answer gives its length.',

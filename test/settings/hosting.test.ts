@@ -6,6 +6,11 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
   ['Auth:SessionHours', ['0', '25', '1.5'], /from 1 to 24/],
   ['Auth:CookieName', ['a b', 'a=b', 'a;b', ''], /name of a cookie/],
   ['AllowedHosts', ['', 'a,,b', 'a:80', 'http://a', 'a.*', '*a', '*.'], /host names without ports/],
+  [
+    'Batch:PublicUrl',
+    ['ops.example', 'ftp://a', 'https://a/ops', 'https://a?b', 'https://u:p@a'],
+    /nothing after it/,
+  ],
   ['Hosting:KeepAliveSeconds', ['0', '3601'], /from 1 to 3600/],
   ['Hosting:RequireHttps', ['yes'], /true or false/],
   ['Hosting:ForwardedHeaders:ForwardLimit', ['0', '17'], /from 1 to 16/],
@@ -64,6 +69,22 @@ test('options without effect cause a warning', (t) => {
     warned('--Hosting:ForwardedHeaders:Enabled=true', '--Hosting:ForwardedHeaders:TrustAnyProxy=true'),
     '',
   );
+});
+
+test('operators who sign in at a provider without a named host cause a warning', (t) => {
+  const at = '--Identity:Providers:0';
+  const client = [`${at}:Issuer=https://id.example`, `${at}:ClientId=a`];
+  const roles = [`${at}:Domains:0=a.example`, `${at}:Roles:0:Group=*`, `${at}:Roles:0:Role=Viewer`];
+  const provider = [`${at}:Name=ops`, `${at}:Operators=true`, ...client, ...roles];
+  const env = { Identity__Providers__0__ClientSecret: 'b' };
+  const warned = (...argv: string[]) => load({ argv: [...provider, ...argv], env }).warnings.map(warningLine);
+  t.regex(warned().join('\n'), /^Batch:PublicUrl is left out, and AllowedHosts names no host/);
+  for (const set of [
+    'Batch:PublicUrl=https://ops.example/',
+    'AllowedHosts=ops.example',
+    'Batch:Enabled=false',
+  ])
+    t.deepEqual(warned(`--${set}`), [], set);
 });
 
 test('sessions, hosts and proxies have the documented defaults, and hosts are read as a list from one text', (t) => {

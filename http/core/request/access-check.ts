@@ -27,7 +27,7 @@ function hostName(host: string): string | undefined {
  * Returns a predicate of allowed `Host` headers. Entries are names, `*.name` for every subdomain, or `*` for every
  * host, which also allows requests without the header. Ports are ignored.
  */
-function hostCheck(allowed: readonly string[]): (host: string) => boolean {
+export function hostCheck(allowed: readonly string[]): (host: string) => boolean {
   const entries = allowed.map((entry) => entry.toLowerCase());
   if (entries.includes('*')) return () => true;
   const names = new Set(entries.filter((entry) => !entry.startsWith('*.')));

@@ -3,6 +3,8 @@ import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { SignOn } from '../../../http/core/sign-on/sign-on.ts';
+import type { HttpSettings } from '../../../http/index.ts';
+import { ask, codeOf } from '../ask.ts';
 import { memoryUsedAnswers } from '../core/used-answers.ts';
 import { recorder, startServer } from '../harness.ts';
 import { onwardOf, SiteBrowser, startProvider, type TestUser } from './oidc-server.ts';
@@ -11,7 +13,7 @@ const SECRET = 'a secret of the client, of 32 characters';
 const COOKIE = 'batch-auth';
 
 /** Two providers of one issuer: `ops`, and `company`, which speaks for a domain. */
-async function fixture(t: ExecutionContext) {
+async function fixture(t: ExecutionContext, settings: Partial<HttpSettings> = {}) {
   const provider = await startProvider(t);
   const { issuer } = provider;
   const names = ['ops', 'company'];
@@ -27,7 +29,7 @@ async function fixture(t: ExecutionContext) {
   const used = memoryUsedAnswers(systemClock);
   const parts = { clock: systemClock, ids: systemIds, log: recorder([]), used };
   const signOn = new SignOn({ path: '/login', cookies: COOKIE, providers }, Buffer.alloc(32), parts);
-  const { url } = await startServer(t, {}, systemClock, { signOn });
+  const { url, port } = await startServer(t, settings, systemClock, { signOn });
   provider.open(
     ...names.map((name) => ({
       ...{ client_id: name, client_secret: SECRET },
@@ -36,7 +38,7 @@ async function fixture(t: ExecutionContext) {
   );
   let people = 0;
   return {
-    url,
+    ...{ url, port },
     /** A new person at the provider. */
     person(claims: TestUser): string {
       people += 1;
@@ -114,4 +116,54 @@ test('a login at a provider leads to a path of this service alone, in a new sess
     other.plant(url, COOKIE, planted);
     t.is(await operatorOf(other), owner, 'the planted one is nobody else');
   }
+});
+
+test('the host of a request becomes that of redirect_uri only where the service is known by it', async (t) => {
+  const forwarded = { anyProxy: true, proxies: [], networks: [], limit: 1 };
+  const named = { allowedHosts: ['ops.example', '*.inner.example'], forwarded };
+  const callbackUrl = 'https://ops.example';
+  for (const [settings, hosts] of [
+    [
+      {},
+      [
+        ['localhost:1', 'http://localhost:1'],
+        ['[::1]', 'http://[::1]'],
+        ['evil.example', undefined],
+        ['localhost.evil.example', undefined],
+        ['evil.example/localhost', undefined],
+        ['localhost@evil.example', undefined],
+        ['127.0.0.1.evil.example', undefined],
+      ],
+    ],
+    [{ forwarded }, [['evil.example', undefined]]],
+    [
+      named,
+      [
+        ['ops.example', 'http://ops.example'],
+        ['a.inner.example:8443', 'http://a.inner.example:8443'],
+        ['evil.example', undefined],
+        ['evil.example?.inner.example', undefined],
+      ],
+    ],
+    [{ callbackUrl, forwarded }, [['evil.example', callbackUrl]]],
+  ] as const) {
+    const { port } = await fixture(t, settings);
+    for (const [host, base] of hosts) {
+      const headers = 'forwarded' in settings ? { 'X-Forwarded-Host': host } : { Host: host };
+      const name = `${JSON.stringify(settings)} ${host}`;
+      const answer = await ask(port, 'GET', '/login/ops', headers);
+      if (base === undefined) {
+        t.deepEqual([answer.status, codeOf(answer)], [400, 'host.not-allowed'], name);
+        for (const path of ['/login/ops/callback?code=a&state=b', '/login/ops/metadata'])
+          t.is(codeOf(await ask(port, 'GET', path, headers)), 'host.not-allowed', `${name} ${path}`);
+      } else {
+        const to = new URL(String(answer.headers['location'])).searchParams.get('redirect_uri');
+        t.is(to, `${base}/login/ops/callback`, name);
+      }
+    }
+  }
+  // The session ends all the same.
+  const { port } = await fixture(t);
+  const left = await ask(port, 'POST', '/api/auth/logout', { Host: 'evil.example' });
+  t.deepEqual([left.status, left.headers['location']], [302, '/login']);
 });
