@@ -20,7 +20,13 @@ import { escapeControls } from '../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
 import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
-import { keepHistoryKey, openKeyFolder, refuseLostKeys, SECRET_FILE } from '../service/key-folder.ts';
+import {
+  keepHistoryKey,
+  keepPortalSecret,
+  openKeyFolder,
+  refuseLostKeys,
+  SECRET_FILE,
+} from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
@@ -184,15 +190,27 @@ async function execute(
 async function signInLink(
   { administration, signInLink: make }: Offline,
   { organization: named, email }: Extract<KeysArguments, { readonly do: 'sign-in' }>,
-  { storage, portal }: Settings,
+  settings: Settings,
   json: boolean,
   { ids, terminal }: Pick<CommandContext, 'ids' | 'terminal'>,
 ): Promise<ExitCode> {
-  const secret = openKeyFolder(storage.keysPath, ids).read(SECRET_FILE);
-  const organization = secret === undefined ? undefined : await administration.findOrganization(named);
+  const { storage, portal, runtime } = settings;
+  const folder = openKeyFolder(storage.keysPath, ids);
+  // Nodes compare their keys; this machine need not be one.
+  if (runtime.store === 'postgres' && folder.read(SECRET_FILE) === undefined) {
+    const remedy = 'Start a node first, or name the folder with the keys of one (Storage:KeysPath).';
+    terminal.err(`sealwright keys: ${folder.path} has no ${SECRET_FILE}, which signs links. ${remedy}\n`);
+    return EXIT.refused;
+  }
+  const organization = await administration.findOrganization(named);
   const publicUrl = portal.publicUrl ?? portal.url.href;
-  const parts = { secret: Buffer.from(secret ?? '', 'base64url'), publicUrl };
-  const link = organization && (await make(organization.id, email, parts));
+  const link =
+    organization &&
+    (await make(organization.id, email, {
+      // Before the first start there is none.
+      secret: Buffer.from((await keepPortalSecret(folder, ids)).value, 'base64url'),
+      publicUrl,
+    }));
   if (link === undefined) {
     const who = `${escapeControls(email)} is no user with a role in ${escapeControls(named)}`;
     terminal.err(`sealwright keys: ${who}. "keys user" adds one.\n`);
