@@ -42,8 +42,9 @@ export function watchOriginal({
   };
 }
 
+/** False for an empty file, which the watcher would not offer: its writer has begun anew. */
 function isAsSeen(state: OriginalState, { size, mtimeMs }: NonNullable<SignTask['seen']>): boolean {
-  return Number(state.size) === size && mtimeOf(state) === mtimeMs;
+  return size > 0 && Number(state.size) === size && mtimeOf(state) === mtimeMs;
 }
 
 function changed(): TaskFailure {

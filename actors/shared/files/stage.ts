@@ -40,8 +40,11 @@ export interface Staged {
   readonly mtimeMs: number;
 }
 
-/** State of an original: equal for one that nobody wrote to or replaced in between. */
-export type OriginalState = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'blocks'>;
+/**
+ * State of an original: equal for one that nobody wrote to or replaced in between. Without the blocks: zfs and file systems
+ * that compress count them anew when they write to the disk, seconds after the file is complete.
+ */
+export type OriginalState = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
 /** State of the original, of which a share tells more once the file is open. Taken after staging, which may make a link. */
 export function stateOfOriginal(path: string): OriginalState {
@@ -74,9 +77,7 @@ export function hasChanged(
 }
 
 function isSame(one: OriginalState, other: OriginalState): boolean {
-  return (['dev', 'ino', 'size', 'mtimeNs', 'ctimeNs', 'blocks'] as const).every(
-    (name) => one[name] === other[name],
-  );
+  return (['dev', 'ino', 'size', 'mtimeNs', 'ctimeNs'] as const).every((name) => one[name] === other[name]);
 }
 
 /** One buffer for all files of a thread: V8 collects its whole heap for a new one with every small file. */

@@ -86,3 +86,26 @@ for (const moment of MOMENTS)
     t.true((await readFile(join(layout.output, 'a.signed.txt'))).includes('half more'));
     await reached(async () => (await readdir(layout.input)).length === 0);
   });
+
+test('a file that its writer empties and begins anew waits until it is written', async (t) => {
+  const { batch, layout, reach } = await batchFixture(t, { quietMs: 200 });
+  const path = join(layout.input, 'a.txt');
+  await batch.pipeline.pause(null);
+  await writeFile(path, 'first');
+  await reach('Queued', 1);
+  const all = { page: 1, pageSize: 50, statuses: [] };
+  const id = (await batch.jobs.list(all)).items[0]?.id as JobId;
+  await writeFile(path, '');
+  await batch.pipeline.resume(null);
+  const returns = async () => {
+    const { status, history } = await batch.jobs.get(id);
+    return (
+      status === 'Failed' || history.filter(({ message }) => message?.startsWith('Waits for')).length > 1
+    );
+  };
+  await reached(returns);
+  await writeFile(path, 'second');
+  await reach('Completed', 1);
+  t.is((await batch.jobs.get(id)).status, 'Completed');
+  t.true((await readFile(join(layout.output, 'a.signed.txt'))).includes('second'));
+});

@@ -16,6 +16,7 @@ import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-
 import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
 import { fileDigest } from '../../../../actors/shared/files/digest.ts';
 import { hasChanged, stateOfOriginal } from '../../../../actors/shared/files/stage.ts';
+import { folderFor } from '../../../runtime/folder.ts';
 import { mountShare, type Share } from './bindfs.ts';
 import { createHarness } from './harness.ts';
 
@@ -118,6 +119,17 @@ for (const [what, [happens, isChanged]] of Object.entries(CHANGES))
       t.is(hasChanged(seen, state, signed), isChanged);
     }
   });
+
+test('an original whose blocks are counted anew when they are written to the disk is the same, one with another time of change is not', (t) => {
+  // As zfs does within five seconds, and file systems that compress.
+  const path = join(folderFor(t), 'a.txt');
+  writeFileSync(path, 'content');
+  const signed = { sha256: fileDigest(path), length: 7 };
+  const { blocks, ctimeNs } = statSync(path, { bigint: true });
+  const state = stateOfOriginal(path);
+  t.false(hasChanged(path, Object.assign({}, state, { blocks: blocks + 8n }), signed));
+  t.true(hasChanged(path, Object.assign({}, state, { ctimeNs: ctimeNs + 8n }), signed));
+});
 
 test('a burst of events is followed by a listing, which finds a file whose event was lost', async (t) => {
   const share = mountShare(t, 0);
