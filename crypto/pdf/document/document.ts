@@ -162,7 +162,7 @@ export class PdfDocument {
     const entry = this.xref.entry(number);
     if (entry === undefined || entry.kind === 'free') return undefined;
     if (entry.kind === 'packed') {
-      const member = this.#stream(entry.stream).member(number);
+      const member = this.#stream(entry.stream).member(number, entry.index);
       if (member !== undefined) this.#reading.budget.spend(member.end - member.start);
       return member;
     }

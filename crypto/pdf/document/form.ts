@@ -153,7 +153,7 @@ export function inheritedByField(pdf: PdfDocument, field: PdfDict, key: string):
   let node: PdfDict | undefined = field;
   for (let depth = 0; node !== undefined && depth < MAX_ANCESTORS; depth++) {
     const value = node.get(key);
-    if (value !== undefined) return value;
+    if (value !== undefined && !isNull(value)) return value;
     node = pdf.dict(node.get('Parent'));
   }
   return undefined;

@@ -29,10 +29,18 @@ export class ObjectStream {
   readonly #members: ReadonlyMap<number, number>;
   /** Numbers that the stream lists with several values. */
   readonly #ambiguous: ReadonlySet<number>;
-  constructor(bytes: Buffer, members: ReadonlyMap<number, number>, ambiguous: ReadonlySet<number>) {
+  /** Numbers of the members by their index. */
+  readonly #order: readonly number[];
+  constructor(
+    bytes: Buffer,
+    members: ReadonlyMap<number, number>,
+    ambiguous: ReadonlySet<number>,
+    order: readonly number[],
+  ) {
     this.#bytes = bytes;
     this.#members = members;
     this.#ambiguous = ambiguous;
+    this.#order = order;
   }
 
   get size(): number {
@@ -45,11 +53,15 @@ export class ObjectStream {
 
   /**
    * Returns a member; undefined when the stream has none of this number.
-   * @throws PdfSyntaxError for a number with several values: some readers look up the index, others the number
+   * @param index where the cross-reference says that it is
+   * @throws PdfSyntaxError for a number with several values, or at another index: some readers look up the index, others
+   * the number
    */
-  member(number: number): ByteSlice | undefined {
+  member(number: number, index?: number): ByteSlice | undefined {
     const at = this.#members.get(number);
     if (at === undefined) return undefined;
+    if (index !== undefined && this.#order[index] !== number)
+      throw new PdfSyntaxError(`Object ${number} is not at the index ${index} of its object stream.`);
     if (this.#ambiguous.has(number))
       throw new PdfSyntaxError(`An object stream has several values for object ${number}.`);
     const start = skipSpace(this.#bytes, at);
@@ -73,6 +85,7 @@ export function parseObjectStream(dict: PdfDict, bytes: Buffer): ObjectStream {
   }
   const members = new Map<number, number>();
   const ambiguous = new Set<number>();
+  const order: number[] = [];
   let at = 0;
   for (let index = 0; index < count; index++) {
     const number = readDigits(bytes, skipSpace(bytes, at));
@@ -83,9 +96,10 @@ export function parseObjectStream(dict: PdfDict, bytes: Buffer): ObjectStream {
     const known = members.get(number.value);
     if (known === undefined) members.set(number.value, first + offset.value);
     else if (known !== first + offset.value) ambiguous.add(number.value);
+    order.push(number.value);
     at = offset.end;
   }
-  return new ObjectStream(bytes, members, ambiguous);
+  return new ObjectStream(bytes, members, ambiguous, order);
 }
 
 /** Cross-reference entry of one object (ISO 32000-2, 7.5.4 and 7.5.8). */
@@ -116,7 +130,7 @@ export function onlyEntry(
 }
 
 function keyOf(entry: XrefEntry | undefined): string {
-  if (entry?.kind === 'plain') return `${entry.offset}`;
+  if (entry?.kind === 'plain') return `${entry.offset} ${entry.generation}`;
   return entry?.kind === 'packed' ? `${entry.stream}/${entry.index}` : 'free';
 }
 

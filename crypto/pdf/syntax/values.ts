@@ -62,39 +62,76 @@ function equalDicts(left: PdfDict, right: PdfDict): boolean {
 const LISTS_OF_NUMBERS: ReadonlySet<string> = new Set(
   'Rect BC BG C IC RD QuadPoints Border BBox MediaBox CropBox'.split(' '),
 );
-/** Largest difference that programs make when they write a number with fewer digits: some keep two. */
-const ROUNDING = 0.005_01;
-const NUMBER = /^[+-]?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})$/;
+const COLOURS: ReadonlySet<string> = new Set(['BC', 'BG', 'C', 'IC']);
+/** Keys of colours in which a grey is the same colour as in red, green and blue. */
+const GREYS: ReadonlySet<string> = new Set(['BC', 'BG']);
+/** Fewest decimals that programs keep when they write a number anew. */
+const LEAST_DECIMALS = 2;
+/** Difference between a number and its nearest one in single precision: absolute, and as a part of it. */
+const NOISE = 1e-5;
+const NOISE_PART = 2e-7;
+/** Steps of a component of a colour in most programs. */
+const STEPS = 255;
+/** Part of the extent of a box that rounding may move: a box can be shown at any scale. */
+const MAX_PART = 1e-3;
+const NUMBER = /^[+-]?(?:\d{1,9}(?:\.(\d{0,20}))?|\.(\d{1,20}))$/;
 
-/** Compares the values of a key of a dictionary: programs that save a file write places and colours in other digits. */
+/**
+ * Compares the values of a key of a dictionary: programs that save a file write places and colours in other digits. Only
+ * the newer value may be a rounded one, so that many updates move nothing.
+ */
 export function equalEntries(
   key: string,
-  left: ByteSlice | undefined,
-  right: ByteSlice | undefined,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
 ): boolean {
-  if (!LISTS_OF_NUMBERS.has(key) || left === undefined || right === undefined)
-    return equalValues(left, right);
-  if (!isArray(left) || !isArray(right)) return equalValues(left, right);
-  const [one, other] = [numbersOf(key, left), numbersOf(key, right)];
-  return one.length === other.length && one.every((item, index) => isNear(item, other[index]));
+  if (!LISTS_OF_NUMBERS.has(key) || before === undefined || after === undefined)
+    return equalValues(before, after);
+  if (!isArray(before) || !isArray(after)) return equalValues(before, after);
+  const [old, now] = [numbersOf(key, before), numbersOf(key, after)];
+  const isColour = COLOURS.has(key);
+  const limit = isColour ? 1 : MAX_PART * Math.min(extentOf(old), extentOf(now));
+  return old.length === now.length && old.every((item, index) => isNear(item, now[index], limit, isColour));
 }
 
 /** Returns a list; a grey of a background or border as the same colour in red, green and blue. */
 function numbersOf(key: string, list: ByteSlice): readonly ByteSlice[] {
   const found = [...items(list)];
   const [grey] = found;
-  return found.length === 1 && grey !== undefined && COLOURS.has(key) ? [grey, grey, grey] : found;
+  return found.length === 1 && grey !== undefined && GREYS.has(key) ? [grey, grey, grey] : found;
 }
 
-function isNear(one: ByteSlice, other: ByteSlice | undefined): boolean {
-  if (other === undefined) return false;
-  return equalValues(one, other) || isRounded(plainText(one), plainText(other));
+/** Returns the smaller side of the box around points; 0 for other lists, and for what are no numbers. */
+function extentOf(list: readonly ByteSlice[]): number {
+  if (list.length % 4 !== 0) return 0;
+  const numbers = list.map((item) => Number(plainText(item)));
+  const sides = [0, 1].map((axis) => {
+    const own = numbers.filter((_, index) => index % 2 === axis);
+    return (
+      own.reduce((most, one) => Math.max(most, one), -Infinity) -
+      own.reduce((least, one) => Math.min(least, one), Infinity)
+    );
+  });
+  const side = Math.min(...sides);
+  return Math.max(side, 0);
 }
 
-const COLOURS: ReadonlySet<string> = new Set(['BC', 'BG']);
-
-const isRounded = (one: string, other: string): boolean =>
-  NUMBER.test(one) && NUMBER.test(other) && Math.abs(Number(one) - Number(other)) <= ROUNDING;
+/**
+ * @param limit largest difference
+ * @param isColour true for components that programs keep as one of 256 steps
+ */
+function isNear(before: ByteSlice, after: ByteSlice | undefined, limit: number, isColour: boolean): boolean {
+  if (after === undefined) return false;
+  if (equalValues(before, after)) return true;
+  const [old, now] = [plainText(before), plainText(after)];
+  const written = NUMBER.exec(now);
+  if (written === null || !NUMBER.test(old)) return false;
+  const decimals = Math.max(LEAST_DECIMALS, (written[1] ?? written[2] ?? '').length);
+  const noise = NOISE + NOISE_PART * Math.abs(Number(old));
+  const rounding = Math.min(limit, 0.5 * 10 ** -decimals + noise);
+  const stepped = isColour ? Math.round(Number(old) * STEPS) / STEPS : Number(old);
+  return [Number(old), stepped].some((one) => one === Number(now) || Math.abs(one - Number(now)) <= rounding);
+}
 
 /** Returns the values by key; undefined when a key is repeated. */
 export function entriesOf(dict: PdfDict): ReadonlyMap<string, ByteSlice> | undefined {
