@@ -10,6 +10,7 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
+import { numberOf } from './geometry.ts';
 
 /** True for no appearance, and for one that consists only of streams for its states. */
 export function hasOnlyStreams(pdf: PdfDocument, appearance: ByteSlice | undefined): boolean {
@@ -51,12 +52,10 @@ function isStream(pdf: PdfDocument, slice: ByteSlice): boolean {
 
 /** True when the rectangle has an area, or is unreadable. */
 export function hasArea(pdf: PdfDocument, rectangle: ByteSlice | undefined): boolean {
-  const corners = [...items(pdf.resolve(rectangle))].map((item) => {
-    const { bytes, start, end } = pdf.resolve(item);
-    return Number(bytes.toString('latin1', start, end));
-  });
-  const [left = 0, bottom = 0, right = 0, top = 0] = corners;
-  return corners.length > 0 && !(left === right || bottom === top);
+  const corners = [...items(pdf.resolve(rectangle))].map((item) => numberOf(pdf.resolve(item)));
+  if (corners.length !== 4 || corners.includes(undefined)) return corners.length > 0;
+  const [left, bottom, right, top] = corners;
+  return left !== right && bottom !== top;
 }
 
 /** @param pdf gives the generation of the object, which programs raise for the number of one that they deleted (7.3.10) */

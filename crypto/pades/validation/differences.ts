@@ -14,7 +14,7 @@ import { changedBelow } from './compared-entries.ts';
 import { placeOf } from './field-changes.ts';
 import { formChanges } from './form-changes.ts';
 import { changedObjectsBelow, type ObjectComparison, type Root } from './object-comparison.ts';
-import { annotationChange, pageChanges, pagePart } from './page-changes.ts';
+import { annotationChanges, pageChanges, pagePart } from './page-changes.ts';
 import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
 /** Steps for each object of the survey. */
@@ -149,7 +149,7 @@ function changesBelowComments(
     if (dict === undefined) continue;
     const below = changedBelow(pair, dict, isJudged);
     const keys = dict.entries.map((entry) => dict.keyOf(entry)).filter(below);
-    if (keys.includes('AP')) changes.push(annotationChange(pair, number, page));
+    if (keys.includes('AP')) changes.push(...annotationChanges(pair, number, survey));
     if (keys.some((key) => key !== 'AP'))
       changes.push(forbidden(`changed what an annotation of page ${page.ordinal} leads to`));
   }

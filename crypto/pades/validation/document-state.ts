@@ -79,6 +79,13 @@ export class DocumentState {
     return container?.kind === 'plain' ? `${container.offset + xref.base}/${entry.index}` : `?/${number}`;
   }
 
+  /** Returns the generation of an object in use; undefined when the number is unused. */
+  generation(number: number): number | undefined {
+    const entry = this.pdf.xref.entry(number);
+    if (entry === undefined || entry.kind === 'free') return undefined;
+    return entry.kind === 'plain' ? entry.generation : 0;
+  }
+
   /** Returns the number of the object stream that contains an object. */
   container(number: number): number | undefined {
     const entry = this.pdf.xref.entry(number);

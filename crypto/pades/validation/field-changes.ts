@@ -10,7 +10,6 @@ import {
   equalValues,
   inheritedByField,
   isArray,
-  items,
   type PdfDict,
   type PdfDocument,
   referencesIn,
@@ -126,31 +125,12 @@ export function filledField(
     return signatureChange({ field: name, covered, description: `drew the signature in the field ${name}` });
   }
   const description = `filled in the field ${name}`;
-  let detail: string | undefined;
-  for (const widget of [field, ...unchangedWidgets(pair, survey, field)]) {
-    const judged = judgeAppearance(pair, widget, places.get(widget.number));
-    if (judged.status === 'forbidden')
-      return forbidden(`gave the field ${name} an appearance that ${judged.reason}`);
-    if (judged.status === 'undecided')
-      detail = `The appearance of the filled field ${name} ${judged.reason}.`;
-  }
-  return detail === undefined
-    ? { kind: 'fill', field: name, description }
-    : { kind: 'fill-open', field: name, description, detail };
-}
-
-/** Lists the widgets of a field that its new value concerns, and that the update left as they were. */
-function unchangedWidgets(
-  pair: ObjectComparison,
-  survey: DocumentSurvey,
-  { dict, name, type }: SurveyedField,
-): SurveyedField[] {
-  // The value of a button selects no other state by itself.
-  if (type === 'Btn') return [];
-  const kids = [...items(pair.before.pdf.resolve(dict.get('Kids')))];
-  return kids
-    .flatMap((kid) => survey.fields.get(asReference(kid)?.number ?? -1) ?? [])
-    .filter((widget) => widget.name === name && !pair.changed(widget.number));
+  const judged = judgeAppearance(pair, field, places.get(number));
+  if (judged.status === 'forbidden')
+    return forbidden(`gave the field ${name} an appearance that ${judged.reason}`);
+  if (judged.status === 'faithful') return { kind: 'fill', field: name, description };
+  const detail = `The appearance of the filled field ${name} ${judged.reason}.`;
+  return { kind: 'fill-open', field: name, description, detail };
 }
 
 interface SignatureInfo {

@@ -5,14 +5,17 @@
 import {
   asInteger,
   asName,
+  asString,
   asText,
   type ByteSlice,
   equalValues,
   inheritedByField,
   isNull,
   items,
+  operationsIn,
   type PdfDict,
   type PdfDocument,
+  PdfSyntaxError,
   referencesIn,
 } from '../../pdf/index.ts';
 import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
@@ -142,17 +145,55 @@ function ofFieldOrForm(pdf: PdfDocument, widget: PdfDict, key: string): ByteSlic
   return inheritedByField(pdf, widget, key) ?? pdf.dict(pdf.catalog.get('AcroForm'))?.get(key);
 }
 
-/** Returns the font that the default appearance names, from the resources of the field or the form (12.7.4.3). */
+/** Operators of a default appearance that keep its text readable, with the number of their operands. */
+const STYLE_OPERATORS: ReadonlyMap<string, number> = new Map([
+  ['Tf', 2],
+  ['g', 1],
+  ['rg', 3],
+  ['k', 4],
+  ['G', 1],
+  ['RG', 3],
+  ['K', 4],
+]);
+
+/** Returns the default appearance of a field (12.7.4.3), its own or that of the form. */
+function styleOf(pdf: PdfDocument, widget: PdfDict): Buffer {
+  return asString(pdf.resolve(ofFieldOrForm(pdf, widget, 'DA'))) ?? Buffer.alloc(0);
+}
+
+/**
+ * Returns the name of the font of a default appearance, empty without one; undefined for one that programs may read in
+ * different ways: they look for the first or the last font, and some know no comments.
+ */
+export function styleFont(pdf: PdfDocument, widget: PdfDict): string | undefined {
+  const style = styleOf(pdf, widget);
+  if (style.includes('%')) return undefined;
+  let font = '';
+  try {
+    for (const { operator, operands } of operationsIn(style)) {
+      if (operands.length !== STYLE_OPERATORS.get(operator)) return undefined;
+      if (operator !== 'Tf') continue;
+      const name = asName(operands[0]) ?? '';
+      if (font !== '' || name === '') return undefined;
+      font = name;
+    }
+  } catch (error) {
+    if (error instanceof PdfSyntaxError) return undefined;
+    throw error;
+  }
+  return font;
+}
+
+/**
+ * Returns the font that the default appearance names, from the resources of the field or the form (12.7.4.3); all
+ * resources of the form where programs may take another one.
+ */
 export function fontOf(pdf: PdfDocument, widget: PdfDict): ByteSlice | undefined {
-  const style = asText(pdf.resolve(ofFieldOrForm(pdf, widget, 'DA'))) ?? '';
-  const name = /\/([^\s()<>[\]{}/%]+)\s+[-+.\d]+\s+Tf/.exec(style)?.[1];
-  if (name === undefined) return undefined;
-  const plain = name.replace(/#([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  const fonts = [inheritedByField(pdf, widget, 'DR'), pdf.dict(pdf.catalog.get('AcroForm'))?.get('DR')];
-  for (const resources of fonts) {
-    const font = pdf.dict(pdf.dict(resources)?.get('Font'))?.get(plain);
+  const name = styleFont(pdf, widget);
+  const shared = pdf.dict(pdf.catalog.get('AcroForm'))?.get('DR');
+  if (name === undefined) return shared;
+  for (const resources of [inheritedByField(pdf, widget, 'DR'), shared]) {
+    const font = pdf.dict(pdf.dict(resources)?.get('Font'))?.get(name);
     if (font !== undefined) return font;
   }
   return undefined;

@@ -135,6 +135,12 @@ function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
   return leavesOpen('shows another state than its value');
 }
 
+/** True when viewers draw a value that is no empty text, or the options of a list. */
+function drawsText(pdf: PdfDocument, dict: PdfDict): boolean {
+  const { texts, list } = fieldValue(pdf, dict);
+  return texts?.[0] !== '' || list.length > 0;
+}
+
 /** Judges a field that viewers draw: its background and its value (12.7.4.3). */
 function judgeViewer(
   pair: ObjectComparison,
@@ -144,8 +150,7 @@ function judgeViewer(
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const rectangle = boxOf(pdf, dict.get('Rect'));
-  const value = fieldValue(pdf, dict).texts?.[0] ?? '';
-  if (rectangle === undefined || pages === undefined || value === '') return FAITHFUL;
+  if (rectangle === undefined || pages === undefined || !drawsText(pdf, dict)) return FAITHFUL;
   if (field.type === 'Btn' || field.type === 'Sig') return FAITHFUL;
   const hasFill = frameOf(pdf, dict).background;
   const covered = coveredOnAny(pair, pages, field.number, [{ box: rectangle, remains: 0, isText: !hasFill }]);
@@ -167,7 +172,7 @@ export function judgeRedrawn(
   if (field.type === 'Btn') return judgeCaption(pair, dict, shown) ?? judgeState(pdf, dict);
   const judged = shown === undefined ? FAITHFUL : judgeStream(pair, field, dict, shown, pages, true);
   if (judged.status !== 'faithful') return judged;
-  return fieldValue(pdf, dict).texts?.[0] === '' ? FAITHFUL : judgeStyle(pdf, dict);
+  return drawsText(pdf, dict) ? judgeStyle(pdf, dict) : FAITHFUL;
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { type Change, forbidden } from './change-policy.ts';
+import type { ChangeKind } from './change-rules.ts';
 import { changedBelow, entryChanges } from './compared-entries.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
@@ -27,6 +28,9 @@ interface FormChanges {
   /** Widgets of new signature fields, which may be added to pages. */
   readonly widgets: ReadonlySet<number>;
 }
+
+/** Changes of a field that say nothing about what it shows. */
+const UNDRAWN: ReadonlySet<ChangeKind> = new Set<ChangeKind>(['entry', 'metadata']);
 
 /** Most levels of a new field's name above the last. */
 const MAX_GROUPS = 8;
@@ -69,7 +73,8 @@ export function formChanges(
       below: (key) => key !== 'Kids' && below(key),
       valued: valued.has(field.name),
     });
-    if (own.length > 0) drawn.add(field.number);
+    // Whoever draws the field is judged below, unless one of these changes was judged by it.
+    if (own.some(({ kind }) => !UNDRAWN.has(kind))) drawn.add(field.number);
     changes.push(...own);
     // The list may be a separate object, which changes while the field stays equal.
     const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
@@ -298,7 +303,7 @@ export function compareList(
   const added: ByteSlice[] = [];
   let next = 0;
   for (const item of items(list)) {
-    if (next < old.length && equalValues(item, old[next])) next++;
+    if (next < old.length && equalValues(old[next], item)) next++;
     else added.push(item);
   }
   return { lost: next < old.length, added };

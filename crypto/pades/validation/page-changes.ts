@@ -44,8 +44,8 @@ export function pageChanges(
     if (dict === undefined) changes.push(forbidden(`removed page ${page.ordinal}`));
     else changes.push(...changedPage(pair, page, dict, survey, widgets));
   }
-  for (const [number, page] of survey.annotations) {
-    if (pair.changed(number)) changes.push(annotationChange(pair, number, page));
+  for (const number of survey.annotations.keys()) {
+    if (pair.changed(number)) changes.push(...annotationChanges(pair, number, survey));
   }
   return changes;
 }
@@ -128,7 +128,6 @@ function addedAnnotation(
 ): readonly Change[] {
   const number = asReference(slice)?.number;
   if (number !== undefined && widgets.has(number)) return [];
-  if (number !== undefined && survey.annotations.get(number) === page) return [];
   const type = typeOf(slice, pair.after);
   if (number !== undefined && pair.before.has(number)) {
     return [forbidden(`brought an object that was there before (${type}) onto page ${page.ordinal}`)];
@@ -163,8 +162,16 @@ function typeOf(slice: ByteSlice | undefined, { pdf }: ObjectComparison['before'
   return asName(pdf.resolve(pdf.dict(slice)?.get('Subtype'))) ?? 'of unknown type';
 }
 
-/** Returns the change for an annotation that was replaced or redrawn. */
-export function annotationChange(pair: ObjectComparison, number: number, page: SurveyedPage): Change {
+/** Returns the changes for an annotation that was replaced or redrawn, on each page that lists it. */
+export function annotationChanges(
+  pair: ObjectComparison,
+  number: number,
+  { places }: DocumentSurvey,
+): readonly Change[] {
+  return [...(places.get(number) ?? [])].map((page) => annotationChange(pair, number, page));
+}
+
+function annotationChange(pair: ObjectComparison, number: number, page: SurveyedPage): Change {
   const before = pair.before.pdf.object(number);
   const after = pair.after.pdf.object(number);
   const type = typeOf(before, pair.before);

@@ -24,7 +24,7 @@ const DRAWING_KEYS = ['DA', 'DR', 'Q', 'NeedAppearances'];
 
 const DRAWS_LOOK: ReadonlySet<string> = new Set(['look', 'either']);
 
-/** A field, or a widget that no field lists, on its pages. */
+/** A field, or a widget that no field lists, on its pages; undefined for a field on none. */
 interface ShownWidget {
   readonly field: SurveyedField;
   readonly pages: ReadonlySet<SurveyedPage> | undefined;
@@ -32,7 +32,7 @@ interface ShownWidget {
 
 /**
  * @param valued names of the fields whose value changed
- * @param judged numbers of the fields whose own entries changed
+ * @param judged numbers of the fields whose look was judged by a change of their own entries
  */
 export function redrawnFields(
   pair: ObjectComparison,
@@ -46,11 +46,12 @@ export function redrawnFields(
     pair.before.spend(1);
     if (judged.has(field.number)) continue;
     if (valued.has(field.name)) {
-      // Widgets without a name of their own are judged with their field.
-      if (field.type !== 'Sig' && field.dict.get('T') !== undefined)
+      // The value of a button selects no other state of its parts by itself.
+      if (field.type !== 'Sig' && (field.type !== 'Btn' || field.dict.get('T') !== undefined))
         changes.push(filledField(pair, survey, field, true));
       continue;
     }
+    if (pages === undefined) continue;
     const after = field.number >= 0 ? pair.after.pdf.dict(pair.after.pdf.object(field.number)) : field.dict;
     if (after === undefined) continue;
     const old = drawingOf(pair.before.pdf, field.dict, field.type);
@@ -83,12 +84,9 @@ function drawsOtherwise(pair: ObjectComparison): boolean {
   });
 }
 
-/** Lists the fields on pages, and the widgets on pages that belong to no field of the form. */
+/** Lists the fields, and the widgets on pages that belong to no field of the form. */
 function* shownWidgets(pdf: PdfDocument, survey: DocumentSurvey): Generator<ShownWidget> {
-  for (const field of survey.fields.values()) {
-    const pages = survey.places.get(field.number);
-    if (pages !== undefined) yield { field, pages };
-  }
+  for (const field of survey.fields.values()) yield { field, pages: survey.places.get(field.number) };
   for (const page of survey.pages) {
     for (const item of items(pdf.resolve(page.dict.get('Annots')))) {
       const number = asReference(item)?.number;

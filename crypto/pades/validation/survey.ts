@@ -36,7 +36,7 @@ export interface DocumentSurvey {
   readonly fields: ReadonlyMap<number, SurveyedField>;
   /** Names of the fields. */
   readonly names: ReadonlySet<string>;
-  /** All pages that list a field or widget, by the object number of the field or widget. */
+  /** All pages that list a field, a widget or another annotation, by its object number. */
   readonly places: ReadonlyMap<number, ReadonlySet<SurveyedPage>>;
   /** Annotations without a field, by object number, with the first page that lists them. */
   readonly annotations: ReadonlyMap<number, SurveyedPage>;
@@ -52,8 +52,8 @@ export function surveyDocument(pdf: PdfDocument): DocumentSurvey {
     for (const item of items(pdf.resolve(page.dict.get('Annots')))) {
       const number = asReference(item)?.number;
       if (number === undefined) continue;
-      if (found.has(number)) places.set(number, (places.get(number) ?? new Set<SurveyedPage>()).add(page));
-      else if (!annotations.has(number)) annotations.set(number, page);
+      places.set(number, (places.get(number) ?? new Set<SurveyedPage>()).add(page));
+      if (!found.has(number) && !annotations.has(number)) annotations.set(number, page);
     }
   }
   const numbers = new Set([...nodes.keys(), ...pages.flatMap(({ number }) => number ?? [])]);

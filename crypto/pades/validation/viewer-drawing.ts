@@ -2,25 +2,22 @@
 import {
   asInteger,
   asName,
-  asString,
   asText,
   inheritedByField,
-  operationsIn,
   type PdfDict,
   type PdfDocument,
-  PdfSyntaxError,
 } from '../../pdf/index.ts';
 import { fieldLook } from '../content/field-look.ts';
 import { lightnessOf } from '../painting/colours.ts';
+import { fontReader } from '../painting/font-text.ts';
 import { boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
 import { type AppearanceJudgement, FAITHFUL, leavesOpen } from '../shown-values/appearance-judgement.ts';
-import { fontOf } from './field-drawing.ts';
+import { fieldValue } from '../shown-values/field-value.ts';
+import { fontOf, styleFont } from './field-drawing.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 
-/** Operators of a default appearance that keep its text readable. */
-const STYLE_OPERATORS = new Set(['Tf', 'g', 'rg', 'k', 'G', 'RG', 'K']);
 /** Least size of a text that viewers draw, in units of the page; 0 is one that fits. */
 const MIN_SIZE = 3;
 /** Least difference in lightness between text and background. */
@@ -40,25 +37,34 @@ export const isUsualFont = (name: string): boolean => USUAL_FONTS.test(name) && 
 /** Judges whether the text that viewers draw with the default appearance of a field can be read. */
 export function judgeStyle(pdf: PdfDocument, field: PdfDict): AppearanceJudgement {
   const form = pdf.dict(pdf.catalog.get('AcroForm'));
-  const style = asString(pdf.resolve(inheritedByField(pdf, field, 'DA') ?? form?.get('DA')));
   const { ink, size, background } = fieldLook(pdf, field, form);
-  try {
-    for (const { operator } of operationsIn(style ?? Buffer.alloc(0)))
-      if (!STYLE_OPERATORS.has(operator)) return leavesOpen('is drawn by viewers in an unusual way');
-  } catch (error) {
-    if (error instanceof PdfSyntaxError)
-      return leavesOpen('is drawn by viewers in a way that cannot be read');
-    throw error;
-  }
+  if (styleFont(pdf, field) === undefined) return leavesOpen('is drawn by viewers in an unusual way');
   if (size !== 0 && !(size >= MIN_SIZE)) return leavesOpen('is drawn by viewers too small to be read');
   const [text, paper] = [lightnessOf(ink), background === undefined ? 1 : lightnessOf(background)];
   if (text === undefined || paper === undefined || Math.abs(text - paper) < MIN_CONTRAST)
     return leavesOpen('is drawn by viewers in a colour that cannot be seen');
   const font = pdf.dict(fontOf(pdf, field));
-  const name = asName(pdf.resolve(font?.get('BaseFont'))) ?? '';
   // Viewers replace a font that is missing.
-  const isKnown = font === undefined || (isUsualFont(name) && font.get('FontDescriptor') === undefined);
-  return isKnown ? FAITHFUL : leavesOpen('is drawn by viewers in a font whose shapes are not compared');
+  return font === undefined || hasUsualShapes(pdf, font, fieldValue(pdf, field).texts?.join('') ?? '')
+    ? FAITHFUL
+    : leavesOpen('is drawn by viewers in a font whose shapes are not compared');
+}
+
+/** Characters whose codes all Latin encodings share. */
+const SHARED = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index));
+
+/** True for a simple font that readers have, which neither exchanges characters nor lays them over each other. */
+function hasUsualShapes(pdf: PdfDocument, font: PdfDict, value: string): boolean {
+  const type = asName(pdf.resolve(font.get('Subtype')));
+  if ((type !== 'Type1' && type !== 'TrueType') || font.get('FontDescriptor') !== undefined) return false;
+  const { codes, name } = fontReader(pdf, font);
+  if (!isUsualFont(name)) return false;
+  return codes(Buffer.from(Array.from({ length: 256 }, (_, code) => code))).every(({ code, text, fault }) => {
+    const shared = SHARED[code - 0x21];
+    if (shared === undefined) return fault === undefined || text === undefined || !value.includes(text);
+    // Encodings differ in quotation marks.
+    return fault === undefined && (text === shared || shared === "'" || shared === '`');
+  });
 }
 
 /**
