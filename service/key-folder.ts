@@ -195,10 +195,11 @@ function attempt<Result>(path: string, task: () => Result): Result {
   } catch (error) {
     if (error instanceof Fatal) throw error;
     const code = String((error as { code?: unknown }).code ?? 'unknown');
-    throw new Fatal(
-      'keys.unusable',
-      `${path} cannot be used (${code}). The program keeps its own keys there.`,
-    );
+    const why =
+      code === 'ENOSPC' || code === 'EDQUOT'
+        ? `cannot be written: its disk is full (${code}). Free some space on it, and start again.`
+        : `cannot be used (${code}). The program keeps its own keys there.`;
+    throw new Fatal('keys.unusable', `${path} ${why}`);
   }
 }
 

@@ -4,12 +4,15 @@ import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { systemIds } from '#runtime/model/ids.js';
 import { profilesProbe } from '../../actors/batch/health-probes.ts';
 import { type Profile, Profiles } from '../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../machines/ids.ts';
+import { openKeyFolder } from '../../service/key-folder.ts';
 import { keyOnDisk } from '../../service/keys-on-disk.ts';
 import { keyPemOf, pki, type TestSigner } from '../pki/pki.ts';
 import { folderFor } from '../runtime/folder.ts';
+import { smallDisk } from './small-disk.ts';
 
 const DAY = 86_400_000;
 
@@ -67,5 +70,30 @@ test('readiness says of each changed key file whether the next start could load 
     const found = await check();
     t.is(found?.status, detail === undefined ? 'Healthy' : 'Degraded', what);
     t.regex(found?.detail ?? '', detail ?? /^CN=Ann$/, what);
+  }
+});
+
+test('keys that a full disk does not take are refused with the remedy', async (t) => {
+  const disk = join(folderFor(t), 'disk');
+  const room = smallDisk(t, disk, 1);
+  if (room === undefined) return;
+  const keys = openKeyFolder(join(disk, 'keys'), systemIds);
+  const written = {
+    made: async () => void (await keys.loadOrCreate('made', () => 'a')),
+    replaced: async () => keys.replace('replaced', 'a'),
+  };
+  for (const [name, write] of Object.entries(written)) {
+    room.fill();
+    await t.throwsAsync(
+      write,
+      {
+        code: 'keys.unusable',
+        message: /its disk is full \(ENOSPC\)\. Free some space on it, and start again\.$/,
+      },
+      name,
+    );
+    room.empty();
+    await write();
+    t.is(keys.read(name), 'a');
   }
 });
