@@ -223,9 +223,25 @@ export function coveredBySignature(
     dict === undefined || streams.length > 0 || before !== undefined ? [] : frameCovers(pdf, dict);
   if ((fresh.length === 0 && frame.length === 0) || isUnseen(pdf, dict)) return 'nothing';
   if (rectangle === undefined) return 'unknown';
-  const covers = [...frame, ...fresh.flatMap((one) => paintedAreas(pair, one, rectangle))];
+  const turned = [...(pages ?? [])].flatMap((page) => turnedPlace(pdf, dict, page, rectangle));
+  const covers = [...frame, ...turned, ...fresh.flatMap((one) => paintedAreas(pair, one, rectangle))];
   if (covers.length === 0) return 'nothing';
   return pages === undefined ? 'unknown' : coveredOnAny(pair, pages, number, covers);
+}
+
+/** Returns where a widget is shown that is not turned with its page: around its upper left corner (table 167). */
+function turnedPlace(
+  pdf: PdfDocument,
+  widget: PdfDict | undefined,
+  page: SurveyedPage,
+  { left, bottom, right, top }: Box,
+): readonly Cover[] {
+  if (widget === undefined || !isTurnedAlone(pdf, widget, new Set([page]))) return [];
+  const [width, height] = [right - left, top - bottom];
+  const turn = ((rotationOf(pdf, page.dict) % 360) + 360) % 360;
+  if (turn === 90) return [wholly({ left, bottom: top, right: left + height, top: top + width })];
+  if (turn === 180) return [wholly({ left: left - width, bottom: top, right: left, top: top + height })];
+  return [wholly({ left: left - height, bottom: top - width, right: left, top })];
 }
 
 const wholly = (box: Box): Cover => ({ box, remains: 0, isText: false });

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SignatureAppearance } from '#crypto/core/types.js';
 import { pki } from '../../pki/pki.ts';
-import { contract, EMPTY_FIELD, reportOn, signed } from './validation/attack-files.ts';
+import { contract, EMPTY_FIELD, PAGE, reportOn, signed } from './validation/attack-files.ts';
 
 /** Rectangles of the field: the page shows text at 20, 100, and a filled-in text field at 20, 20. */
 const OVER_CONTENT = ['[10 90 60 120]', '[0 0 200 200]', '[20 96 40 104]', '[15 15 60 45]', '[60 120 10 90]'];
@@ -51,4 +51,20 @@ test('a signature drawn on an empty area, or not drawn, passes without a warning
   for (const place of OVER_NOTHING)
     for (const appearance of DRAWINGS) t.deepEqual(warnings(place, appearance), [], place);
   for (const place of OVER_CONTENT) t.deepEqual(warnings(place, undefined), [], place);
+});
+
+test('a signature that is not turned with its page is judged where viewers show it', (t) => {
+  const drawn = (flags: number, rectangle: string): string | undefined => {
+    const pdf = contract((objects) => {
+      const field = (objects.get(EMPTY_FIELD) ?? '').replace('[100 20 180 60]', rectangle);
+      objects.set(EMPTY_FIELD, field.replace('/F 4', `/F ${flags}`));
+      objects.set(PAGE, (objects.get(PAGE) ?? '').replace('/Parent', '/Rotate 90 /Parent'));
+    });
+    const format = { fieldName: 'Approval', appearance: { image: whitePixel() } };
+    return reportOn(signed(signed(pdf, { certification: 2 }), format, pki().signer('rsa-2048'))).signatures[0]
+      ?.indication;
+  };
+  t.is(drawn(4, '[15 60 115 90]'), 'TOTAL-PASSED');
+  t.is(drawn(20, '[15 60 115 90]'), 'TOTAL-FAILED');
+  t.is(drawn(20, '[120 60 190 90]'), 'TOTAL-PASSED');
 });
