@@ -162,7 +162,9 @@ export class JobUploads {
     if (request.operation === 'Extend') assertExtends(profile);
     const { operation, parameters } = request;
     const container = profile.form?.container;
-    const format = request.format ?? profile.format ?? detectedFormat(request.fileName, container);
+    // A file that is extended is signed already, and goes into no container.
+    const into = operation === undefined ? container : undefined;
+    const format = request.format ?? profile.format ?? detectedFormat(request.fileName, into);
     if (request.parameters) assertOverridable(profile, request, format);
     if (container !== undefined && format === 'Pades' && operation === undefined) {
       const text = `The profile ${profile.name} makes ASiC containers, which hold Cades or Xades signatures.`;

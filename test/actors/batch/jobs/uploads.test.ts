@@ -7,6 +7,8 @@ import test from 'ava';
 import { SLOT_BYTES, type UploadSlot, UploadThread } from '../../../../actors/batch/jobs/upload-thread.ts';
 import { Upload, unavailable } from '../../../../actors/batch/jobs/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import type { ProfileName } from '../../../../machines/ids.ts';
+import { pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { batchFixture } from '../batch-harness.ts';
@@ -140,4 +142,23 @@ test('uploads that the thread has not stored when it ends can be tried again, an
   const slot = await slotOf(thread);
   await t.throwsAsync(slot.store(join(folderFor(t), 'a.txt'), 1), { code: 'storage.unavailable' });
   t.is(thread.slot(), undefined);
+});
+
+test('a profile with a container and without Format puts a PDF into it, and extends a signed one as what it is', async (t) => {
+  const { batch } = await batchFixture(t, {
+    ...{ start: false, watch: false },
+    profiles: [
+      {
+        ...{ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' },
+        ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate] },
+        ...{ name: 'boxed' as ProfileName, validTo: Date.now() + 30 * 86_400_000 },
+        form: { preserveFileExtension: true, saveAsPem: false, detached: false, container: 'E' },
+        choices: { level: 'T', timestamp: { url: 'http://127.0.0.1:9/', timeoutMs: 100 } },
+      },
+    ],
+  });
+  const formatOf = (operation: 'Extend' | undefined) =>
+    batch.jobs.uploads.plan({ fileName: 'a.pdf', format: undefined, profile: 'boxed', operation }).format;
+  t.is(formatOf(undefined), 'Cades');
+  t.is(formatOf('Extend'), 'Pades');
 });
