@@ -35,22 +35,44 @@ export function layOut(
   ink: string,
   imageName: string = 'Im',
 ): string {
+  const inner = innerOf(extent);
+  if (image === undefined) return text === undefined ? '' : textIn(inner, text, ink);
+  if (text === undefined) return imageIn(inner, image, imageName);
+  const width = imageWidth(inner, image);
+  return imageIn({ ...inner, width }, image, imageName) + textIn(textArea(extent, image), text, ink);
+}
+
+function innerOf(extent: Extent): Area {
   const margin = Math.min(MARGIN, extent.width / 20, extent.height / 20);
-  const inner: Area = {
+  return {
     left: margin,
     bottom: margin,
     width: extent.width - 2 * margin,
     height: extent.height - 2 * margin,
   };
-  if (image === undefined) return text === undefined ? '' : textIn(inner, text, ink);
-  if (text === undefined) return imageIn(inner, image, imageName);
-  const natural = (inner.height * image.width) / image.height;
-  const width = Math.min(natural, IMAGE_SHARE * inner.width);
-  const left = inner.left + width + margin;
-  return (
-    imageIn({ ...inner, width }, image, imageName) +
-    textIn({ ...inner, left, width: inner.left + inner.width - left }, text, ink)
-  );
+}
+
+function imageWidth(inner: Area, image: Extent): number {
+  return Math.min((inner.height * image.width) / image.height, IMAGE_SHARE * inner.width);
+}
+
+/** Returns the area that text takes: all within the margin, or what an image leaves of it. */
+export function textArea(extent: Extent, image: Extent | undefined): Area {
+  const inner = innerOf(extent);
+  if (image === undefined) return inner;
+  // The margin is also the distance from the image.
+  const left = inner.left + imageWidth(inner, image) + inner.left;
+  return { ...inner, left, width: inner.left + inner.width - left };
+}
+
+/** Returns the size at which all lines fit, points. */
+export function fittingSize(
+  area: Extent,
+  { lines, ascent, descent }: Pick<ShownText, 'lines' | 'ascent' | 'descent'>,
+): number {
+  const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;
+  const widest = Math.max(...lines.map(({ width }) => width)) / 1000;
+  return Math.min(TEXT_SIZE, area.height / tall, widest > 0 ? area.width / widest : TEXT_SIZE);
 }
 
 /** Fits the image into the area with its aspect ratio, centred. */
@@ -69,8 +91,7 @@ function textIn(
   ink: string,
 ): string {
   const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;
-  const widest = Math.max(...lines.map(({ width }) => width)) / 1000;
-  const size = Math.min(TEXT_SIZE, area.height / tall, widest > 0 ? area.width / widest : TEXT_SIZE);
+  const size = fittingSize(area, { lines, ascent, descent });
   const top = area.bottom + (area.height + tall * size) / 2;
   let text = `q ${ink} BT /F ${numberText(size)} Tf\n`;
   for (const [index, { glyphs }] of lines.entries()) {

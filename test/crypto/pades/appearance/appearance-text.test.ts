@@ -139,6 +139,26 @@ test('text is 12 points high, and shrinks together until every line fits', async
   t.true(tiny.width > 20, String(tiny.width));
 });
 
+test('a long line wraps and stays readable, and the lines of ordinary names stay as they are', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const rectangle = { left: 50, bottom: 100, width: 200, height: 60 };
+  const shownOf = async (lines: readonly string[], place = rectangle) => {
+    const { output } = signVisibly(put(empty()), { page: 1, rectangle: place, lines });
+    const { stdout } = await runTool('mutool', ['trace', output]);
+    const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
+    return { size: Math.min(...sizes), text: await textOf(output) };
+  };
+  const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
+  const long = await shownOf([`Signed by ${name}`, 'Reason: agreed']);
+  t.true(long.size >= 4.8, String(long.size));
+  t.is(long.text.join(' '), `Signed by ${name} Reason: agreed`);
+  const word = await shownOf(['H'.repeat(150)]);
+  t.true(word.size >= 4.8, String(word.size));
+  t.is(word.text.join(''), 'H'.repeat(150));
+  const ordinary = ['Signed by Ana Maria dos Santos Prieto', 'Reason: agreed'];
+  t.deepEqual((await shownOf(ordinary)).text, ordinary);
+});
+
 test('an image beside text is on the left and keeps its proportions', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const rectangle = { left: 100, bottom: 100, width: 200, height: 60 };
