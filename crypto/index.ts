@@ -106,7 +106,7 @@ export type { TrustSettings } from './validation/trust.ts';
 export { validationReportXml } from './validation/validation-report-xml.ts';
 export { certificatesIn, readCertificate } from './x509/certificate.ts';
 export { makeDevelopmentCertificates } from './x509/development.ts';
-export { companyNumber, holderIdentifiers } from './x509/holder.ts';
+export { companyNumber, holderIdentifiers, holderName } from './x509/holder.ts';
 export { nameFields } from './x509/names.ts';
 export { counterSignXades } from './xades/counter-sign.ts';
 export { assertElementPath } from './xades/elements/element-path.ts';

@@ -12,7 +12,7 @@ import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { type RevocationSource, revocationStatus } from '../evidence/revocation-status.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
-import { companyNumber, holderText, personNumber } from '../x509/holder.ts';
+import { companyNumber, holderName, personNumber } from '../x509/holder.ts';
 import { nameFields } from '../x509/names.ts';
 import { type PathDefectKind, PathSearch, pathDefects } from '../x509/path-search.ts';
 import { algorithmsOn } from '../x509/signature-algorithms.ts';
@@ -381,7 +381,7 @@ function makeRecord(certificate: Certificate): CertificateRecord {
     companyNumber(certificate) === undefined &&
     subject.organizationIdentifier === undefined;
   return {
-    subjectName: subject.commonName ?? holderText(certificate),
+    subjectName: holderName(certificate),
     issuerName: issuer.commonName ?? issuer.text,
     emailAddress: (mail?.kind === 'email' ? mail.text : undefined) ?? subject.emailAddress,
     identifier: subject.serialNumber,

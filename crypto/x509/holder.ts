@@ -12,6 +12,9 @@ const RESPONSIBLE = Buffer.from('060560' + '4c010304', 'hex');
 /** OtherName 2.16.76.1.3.3: national number (14 digits) of a company. */
 const COMPANY = Buffer.from('060560' + '4c010303', 'hex');
 
+/** DER of a name without attributes. */
+const EMPTY_NAME = Buffer.from('3000', 'hex');
+
 /** Prefix of a number in serialNumber (ETSI EN 319 412-1 §5.1.3): `PNOBR-`, `TINPT-`. */
 const PREFIX = /^[A-Z]{3}[A-Z]{2}-/;
 
@@ -27,6 +30,21 @@ export function holderText({ subject, alternativeNames, serial }: Certificate): 
     if (name.kind === 'directory' && nameFields(name.name).text !== '') return nameFields(name.name).text;
   }
   return `no name, serial number ${contents(readElement(serial)).toString('hex')}`;
+}
+
+/**
+ * Returns the name that is shown of a holder: the common name, else given name and surname, else organization, unit or
+ * address; never the identity number of a subject.
+ */
+export function holderName(certificate: Certificate): string {
+  const subject = nameFields(certificate.subject);
+  const person = [subject.givenName, subject.surname].filter((part) => part !== undefined).join(' ');
+  const names = [subject.commonName, person, subject.organization, subject.organizationalUnit];
+  const found = [...names, subject.emailAddress].find((name) => name !== undefined && name.trim() !== '');
+  if (found !== undefined) return found;
+  return holderText(
+    subject.serialNumber === undefined ? certificate : { ...certificate, subject: EMPTY_NAME },
+  );
 }
 
 /**

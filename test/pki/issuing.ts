@@ -28,6 +28,8 @@ export interface DistinguishedName {
   /** serialNumber of the person or machine. */
   readonly serialNumber?: string;
   readonly commonName?: string;
+  readonly givenName?: string;
+  readonly surname?: string;
   readonly emailAddress?: string;
 }
 
@@ -71,6 +73,8 @@ export function encodeName(name: DistinguishedName): Buffer {
     ['2.5.4.11', name.organizationalUnit],
     ['2.5.4.5', name.serialNumber],
     ['2.5.4.3', name.commonName],
+    ['2.5.4.4', name.surname],
+    ['2.5.4.42', name.givenName],
     [EMAIL, name.emailAddress],
   ];
   return sequence(

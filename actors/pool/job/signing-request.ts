@@ -1,6 +1,6 @@
 /** Builds the request to sign the file of a job: the profile, and what the upload set in its place. */
 import {
-  nameFields,
+  holderName,
   type PadesFormat,
   readCertificate,
   type Signer,
@@ -113,7 +113,6 @@ function shownBy(
     parseExtent(parameters[name] ?? '') ?? choice[name];
   const page = parsePage(parameters.page ?? String(choice.page));
   const lines = parameters.lines === undefined ? choice.lines : linesOf(parameters.lines);
-  const { commonName, text } = nameFields(readCertificate(certificate).subject);
   return {
     place: {
       page: page ?? null,
@@ -124,7 +123,7 @@ function shownBy(
     },
     lines: filledLines(lines, {
       ...{ reason, location, contactInfo, profile },
-      signer: commonName ?? text,
+      signer: holderName(readCertificate(certificate)),
       date: shownTime(at, choice.timeZone),
       file: fileName,
       job: jobId,

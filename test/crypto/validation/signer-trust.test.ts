@@ -15,7 +15,7 @@ import { readCertificate } from '#crypto/x509/certificate.js';
 import { isAnybodys } from '#crypto/x509/key-strength.js';
 import type { GeneralName } from '#crypto/x509/names.js';
 import { valueFault } from '#crypto/x509/signature-algorithms.js';
-import { encodeName } from '../../pki/issuing.ts';
+import { type DistinguishedName, encodeName } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
 import { forge } from './forge.ts';
 import {
@@ -321,6 +321,20 @@ test('a certificate with an empty subject is named by its alternative names, or 
   const name = encodeName({ commonName: 'Ana Exemplo' });
   t.is(nameOf([{ kind: 'directory', name }, mail]), 'CN=Ana Exemplo');
   t.is(nameOf([]), 'no name, serial number 4102');
+});
+
+test('a certificate without a common name shows who it is of, and never an identity number', (t) => {
+  const nameOf = (subject: DistinguishedName): string | undefined =>
+    judged(signedBy(issue('', parties().ca, { subject }))).certificate?.subjectName;
+  const serialNumber = 'PNOBR-52998224725';
+  const company = { organization: 'Engines', organizationalUnit: 'Mills', serialNumber };
+  t.is(nameOf({ ...company, givenName: 'Ada', surname: 'Byron' }), 'Ada Byron');
+  t.is(nameOf({ ...company, surname: 'Byron' }), 'Byron');
+  t.is(nameOf(company), 'Engines');
+  t.is(nameOf({ organizationalUnit: 'Mills', serialNumber }), 'Mills');
+  t.is(nameOf({ emailAddress: 'ada@example.com', serialNumber }), 'ada@example.com');
+  t.regex(nameOf({ country: 'BR', serialNumber }) ?? '', /^no name, serial number (?!.*52998224725)/);
+  t.is(nameOf({ country: 'BR' }), 'C=BR');
 });
 
 test('a revoked signer leaves the signature open, softly or hard, and one revoked later does not', (t) => {
