@@ -177,8 +177,14 @@ export async function openMenu(page: Page): Promise<void> {
 /** Most places of the documents of tests. */
 const MAX_PLACES = 9;
 
-/** Opens the dialog in which a participant signs or approves: the one button leads there past all places on the pages. */
+/** Opens the dialog in which a participant signs or approves, and waits until they may: a page of the document is drawn. */
 export async function openSigning(page: Pick<Page, 'locator'>): Promise<void> {
+  await openUnread(page);
+  await page.locator('#unread:not([hidden])').waitFor({ state: 'detached' });
+}
+
+/** The same while the document may be unread: the one button leads there past all places on the pages. */
+export async function openUnread(page: Pick<Page, 'locator'>): Promise<void> {
   const next = page.locator('#guide-next:enabled');
   await next.waitFor();
   const dialog = page.locator('#signing[open]');

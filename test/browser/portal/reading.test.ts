@@ -1,7 +1,7 @@
 /** Nobody signs what was not shown: blocked, failing and slow content. Source: docs/decisions/0320-signed-as-read.md. */
 import test from 'ava';
 import type { Route } from 'playwright-core';
-import { closeBrowser, openSigning, visit } from '../browser.ts';
+import { closeBrowser, openSigning, openUnread, visit } from '../browser.ts';
 import { startPagesServer } from '../pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -15,6 +15,16 @@ const PHONE = {
 } as const;
 const DESK = { locale: 'en-US', viewport: { width: 1280, height: 800 } } as const;
 
+/** The worker of pdf.js asks for the file's headers long after the file was refused. */
+const SLOW_WORKER = `{
+  const listen = Worker.prototype.addEventListener;
+  Worker.prototype.addEventListener = function (type, listener, ...others) {
+    const late = (event) =>
+      setTimeout(() => listener.call(this, event), event.data?.action === 'ReaderHeadersReady' ? 500 : 0);
+    listen.call(this, type, type === 'message' ? late : listener, ...others);
+  };
+}`;
+
 for (const [what, failing, shape] of [
   ['is blocked, on a desktop screen', (route: Route) => route.abort(), DESK],
   ['is answered with 503, on a phone', (route: Route) => route.fulfill({ status: 503 }), PHONE],
@@ -27,14 +37,15 @@ for (const [what, failing, shape] of [
       if (visited === undefined) return;
       const { page } = visited;
       await page.route(CONTENT, failing);
+      await page.addInitScript(SLOW_WORKER);
       await page.goto(`${site.url}${site.signPath}`);
       await page.getByText('The document could not be shown.').waitFor();
-      await openSigning(page);
+      await openUnread(page);
       const sign = page.getByRole('button', { name: 'Sign the document' });
       t.true(await sign.isDisabled());
       await page.getByLabel('Your full name').fill('Ana');
       await page.keyboard.press('Enter');
-      await page.getByText('The document has not been shown here yet.').waitFor();
+      await page.getByRole('status').getByText('The document has not been shown here yet.').waitFor();
       t.deepEqual(site.done, []);
       t.is(await page.locator('#unread a[download]').count(), 1);
       const tick = page.getByLabel('I have read the document.');
@@ -65,12 +76,18 @@ test.serial(
       else await route.continue();
     });
     await page.goto(`${site.url}${site.signPath}`);
-    await openSigning(page);
+    await openUnread(page);
     const sign = page.getByRole('button', { name: 'Sign the document' });
     t.true(await sign.isDisabled());
+    await page.getByLabel('Your full name').fill('Ana');
+    await page.keyboard.press('Enter');
+    const told = page.getByRole('status').getByText('The document has not been shown here yet.');
+    await told.waitFor();
     isHeld = false;
     for (const route of held) await route.continue();
     await page.locator('#unread').waitFor({ state: 'hidden' });
+    await told.waitFor({ state: 'detached' });
+    t.deepEqual(site.done, [], 'an earlier press signs nothing');
     t.true(await sign.isEnabled());
     await sign.click();
     await page.getByText('You signed the document.').waitFor();
@@ -109,7 +126,7 @@ test.serial(
     await page.goto(`${site.url}${site.signPath}`);
     await page.locator('.page[data-drawn]').first().waitFor();
     const sign = page.getByRole('button', { name: 'Sign the document' });
-    await openSigning(page);
+    await openUnread(page);
     await page.getByText('See every page of the document first').waitFor();
     await page.getByLabel('I have read the document.').check();
     t.true(await sign.isDisabled(), 'declared alone');

@@ -2,7 +2,8 @@
  * What of the document the page has shown, and whether the participant may act: once a page is drawn, or after the declaration to
  * have read it. Source: docs/decisions/0320-signed-as-read.md.
  */
-import { findElement } from '../dom.ts';
+import { findElement, requireElement } from '../dom.ts';
+import { showStatus } from './outcome.ts';
 
 /** Pages of a document that is never shown here, as pictures and texts have one. */
 let pageCount = 0;
@@ -23,19 +24,37 @@ export function pageDrawn(): void {
   document.dispatchEvent(new Event('reading'));
 }
 
-/** Holds the buttons that act until the document is read; without a place for it, another page shows it. */
+/**
+ * Holds the forms that act until the document is read, and says so of an attempt: to keep it would sign what appears after
+ * it. Without a place for it, another page shows the document.
+ */
 export function startReading(): void {
   const part = findElement('#unread');
   if (part === undefined) return;
   const tick = findElement('input', HTMLInputElement, part);
   const buttons = document.querySelectorAll<HTMLButtonElement>('#signing form button[type="submit"]');
   const isWhole = part.dataset['whole'] !== undefined;
+  const told = requireElement('#unread-hint', HTMLElement, part).firstChild?.textContent?.trim() ?? '';
+  let mayAct = false;
   const update = () => {
     const isShown = isWhole ? pageCount > 0 && pages.size === pageCount : isDrawn;
-    const isDeclared = tick?.checked === true && (isDownloaded || !isWhole);
+    mayAct = isShown || (tick?.checked === true && (isDownloaded || !isWhole));
     part.hidden = isShown;
-    for (const button of buttons) button.disabled = !isShown && !isDeclared;
+    // A disabled button would swallow Enter without a word.
+    for (const button of buttons) button.setAttribute('aria-disabled', String(!mayAct));
+    if (mayAct && findElement('#outcome')?.textContent === told) showStatus('');
   };
+  requireElement('#signing').addEventListener(
+    'submit',
+    (event) => {
+      if (mayAct) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const form = event.target instanceof Element ? event.target : undefined;
+      showStatus(told, 'bad', form?.querySelector('button[type="submit"]'));
+    },
+    { capture: true },
+  );
   document.addEventListener('reading', update);
   tick?.addEventListener('change', update);
   document.addEventListener('click', ({ target }) => {
