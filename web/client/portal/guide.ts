@@ -241,7 +241,9 @@ function startThumbnails(shown: ShownPdf, words: Words, seen: ReadonlySet<number
       if (!isIntersecting) continue;
       drawer.unobserve(target);
       const number = Number(target.getAttribute('data-number'));
-      void shown.thumbnail(number, THUMBNAIL_WIDTH).then((canvas) => target.prepend(canvas));
+      const drawn = shown.thumbnail(number, THUMBNAIL_WIDTH);
+      // The number stands there without its picture.
+      drawn.then((canvas) => target.prepend(canvas)).catch(() => undefined);
     }
   });
   for (let number = 1; number <= shown.count; number += 1) {

@@ -111,7 +111,15 @@ export async function openPdf(
     // Errors only: warnings about a file do not help in the console.
     verbosity: 0,
   });
-  return { pdf, file: await Promise.race([opened.promise, workerFailed]) };
+  // A file that is refused before the worker asks for it leaves a promise of the library without a handler; `opened`
+  // rejects later.
+  const ignore = (event: Event) => event.preventDefault();
+  addEventListener('unhandledrejection', ignore);
+  try {
+    return { pdf, file: await Promise.race([opened.promise, workerFailed]) };
+  } finally {
+    removeEventListener('unhandledrejection', ignore);
+  }
 }
 
 /** A small picture of a page. @param width CSS pixels */

@@ -276,8 +276,9 @@ class PdfView implements ShownPdf {
   }
 
   async #draw(view: PageView): Promise<void> {
-    const page = await this.#open(view);
-    if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view));
+    const page = await this.#open(view).catch(() => undefined);
+    if (page === undefined) return this.#tellDrawn();
+    if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view)).catch(() => undefined);
     const scale = this.scale();
     const drawnAt = scale * this.#pinch;
     if (!view.near || view.drawnAt === drawnAt) return;
@@ -319,7 +320,7 @@ class PdfView implements ShownPdf {
     view.stop?.();
     view.stop = undefined;
     view.drawnAt = 0;
-    void view.page?.then((page) => page.cleanup());
+    view.page?.then((page) => page.cleanup()).catch(() => undefined);
     discard(view.canvas);
     view.canvas = undefined;
     view.frame.removeAttribute('data-drawn');
