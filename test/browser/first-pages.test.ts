@@ -43,6 +43,7 @@ test.serial(
     await assertAccessible(t, page, 'login link');
     t.is(await page.getByLabel('API key').count(), 0);
     await page.keyboard.press('Tab');
+    t.is(await page.evaluate('document.activeElement.localName'), 'button');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     t.is(new URL(page.url()).pathname, '/');

@@ -99,6 +99,7 @@ test.serial(
       if (javaScriptEnabled) await assertAccessible(t, page, 'open navigation');
       await assertFits(t, page, 'open navigation');
       await page.keyboard.press('Tab');
+      t.is(await page.evaluate('document.activeElement.textContent'), 'Overview');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.setViewportSize({ width: 1280, height: 800 });

@@ -106,6 +106,7 @@ test.serial(
     await page.reload();
     await looksGood(t, page, 'link');
     await page.keyboard.press('Tab');
+    t.is(await page.evaluate('document.activeElement.localName'), 'button');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Organization', exact: true }).waitFor();
     await page.getByText(/Ana.*administrator/).waitFor();
