@@ -23,7 +23,6 @@ import {
   applied,
   around,
   type Box,
-  boxAround,
   boxOf,
   contains,
   IDENTITY,
@@ -242,11 +241,7 @@ export class ContentReader {
             state.isConditional = true;
             state.isShaped = true;
           }
-          if (clips && path.points.length > 0)
-            state.clip = intersectClip(
-              state.clip,
-              boxAround(path.points.map(([x, y]) => applied(state.ctm, x, y))),
-            );
+          if (clips && path.points.length > 0) state.clip = intersectClip(state.clip, path.extent(state.ctm));
           path = new PaintedPath();
           clips = false;
           break;
@@ -406,6 +401,7 @@ export class ContentReader {
     const colour = 'lightness' in mark ? mark.lightness : state.fill;
     this.#marks.push({
       isRectilinear: false,
+      edges: undefined,
       hides: false,
       isCurved: false,
       blend: blendOf(state),
@@ -445,8 +441,8 @@ export class ContentReader {
     if (path.points.length === 0) return;
     const { ctm, clip } = state;
     const kind = /[Ss]/.test(operator) ? 'stroke' : 'fill';
-    const box = boxAround(path.points.map(([x, y]) => applied(ctm, x, y)));
-    const isRectilinear = path.isRectilinear && isUpright(ctm);
+    const box = path.extent(ctm);
+    const isRectilinear = (kind === 'fill' ? path.isBox : path.isRectilinear) && isUpright(ctm);
     const stroked = /[fFn]/.test(operator) ? [] : path.stroked(ctm, lineWidthOf(state));
     const filled = path.rectangles?.map((one) => transformed(ctm, one)) ?? [box];
     const covers = kind === 'fill' ? [...filled, ...stroked] : stroked;
@@ -454,7 +450,8 @@ export class ContentReader {
     const hides = kind === 'fill' && state.hides && path.isRectangle && isRectilinear && isWhole;
     const isConditional = state.isConditional || state.isDashed;
     const own = kind === 'fill' ? {} : { lightness: state.line, alpha: state.lineAlpha, isConditional };
-    this.#addMark(state, { kind, box, isRectilinear, covers, hides, isCurved: path.isCurved, ...own });
+    const edges = kind === 'stroke' ? stroked : isRectilinear ? undefined : [...path.edges(ctm), ...stroked];
+    this.#addMark(state, { kind, box, isRectilinear, covers, edges, hides, isCurved: path.isCurved, ...own });
   }
 
   /** Adds a text mark. Returns the text matrix behind it. */

@@ -13,6 +13,7 @@ import {
 } from './geometry.ts';
 import { type PaintedPage, pageMarks } from './page-marks.ts';
 import { type Mark, THIN } from './painted-marks.ts';
+import { widened } from './paths.ts';
 
 /** `image`: only pictures are below, and whether they show something there is not looked at. */
 export type Covered = 'nothing' | 'content' | 'image' | 'unknown';
@@ -88,6 +89,7 @@ export function coveredOn(
   spend: (steps: number) => void,
 ): Covered {
   const { content, annotations } = pageMarks(pdf, page, spend);
+  const places = annotations.filter(({ number }) => number !== undefined && own.includes(number));
   const opaque = covers.filter(({ remains, isStroke }) => remains < LEGIBLE && isStroke !== true);
   const solid = opaque.filter(({ isText }) => !isText);
   let isOpen = false;
@@ -121,7 +123,7 @@ export function coveredOn(
       spend(opaque.length / AREAS_PER_STEP);
       if (solid.some((cover) => isShortIn(mark, cover.box))) strokes.push(mark.box);
       const hidden = opaque.filter((cover) => hides(mark, cover, isAnnotation));
-      if (hidden.length === 0) continue;
+      if (hidden.length === 0 || places.some(({ rectangle }) => isBorder(mark, rectangle))) continue;
       if (kind === 'image') image = true;
       else return 'content';
     }
@@ -201,19 +203,46 @@ function isDash({ left, bottom, right, top }: Box): boolean {
 }
 
 /** True when a cover lies over a picture or a drawing, which is no background, frame or line. */
-function hides(
-  { kind, box, isRectilinear, isShaped, clip }: Mark,
-  { box: cover, isText, isFrame }: Cover,
-  isAnnotation: boolean,
-): boolean {
+function hides(mark: Mark, { box: cover, isText, isFrame }: Cover, isAnnotation: boolean): boolean {
+  const { kind, box, isRectilinear, isShaped, clip } = mark;
   const seen = clip === undefined ? box : shared(clip, box);
   if (!overlaps(seen, cover)) return false;
   // A dark text over a picture is a field on a scanned page.
   if (kind === 'image') return isText ? cover.top - cover.bottom > LARGE_TEXT : isFrame !== true;
   if (thicknessOf(seen) <= THIN || thicknessOf(cover) <= THIN) return false;
   if (isText && !isAnnotation) return cover.top - cover.bottom > LARGE_TEXT && !contains(seen, cover, THIN);
+  if (isApart(mark, cover)) return false;
   // A box around the cover, filled or stroked, is its background or its border.
   return !(isRectilinear && !isShaped && contains(seen, cover, THIN)) && !(isAnnotation && isText);
+}
+
+/** Least length of the longer side of a field whose border the page may draw. */
+const LEAST_BORDERED = 40;
+
+/** True for a shape along the sides of a field, which is its border: forms have it in the page. */
+function isBorder({ edges, isShaped, lightness }: Mark, field: Box): boolean {
+  const { left, bottom, right, top } = field;
+  if (edges === undefined || isShaped || lightness === undefined) return false;
+  if (Math.max(right - left, top - bottom) < LEAST_BORDERED || thicknessOf(field) < 4 * THIN) return false;
+  const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= THIN;
+  return edges.every(
+    (edge) =>
+      contains(field, edge, THIN) &&
+      ([left, right].some((side) => isNear(edge.left, side) && isNear(edge.right, side)) ||
+        [bottom, top].some((side) => isNear(edge.bottom, side) && isNear(edge.top, side))),
+  );
+}
+
+/** Distance from the edges of a filled shape at which they stay to be seen, in units of the page. */
+const EDGE = 0.5;
+
+/** True for a path no edge of which is near: below the cover is nothing of it, or one colour. */
+function isApart({ kind, edges, isShaped, clip, lightness }: Mark, cover: Box): boolean {
+  if (edges === undefined || isShaped) return false;
+  const near = kind === 'fill' ? widened(cover, EDGE) : cover;
+  if (kind === 'fill' && (lightness === undefined || (clip !== undefined && !contains(clip, near, 0))))
+    return false;
+  return edges.every((edge) => commonArea(edge, near) === 0);
 }
 
 /** Height of the ink of text that is paint rather than writing, in units of the page. */

@@ -11,6 +11,8 @@ export interface Mark {
   readonly isRectilinear: boolean;
   /** Areas that it may hide: those of a fill, of each piece of a stroked line with its width, of each glyph. */
   readonly covers: readonly Box[];
+  /** Areas along the edges of a path, between which it is of one colour; undefined for a rectangle and what is no path. */
+  readonly edges: readonly Box[] | undefined;
   /** True for an opaque filled rectangle without a clipping path. */
   readonly hides: boolean;
   readonly text?: ShownText;

@@ -1,5 +1,5 @@
 /** Current path while content is interpreted, and the areas that stroking it paints (ISO 32000-2, 8.5). */
-import { applied, type Box, boxAround, type Matrix } from './geometry.ts';
+import { applied, around, type Box, boxAround, type Matrix, transformed } from './geometry.ts';
 
 type Point = readonly [number, number];
 
@@ -12,6 +12,12 @@ export class PaintedPath {
   /** Rectangles of `re`; undefined for a path with other parts. */
   rectangles: Box[] | undefined = [];
   readonly #segments: [Point, Point][] = [];
+  /** Lines with which a fill closes the parts that are open. */
+  readonly #closings: [Point, Point][] = [];
+  /** Around the points that are not kept. */
+  #rest: Box | undefined;
+  /** True for more than one part. */
+  #isBroken = false;
   #start: Point | undefined;
   #last: Point | undefined;
 
@@ -24,7 +30,8 @@ export class PaintedPath {
       [x + width, y + height],
       [x, y + height],
     ] as const;
-    if (this.points.length < MAX_POINTS) this.points.push(corners[0], corners[2]);
+    this.#keep(corners[0]);
+    this.#keep(corners[2]);
     this.rectangles?.push(boxAround(corners));
     corners.forEach((corner, index) => {
       this.#segment(corner, corners[(index + 1) % 4] ?? corner);
@@ -39,9 +46,13 @@ export class PaintedPath {
     this.rectangles = undefined;
     if (isLine && last !== undefined && last[0] !== x && last[1] !== y) this.isRectilinear = false;
     if (this.points.length >= MAX_RECTILINEAR_POINTS) this.isRectilinear = false;
-    if (this.points.length < MAX_POINTS) this.points.push([x, y]);
+    this.#keep([x, y]);
     if (isLine && this.#last !== undefined) this.#segment(this.#last, [x, y]);
-    else this.#start = [x, y];
+    else {
+      this.#isBroken ||= this.points.length > 1;
+      this.#closings.push(...this.#opening());
+      this.#start = [x, y];
+    }
     this.#last = [x, y];
   }
 
@@ -62,7 +73,7 @@ export class PaintedPath {
         t ** 3 * end[axis];
       const next = [at(0), at(1)] as const;
       this.#segment(last, next);
-      if (this.points.length < MAX_POINTS) this.points.push(next);
+      this.#keep(next);
       last = next;
     }
     this.#last = end;
@@ -75,14 +86,39 @@ export class PaintedPath {
 
   /** True for a rectangle, of `re` or of four lines. */
   get isBox(): boolean {
-    return this.isRectangle || (this.isRectilinear && (this.points.length === 4 || this.points.length === 5));
+    if (this.isRectangle) return true;
+    const [a, b, c, d, end = a] = this.points;
+    if (!this.isRectilinear || this.#isBroken || this.points.length > 5) return false;
+    if (a === undefined || b === undefined || c === undefined || d === undefined || end === undefined)
+      return false;
+    if (end[0] !== a[0] || end[1] !== a[1]) return false;
+    const first = a[0] === b[0] ? 0 : 1;
+    const second = first === 0 ? 1 : 0;
+    return (
+      a[first] === b[first] && b[second] === c[second] && c[first] === d[first] && d[second] === a[second]
+    );
+  }
+
+  /** Returns the extent in the space of the matrix. */
+  extent(matrix: Matrix): Box {
+    const box = boxAround(this.points.map((point) => applied(matrix, ...point)));
+    return this.#rest === undefined ? box : around(box, transformed(matrix, this.#rest));
+  }
+
+  /** Returns the areas along the edges of what a fill paints. */
+  edges(matrix: Matrix): Box[] {
+    return this.#along([...this.#segments, ...this.#closings, ...this.#opening()], matrix, 0);
   }
 
   /** Returns the areas that stroking paints in the space of the matrix. @param width of the line in that space */
   stroked(matrix: Matrix, width: number): Box[] {
+    return this.#along(this.#segments, matrix, width);
+  }
+
+  #along(segments: readonly (readonly [Point, Point])[], matrix: Matrix, width: number): Box[] {
     const found: Box[] = [];
     const half = Math.max(width, HAIRLINE) / 2;
-    for (const [from, to] of this.#segments) {
+    for (const [from, to] of segments) {
       const [x1, y1] = applied(matrix, ...from);
       const [x2, y2] = applied(matrix, ...to);
       const isAligned = x1 === x2 || y1 === y2;
@@ -95,10 +131,19 @@ export class PaintedPath {
         ];
         found.push(widened(boxAround([at(piece), at(piece + 1)]), half));
       }
-      if (found.length > MAX_AREAS)
-        return [widened(boxAround(this.points.map((point) => applied(matrix, ...point))), half)];
+      if (found.length > MAX_AREAS) return [widened(this.extent(matrix), half)];
     }
     return found;
+  }
+
+  /** Returns the line between the ends of the part that is drawn. */
+  #opening(): [Point, Point][] {
+    return this.#last === undefined || this.#start === undefined ? [] : [[this.#last, this.#start]];
+  }
+
+  #keep(point: Point): void {
+    if (this.points.length < MAX_POINTS) this.points.push(point);
+    else this.#rest = around(this.#rest ?? boxAround([point]), boxAround([point]));
   }
 
   #segment(from: Point, to: Point): void {
@@ -106,7 +151,7 @@ export class PaintedPath {
   }
 }
 
-/** Most points kept of one path; the others are dropped. */
+/** Most points kept of one path; of the others, their extent. */
 const MAX_POINTS = 10_000;
 /** Most points of a rectilinear path: a closed rectangle. */
 const MAX_RECTILINEAR_POINTS = 5;

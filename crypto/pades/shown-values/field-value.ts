@@ -6,6 +6,7 @@ import {
   type ByteSlice,
   inheritedByField,
   isArray,
+  isNull,
   items,
   type PdfDict,
   type PdfDocument,
@@ -46,12 +47,21 @@ export function fieldValue(pdf: PdfDocument, field: PdfDict): FieldValue {
     exported === value && text !== undefined ? [text] : [],
   );
   return {
-    texts: value === undefined ? undefined : [value, ...shown],
+    texts: value === undefined ? undefined : [value, ...shown, ...valueAbove(pdf, field)],
     isPassword: (flags & PASSWORD) !== 0,
     list: isList ? options.map(([exported, text = exported]) => text ?? '') : [],
     isComb: (flags & COMB) !== 0,
     isFormatted: actions?.get('F') !== undefined,
   };
+}
+
+/** Returns the value of the field of which this is a part, as some programs write another one into the part. */
+function valueAbove(pdf: PdfDocument, part: PdfDict): readonly string[] {
+  const parent = pdf.dict(part.get('Parent'));
+  if (parent === undefined || isNull(pdf.resolve(part.get('V'))) || part.get('T') !== undefined) return [];
+  const written = inheritedByField(pdf, parent, 'V');
+  const value = written === undefined ? '' : textOf(pdf, written);
+  return value === undefined ? [] : [value];
 }
 
 /** Bytes 0x18 to 0x1F and 0x80 to 0x9F of PDFDocEncoding (annex D.2), and 0xA0. */

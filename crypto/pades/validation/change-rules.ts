@@ -87,6 +87,15 @@ export const CHANGE_KINDS = {
     ],
     clause: '12.7.4.3',
   },
+  /** The values of the fields once more, for programs that draw the form from a description of its own. */
+  'form-data': {
+    decisions: OPEN_EXCEPT_1,
+    finding: [
+      'pdf.form-data',
+      'The form stores its values twice (XFA), and whether the second ones are those of the fields has to be looked at.',
+    ],
+    clause: '12.7.8',
+  },
   /** A signature in an existing field, or in a new one without a place on a page. */
   signature: { decisions: EXCEPT_1, isLocked: true, clause: '12.8.1' },
   /** The same, over something that cannot be read. */
@@ -198,6 +207,7 @@ export type Place =
  * | read-only | the flag ReadOnly is added, no other changes                                  |
  * | seen      | flags of an annotation, when what is seen stays                               |
  * | drawn     | by who draws the field before and after, and from what                        |
+ * | data      | the part with the values, beside another value                                |
  * | style     | `drawn`, beside another value                                                 |
  * | signing   | a signature that covers this revision, with an appearance that hides nothing  |
  * | look      | lines and boxes that hide nothing, of the kind of the comment                 |
@@ -215,6 +225,7 @@ export type Judged =
   | 'read-only'
   | 'seen'
   | 'drawn'
+  | 'data'
   | 'style'
   | 'signing'
   | 'look';
@@ -276,6 +287,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('form', 'Fields', 'part', { yields: [], clause: '12.7.3' }),
   rule('form', 'SigFlags', 'flags', { yields: ['upkeep', 'metadata'], clause: '12.7.3' }),
   rule('form', 'DA NeedAppearances', 'drawn', { yields: ['setting', 'redrawn'], clause: '12.7.4.3' }),
+  rule('form', 'XFA', 'data', { yields: ['form-data'], clause: '12.7.8' }),
   rule('form', 'DR', 'part', { yields: [], clause: '12.7.3' }),
   rule('new form', 'Fields DR', 'part', { yields: [], clause: '12.7.3' }),
   rule('new form', 'SigFlags DA Q NeedAppearances', 'drawn', { yields: ['upkeep'], clause: '12.7.3' }),
@@ -287,7 +299,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   ),
 
   rule('field', 'V AP AS RV I TI', 'drawn', { yields: FILLS, clause: '12.7.4.3' }),
-  rule('field', 'DA Q', 'style', { yields: FILLS, clause: '12.7.4.3' }),
+  rule('field', 'DA Q MK', 'style', { yields: FILLS, clause: '12.7.4.3' }),
   rule('field', 'M', 'plain', { yields: ['entry', ...FILLS], clause: '12.5.2' }),
   rule('field', 'Ff', 'read-only', { yields: ['metadata'], clause: '12.7.4.1' }),
   rule('field', 'Kids', 'part', { yields: [], clause: '12.7.4.1' }),

@@ -16,9 +16,10 @@ import {
 } from '../../pdf/index.ts';
 import { hasOnlyStreams } from '../painting/appearance-streams.ts';
 import type { Covered } from '../painting/covered-content.ts';
+import type { AppearanceJudgement } from '../shown-values/appearance-judgement.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { entryChanges } from './compared-entries.ts';
-import { drawingOf, redrawnBy } from './field-drawing.ts';
+import { drawingOf, judgeFrame, redrawnBy } from './field-drawing.ts';
 import { coveredBySignature, judgeAppearance } from './filled-appearance.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
@@ -65,19 +66,31 @@ export function changedField(
   return entryChanges({ place: placeOf(field), what, before, after, below }, ({ judged }, keys) => {
     if (judged === 'part') return [];
     if (judged === 'read-only') return madeReadOnly(field, after.get('Ff'));
-    if (!hasOnlyStreams(pdf, after.get('AP'))) return forbidden(`gave ${what} an unusual appearance`);
+    if (differs('AP') && !hasOnlyStreams(pdf, after.get('AP')))
+      return forbidden(`gave ${what} an unusual appearance`);
     if (keys.some((key) => !PARTS.has(key) && !isSimple(pdf, after.get(key), 0)))
       return forbidden(`gave ${what} an unusual state`);
     if (field.type === 'Sig' && differs('V')) return signedField(pair, survey, field, after.get('V'));
-    if (field.type !== 'Sig' && !['V', 'RV'].every((key) => isSimple(pdf, after.get(key))))
+    const isUsual = (key: string): boolean =>
+      !differs(key) || isSimple(pdf, after.get(key)) || isNewText(pair, after.get(key));
+    if (field.type !== 'Sig' && !['V', 'RV'].every(isUsual))
       return forbidden(`gave ${what} an unusual value`);
     if (!valued && judged === 'plain')
       return { kind: 'entry', field: name, description: `changed /${keys.join(', /')} of ${what}` };
     if (!valued && judged === 'seen') return shownOrHidden(pair, field, after);
     if (!valued && judged === 'style')
       return forbidden(`changed how ${what} is drawn, without another value (/${keys.join(', /')})`);
-    return filledField(pair, survey, field, valued);
+    const filled = filledField(pair, survey, field, valued);
+    return keys.includes('MK') ? worse(filled, field, judgeFrame(pair, field, after)) : filled;
   });
+}
+
+/** Adds what is said of the frame of a field to what its look is judged as. */
+function worse(filled: Change, { name }: SurveyedField, frame: AppearanceJudgement): Change {
+  if (frame.status === 'forbidden')
+    return forbidden(`changed /MK of the field ${name}, which ${frame.reason}`);
+  if (frame.status === 'faithful' || filled.kind !== 'fill') return filled;
+  return { ...filled, kind: 'fill-open', detail: `The field ${name} ${frame.reason}.` };
 }
 
 /** An existing field after a change. */
@@ -89,7 +102,7 @@ interface FieldComparison {
 }
 
 /** Entries with parts of their own. */
-const PARTS: ReadonlySet<string> = new Set(['AP', 'V', 'RV', 'Lock']);
+const PARTS: ReadonlySet<string> = new Set(['AP', 'V', 'RV', 'Lock', 'MK']);
 
 function madeReadOnly({ name, dict }: SurveyedField, flags: ByteSlice | undefined): Change {
   const locks = ((asInteger(dict.get('Ff')) ?? 0) | READ_ONLY) === asInteger(flags);
@@ -177,6 +190,16 @@ function signedField(
   if (pair.before.has(number)) return forbidden(`put an older object into the field ${name}`);
   const covered = coveredBySignature(pair, field.number, places.get(field.number), field);
   return signatureChange({ field: name, signs: true, covered, description: `signed the field ${name}` });
+}
+
+/** True for a new stream without a type, as text may be stored (table 226). */
+function isNewText({ before, after: { pdf } }: ObjectComparison, value: ByteSlice | undefined): boolean {
+  const number = asReference(value)?.number;
+  if (value === undefined || number === undefined || before.has(number)) return false;
+  const dict = pdf.dict(value);
+  return (
+    dict?.get('Type') === undefined && dict?.get('Subtype') === undefined && pdf.stream(value) !== undefined
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   asString,
   asText,
   type ByteSlice,
+  entriesOf,
   equalValues,
   inheritedByField,
   isNull,
@@ -22,7 +23,14 @@ import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
 import { numberOf } from '../painting/geometry.ts';
 import { shownStream } from '../painting/page-marks.ts';
 import { THIN } from '../painting/painted-marks.ts';
+import {
+  type AppearanceJudgement,
+  FAITHFUL,
+  forbids,
+  leavesOpen,
+} from '../shown-values/appearance-judgement.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
+import type { SurveyedField } from './survey.ts';
 
 /** `either`: the own look in some programs, viewers in others. */
 type Drawer = 'nobody' | 'look' | 'viewer' | 'either';
@@ -138,6 +146,59 @@ export function frameOf(
     background: colours?.get('BG') !== undefined,
     borderWidth: hasColour || usual > THIN ? usual : 0,
   };
+}
+
+/** Entries of /MK (table 192) that programs leave out when they write it anew, and which buttons without a look are drawn from. */
+const CAPTIONS: ReadonlySet<string> = new Set(['CA', 'RC', 'AC', 'I', 'RI', 'IX', 'IF', 'TP']);
+const COLOURS: ReadonlySet<string> = new Set(['BC', 'BG']);
+
+/** Judges another /MK beside another value: turn and colours stay, in whatever form they are written. */
+export function judgeFrame(
+  pair: ObjectComparison,
+  { dict, type }: SurveyedField,
+  after: PdfDict,
+): AppearanceJudgement {
+  const [before, now] = [pair.before.pdf, pair.after.pdf];
+  const [old, written] = [before.dict(dict.get('MK')), now.dict(after.get('MK'))];
+  const values = written === undefined ? new Map<string, ByteSlice>() : entriesOf(written);
+  if (values === undefined || (written === undefined && !isNull(now.resolve(after.get('MK')))))
+    return forbids('cannot be read');
+  const keys = new Set([...values.keys(), ...(old?.entries ?? []).map((entry) => old?.keyOf(entry) ?? '')]);
+  let isLeftOut = false;
+  for (const key of keys) {
+    const [one, other] = [old?.get(key), values.get(key)];
+    if (other !== undefined && referencesIn(other).length > 0 && !equalValues(one, other))
+      return forbids(`leads to another object (/${key})`);
+    if (CAPTIONS.has(key) && other === undefined) isLeftOut = true;
+    else if (
+      COLOURS.has(key) ? !isSameColour(before.resolve(one), now.resolve(other)) : !isSameTurn(one, other)
+    )
+      return forbids(`has another /${key}`);
+  }
+  const draws = [drawingOf(before, dict, type), drawingOf(now, after, type)];
+  return isLeftOut && type === 'Btn' && draws.some(({ drawer }) => drawer !== 'look' && drawer !== 'nobody')
+    ? leavesOpen('is drawn by viewers, and lost its caption')
+    : FAITHFUL;
+}
+
+/** Equal entries, where /R may be written as 0 or not at all. */
+const isSameTurn = (one: ByteSlice | undefined, other: ByteSlice | undefined): boolean =>
+  equalValues(one, other) || [one, other].every((value) => value === undefined || numberOf(value) === 0);
+
+/** Largest difference between shares of a colour. */
+const ROUNDING = 1 / 255;
+
+function isSameColour(one: ByteSlice, other: ByteSlice): boolean {
+  if (equalValues(one, other)) return true;
+  const [old, now] = [one, other].map((value) => {
+    const shares = [...items(value)].map((item) => numberOf(item) ?? Number.NaN);
+    const [grey = 0] = shares;
+    return shares.length === 1 ? [grey, grey, grey] : shares;
+  });
+  return (
+    old?.length === now?.length &&
+    old?.every((share, at) => Math.abs(share - (now?.[at] ?? 0)) <= ROUNDING) === true
+  );
 }
 
 /** Returns an entry of a field, of one above it, or of the form. */

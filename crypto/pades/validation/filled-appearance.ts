@@ -71,8 +71,9 @@ export function judgeAppearance(
   const { pdf } = pair.after;
   const dict = pdf.dict(pdf.object(field.number));
   const streams = dict && streamsOf(pdf, dict.get('AP'));
-  if (dict === undefined || streams === undefined) return forbids('has other parts than streams');
-  let open = field.type === 'Btn' ? judgeState(pdf, dict) : FAITHFUL;
+  if (dict === undefined) return forbids('has no parts');
+  if (streams === undefined) return leavesOpen('has other parts than streams');
+  let open = field.type === 'Btn' ? judgeState(pair, dict) : judgeOwnValue(pdf, dict);
   if (open.status === 'forbidden') return open;
   const shown = shownStream(pdf, dict);
   const judgements: AppearanceJudgement[] = [judgeRichText(pair, field, dict)];
@@ -124,9 +125,27 @@ function isTurnedAlone(pdf: PdfDocument, widget: PdfDict, pages: Pages): boolean
   return [...(pages ?? [])].some((page) => rotationOf(pdf, page.dict) % 360 !== 0);
 }
 
-/** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each. */
-function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
+/** Judges a value written into a part of a field: the field has one for all its parts, and programs show either. */
+function judgeOwnValue(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
+  const own = pdf.resolve(widget.get('V'));
+  const field = pdf.dict(widget.get('Parent'));
+  if (isNull(own) || field === undefined || widget.get('T') !== undefined) return FAITHFUL;
+  return equalValues(own, pdf.resolve(inheritedByField(pdf, field, 'V')))
+    ? FAITHFUL
+    : leavesOpen('has another value than its field');
+}
+
+/** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each, not all. */
+function judgeState({ after: { pdf }, before }: ObjectComparison, widget: PdfDict): AppearanceJudgement {
   const value = asName(pdf.resolve(inheritedByField(pdf, widget, 'V'))) ?? 'Off';
+  const parts = referencesIn(pdf.resolve(widget.get('Kids')));
+  if (parts.length > 0) {
+    before.spend(parts.length);
+    const isShown = parts.some(
+      (part) => asName(pdf.resolve(pdf.dict(pdf.object(part))?.get('AS'))) === value,
+    );
+    return value === 'Off' || isShown ? FAITHFUL : leavesOpen('shows its value in none of its parts');
+  }
   const written = pdf.resolve(widget.get('AS'));
   // Programs that read no name take another state than Off.
   if (!isNull(written) && asName(written) === undefined) return forbids('has no state that can be read');
@@ -169,9 +188,10 @@ export function judgeRedrawn(
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const shown = shownStream(pdf, dict);
-  if (field.type === 'Btn') return judgeCaption(pair, dict, shown) ?? judgeState(pdf, dict);
+  if (field.type === 'Btn') return judgeCaption(pair, dict, shown) ?? judgeState(pair, dict);
   const judged = shown === undefined ? FAITHFUL : judgeStream(pair, field, dict, shown, pages, true);
-  if (judged.status !== 'faithful') return judged;
+  const own = judged.status === 'faithful' ? judgeOwnValue(pdf, dict) : judged;
+  if (own.status !== 'faithful') return own;
   return drawsText(pdf, dict) ? judgeStyle(pdf, dict) : FAITHFUL;
 }
 
@@ -195,9 +215,7 @@ function judgeSigned(
   if (isSmall(rectangle)) return judged;
   const covers = paintedAreas(pair, number, rectangle);
   const covered = coveredOnAny(pair, pages, field.number, covers);
-  return covered === 'content' || covered === 'image'
-    ? forbids('hides what was there')
-    : leavesOpen(judged.reason);
+  return covered === 'content' ? forbids('hides what was there') : leavesOpen(judged.reason);
 }
 
 /**
@@ -314,7 +332,8 @@ function judgeStream(
   } catch (error) {
     if (!(error instanceof UnreadableContent)) throw error;
     if (error instanceof UnmeasuredFont) return leavesOpen(`shows ${error.message}`);
-    return forbids(`cannot be read (${error.message})`);
+    const reason = `cannot be read (${error.message})`;
+    return isSigned ? leavesOpen(reason) : forbids(reason);
   }
   if (painted === undefined) return forbids('has no extent');
   const { marks, unsupported } = painted;
@@ -397,7 +416,8 @@ function judgeCovers(
     return isFilled ? leavesOpen('fills a rectangle on no page that lists the field') : rest;
   }
   const covered = coveredOnAny(pair, pages, field.number, fresh);
-  if (covered === 'content' || covered === 'image') return forbids('hides what was there');
+  if (covered === 'content') return forbids('hides what was there');
+  if (covered === 'image') return leavesOpen('covers a part of a picture');
   if (covered === 'nothing') return rest;
   return leavesOpen('covers a place, and whether something was there cannot be told');
 }

@@ -4,6 +4,7 @@ import {
   asName,
   asReference,
   asString,
+  asText,
   type ByteSlice,
   entriesOf,
   equalValues,
@@ -19,7 +20,7 @@ import type { ChangeKind } from './change-rules.ts';
 import { changedBelow, entryChanges } from './compared-entries.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
-import type { ObjectComparison } from './object-comparison.ts';
+import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
 import { redrawnFields } from './redrawn-fields.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
@@ -159,6 +160,10 @@ function changedSetting(
   { before, after }: FormPair,
 ): Change {
   const description = `changed /${key} of the form`;
+  if (key === 'XFA') {
+    const isHonest = hasNewValues && changesOnlyData(pair, before?.get(key), after.get(key));
+    return isHonest ? { kind: 'form-data', description } : forbidden(description);
+  }
   const now = pair.after.pdf.resolve(after.get(key));
   if (key === 'SigFlags') {
     const old = asInteger(pair.before.pdf.resolve(before?.get(key))) ?? 0;
@@ -179,6 +184,27 @@ function changedSetting(
   // Whether a field is drawn with it is told of each field.
   const isAdded = before.get(key) === undefined && asString(now) !== undefined;
   return isAdded ? { kind: 'setting', description } : forbidden(description);
+}
+
+/** True when of the parts of a form that is described once more (12.7.8), only the one with the values differs. */
+function changesOnlyData(
+  pair: ObjectComparison,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): boolean {
+  const { pdf } = pair.after;
+  const [old, now] = [[...items(pair.before.pdf.resolve(before))], [...items(pdf.resolve(after))]];
+  return (
+    old.length > 0 &&
+    old.length === now.length &&
+    old.every((part, at) => {
+      const isData = at % 2 === 1 && asText(old[at - 1] ?? part) === 'datasets';
+      if (isData) return pdf.stream(now[at]) !== undefined && pdf.dict(now[at])?.get('Subtype') === undefined;
+      const numbers = referencesIn(part);
+      const below = changedObjectsBelow(pair, [{ numbers, place: '' }], () => false);
+      return equalValues(part, now[at]) && below.length === 0;
+    })
+  );
 }
 
 const NO_REDRAWING = forbidden('asked viewers to draw all fields anew');

@@ -50,6 +50,8 @@ const HIGHLIGHT = 46;
 const INFORMATION = 50;
 const OPEN = 58;
 const METADATA = 51;
+const TEMPLATE = 59;
+const DATA = 60;
 /** Fields that a lock names; it leaves the field Open alone. */
 const NAMES = '(Name) (Approval) (Agree) (Pick) (Hidden) (Group) (Rich) (Earlier) (Twin) (Later) (Group2)';
 
@@ -92,7 +94,12 @@ function documentOf(isLocked: boolean, isShared: boolean): Buffer {
   put(AUTHOR, widget('Sig', JUDGED, '0 0 0 0', lock));
   put(
     AGREE,
-    widget('Btn', 'Agree', '150 140 162 152', '/V /Off /AS /Off /AP << /N << /Yes 53 0 R /Off 54 0 R >> >>'),
+    widget(
+      'Btn',
+      'Agree',
+      '150 140 162 152',
+      '/V /Off /AS /Off /MK << /BG [1] >> /AP << /N << /Yes 53 0 R /Off 54 0 R >> >>',
+    ),
   );
   put(53, mark('BT /F1 9 Tf 2 2 Td (X) Tj ET'));
   put(54, mark(''));
@@ -128,7 +135,10 @@ function documentOf(isLocked: boolean, isShared: boolean): Buffer {
   );
   put(INFORMATION, '<< /Title (Pay) /Producer (one) >>');
   put(METADATA, xmp('Pay'));
-  put(FORM, `<< /Fields [${listed(FIELDS)}] /DR << /Font << /F1 3 0 R >> >> >>`);
+  put(TEMPLATE, stream('', '<template/>'));
+  put(DATA, stream('', '<datasets/>'));
+  const twice = `/XFA [(template) ${TEMPLATE} 0 R (datasets) ${DATA} 0 R]`;
+  put(FORM, `<< /Fields [${listed(FIELDS)}] ${twice} /DR << /Font << /F1 3 0 R >> >> >>`);
   put(PAGE, (objects.get(PAGE) ?? '').replace(/\/Annots \[[^\]]*\]/, `/Annots [${listed(ANNOTATIONS)}]`));
   put(CATALOG, (objects.get(CATALOG) ?? '').replace('<<', `<< /Metadata ${METADATA} 0 R`));
   return classicPdf(objects, { trailer: `/Info ${INFORMATION} 0 R` });
@@ -349,6 +359,10 @@ function formCases(): Record<string, EntryCases> {
       honest: as('redrawn', (pdf) => [withEntry(pdf, FORM, 'NeedAppearances', 'true'), ...filled()]),
       forged: fails((pdf) => [withEntry(pdf, FORM, 'NeedAppearances', 'true')]),
     },
+    'form/XFA': {
+      honest: as('form-data', () => [[DATA, stream('', '<datasets>y</datasets>')], ...filled()]),
+      forged: fails(() => [[TEMPLATE, stream('', '<template>y</template>')], ...filled()]),
+    },
     'form/DR': {
       honest: as('continuation', (pdf) => [
         edited(pdf, FORM, /\/DR *<<.*?>> *>>/s, `/DR ${FREE} 0 R`),
@@ -388,8 +402,10 @@ function fieldCases(): Record<string, EntryCases> {
     [FREE, shows(shown)],
   ];
   const agree =
-    (value: string, state: string) =>
-    (pdf: Buffer): Objects => [edited(pdf, AGREE, '/V /Off /AS /Off', `/V /${value} /AS /${state}`)];
+    (value: string, state: string, colours = '/MK << /BG [1] >>') =>
+    (pdf: Buffer): Objects => [
+      edited(pdf, AGREE, /\/V \/Off .*?>>/, `/V /${value} /AS /${state} ${colours}`),
+    ];
   const rich =
     (text: string) =>
     (pdf: Buffer): Objects => [
@@ -439,6 +455,10 @@ function fieldCases(): Record<string, EntryCases> {
     'field/Q': {
       honest: as('fill', () => name('(y)', 'y', '/Q 0')),
       forged: fails((pdf) => [withEntry(pdf, TEXT_FIELD, 'Q', '0')]),
+    },
+    'field/MK': {
+      honest: as('fill', agree('Yes', 'Yes', '/MK << /BG [1 1 1] >>')),
+      forged: fails(agree('Yes', 'Yes', '/MK << /BG [0 0 0] >>')),
     },
     'field/M': plainEntry('entry', TEXT_FIELD, 'M', '(D:2027)'),
     'field/Ff': flags(TEXT_FIELD),
@@ -663,11 +683,11 @@ export const UNNAMED: readonly (readonly [place: string, number: number, keys: s
     CATALOG,
     'Pages PageLabels Names Dests ViewerPreferences Outlines Threads OpenAction AA URI StructTreeRoot MarkInfo Lang SpiderInfo OutputIntents PieceInfo OCProperties Perms Legal Requirements Collection NeedsRendering AF DPartRoot Zz',
   ],
-  ['form', FORM, 'CO Q XFA Zz'],
+  ['form', FORM, 'CO Q Zz'],
   [
     'field',
     TEXT_FIELD,
-    'FT T TU TM DV AA DS MaxLen Opt Parent Rect F MK BS Border A H C OC StructParent NM P Contents Zz',
+    'FT T TU TM DV AA DS MaxLen Opt Parent Rect F BS Border A H C OC StructParent NM P Contents Zz',
   ],
   ['empty signature field', EMPTY_FIELD, 'SV T TU Rect MK BS Border DA Q AA A H OC StructParent Zz'],
   ['signed field', AUTHOR, 'T F AP Rect MK Lock SV DA AA M Zz'],

@@ -41,6 +41,7 @@ entry               permit     refuse  permit     permit     locked
 fill                permit     refuse  permit     permit     locked
 redrawn             warn       refuse  warn       warn
 fill-open           undecided  refuse  undecided  undecided  locked
+form-data           undecided  refuse  undecided  undecided
 signature           permit     refuse  permit     permit     locked
 signature-over      warn       refuse  warn       warn       locked
 new-signature       warn       refuse  refuse     refuse     locked

@@ -74,11 +74,11 @@ function newValue(widget: Widget, text: string, named: Set<string>): unknown {
   const { fieldType, fieldName, fieldValue, maxLen = 0, options = [] } = widget;
   if (fieldType === 'Tx') return maxLen > 0 ? text.slice(0, maxLen) : text;
   if (fieldType === 'Ch') return options[1]?.exportValue;
-  if (widget.checkBox === true) return fieldValue !== widget.exportValue;
-  if (widget.radioButton !== true) return undefined;
   const isFirst = !named.has(fieldName);
   named.add(fieldName);
-  return isFirst;
+  // Of the boxes of one field, a browser turns the others off.
+  if (widget.checkBox === true) return isFirst && fieldValue !== widget.exportValue;
+  return widget.radioButton === true ? isFirst : undefined;
 }
 
 const MUPDF = `
