@@ -30,6 +30,7 @@ export {
   type SignedFile,
   type Signer,
   type SignFileRequest,
+  type SigningWarning,
   type ToBeSigned,
   type XadesFormat,
 } from './core/types.ts';

@@ -305,7 +305,7 @@ export type BeginSigningRequest<Input extends InputFile = string> = Omit<
   readonly signer: SignerIdentity;
 };
 
-export interface BegunSigning extends ToBeSigned {
+export interface BegunSigning extends ToBeSigned, Pick<SignedFile, 'warnings'> {
   /** State for the second step, as text; the caller stores it unchanged. Contains no secret. */
   readonly state: string;
 }
@@ -337,10 +337,27 @@ export interface Fingerprint {
   readonly inode: string;
 }
 
+/**
+ * Content of a PDF that its signers may not see: a hidden field with a look, a field that shows something else than its
+ * value, a script; or too much to look for them in all of it. Each code stays as it is.
+ */
+export type SigningWarningCode = 'pdf.hidden-look' | 'pdf.look-differs' | 'pdf.script' | 'pdf.not-examined';
+
+/** A warning keeps nobody from signing. */
+export interface SigningWarning {
+  readonly code: SigningWarningCode;
+  /** Name of the field, or the place. */
+  readonly object: string;
+  /** For people. */
+  readonly message: string;
+}
+
 /** Digests and lengths of the files of one signature. */
 export interface SignedFile {
   readonly input: Fingerprint;
   readonly output: { readonly sha256: string; readonly length: number };
+  /** Of a PDF that gets a signature; at most five of each code. Absent: there are none, or the format has none. */
+  readonly warnings?: readonly SigningWarning[];
 }
 
 export interface VerifyFileRequest<Input extends InputFile = string> {

@@ -19,6 +19,7 @@ import {
   type SignatureFormat,
   type SignedFile,
   type SignFileRequest,
+  type SigningWarning,
   type VerificationReport,
   type VerifyFileRequest,
 } from '../core/types.ts';
@@ -43,7 +44,7 @@ interface Format {
   augment(request: AugmentFileRequest<InputFile, OutputFile>, services: SigningServices): Promise<SignedFile>;
   begin(request: BeginSigningRequest<InputFile>, services: SigningServices): BegunSigning;
   /** Throws as `begin` does. */
-  tryOut(request: BeginSigningRequest<InputFile>, services: SigningServices): void;
+  tryOut(request: BeginSigningRequest<InputFile>, services: SigningServices): Pick<SignedFile, 'warnings'>;
   finish(
     request: FinishSigningRequest<InputFile, OutputFile>,
     services: SigningServices,
@@ -119,9 +120,10 @@ export async function signFileAtLevel(
     if (level === 'B') return signFile({ ...request, signer });
     return format.signAtLevel({ ...request, signer }, services);
   }
-  const { state, ...data } = beginSigning(request, services);
+  const { state, warnings, ...data } = beginSigning(request, services);
   const value = Buffer.from(await signer.sign(data));
-  return finishSigning({ ...request, state, value }, services);
+  const signed = await finishSigning({ ...request, state, value }, services);
+  return warnings === undefined ? signed : { ...signed, warnings };
 }
 
 /**
@@ -156,11 +158,14 @@ export function beginSigning(
 }
 
 /**
- * Checks that `beginSigning` would succeed, with less work where the format allows.
+ * Checks that `beginSigning` would succeed, with less work where the format allows; returns its warnings.
  * @throws {CryptoError} as `beginSigning`
  */
-export function trySigning(request: BeginSigningRequest<InputFile>, services: SigningServices = {}): void {
-  formatOf(request, ['at', 'signer']).tryOut(request, services);
+export function trySigning(
+  request: BeginSigningRequest<InputFile>,
+  services: SigningServices = {},
+): readonly SigningWarning[] {
+  return formatOf(request, ['at', 'signer']).tryOut(request, services).warnings ?? [];
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 import { type EvidenceSource, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { type IncrementalFile, openIncrementalFile, writeIncremental } from './incremental-file.ts';
 import { type StoreEntry, storeUpdate } from './security-store.ts';
-import { completedUpdate, padesOptions, preparePades } from './sign.ts';
+import { completedUpdate, padesOptions, prepareFirst, preparePades } from './sign.ts';
 import { newestSignatures, type StoredSignature } from './stored-signatures.ts';
 import { appendDocumentTimestamp, attributeSpace, signedAndStamped } from './time-stamping.ts';
 
@@ -83,14 +83,14 @@ export async function signPadesSeries(
   const source = openIncrementalFile(request.input, request.password);
   try {
     // Before there is an output: a file that cannot be signed is not copied.
-    const first = options[0] && preparePades(source, options[0]);
-    return await writeIncremental(
+    const first = options[0] && prepareFirst(source, options[0]);
+    const signed = await writeIncremental(
       source,
       request,
       options.map(({ digest }) => digest),
       async (file) => {
         for (const [index, one] of options.entries()) {
-          const prepared = index === 0 && first !== undefined ? first : preparePades(file, one);
+          const prepared = index === 0 && first !== undefined ? first.prepared : preparePades(file, one);
           file.append(
             timestamps === undefined
               ? completedUpdate(file, prepared, one)
@@ -104,6 +104,7 @@ export async function signPadesSeries(
           await appendDocumentTimestamp(file, timestamps, last.digest, last.at);
       },
     );
+    return { ...signed, ...first?.signing };
   } finally {
     source.close();
   }

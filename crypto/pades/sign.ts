@@ -43,6 +43,7 @@ import {
 import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
 import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
+import { signingWarnings } from './signing-warnings.ts';
 import { policyOf } from './validation/change-policy.ts';
 
 /**
@@ -70,6 +71,20 @@ const NO_CONTENT: PageContent = { stamps: [], fields: [] };
 export function preparePades(source: ByteSource, options: PadesOptions): PreparedUpdate {
   return withPdf(source, (pdf) => layOut(source, pdf, options));
 }
+
+/** Prepares the first update of a file; `signing` is that part of a result that says what its signers may not see. */
+export function prepareFirst(
+  source: ByteSource,
+  options: PadesOptions,
+): { readonly prepared: PreparedUpdate; readonly signing: Pick<SignedFile, 'warnings'> } {
+  return withPdf(source, (pdf) => {
+    const prepared = layOut(source, pdf, options);
+    const warnings = signingWarnings(pdf);
+    return { prepared, signing: warnings.length === 0 ? NO_WARNINGS : { warnings } };
+  });
+}
+
+const NO_WARNINGS = {};
 
 function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): PreparedUpdate {
   const { form = INVISIBLE, signer, unsignedLength = 0 } = options;
@@ -212,11 +227,11 @@ export function signPades(request: SignFileRequest<InputFile, OutputFile>): Sign
   const source = openIncrementalFile(request.input, request.password);
   try {
     const options = { ...padesOptions(request), signer: request.signer };
-    const prepared = preparePades(source, options);
+    const { prepared, signing } = prepareFirst(source, options);
     const file = new IncrementalFile(source, request.output, [options.digest]);
     try {
       file.append(completedUpdate(file, prepared, options));
-      return file.finish(request.sync ?? true);
+      return { ...file.finish(request.sync ?? true), ...signing };
     } catch (error) {
       file.discard();
       throw error;

@@ -27,7 +27,7 @@ import {
 import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signatures.ts';
 import { openIncrementalFile, writeIncremental } from './incremental-file.ts';
 import { appendEvidence } from './levels.ts';
-import { type PadesOptions, padesOptions, preparePades } from './sign.ts';
+import { type PadesOptions, padesOptions, prepareFirst } from './sign.ts';
 import { newestSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, attributeSpace, stampedAttribute } from './time-stamping.ts';
 
@@ -55,11 +55,15 @@ interface PadesState {
  * @param services as for `beginPades`
  * @throws {CryptoError} as `beginPades`
  */
-export function tryPades(request: BeginSigningRequest<InputFile>, services: SigningServices = {}): void {
+export function tryPades(
+  request: BeginSigningRequest<InputFile>,
+  services: SigningServices = {},
+): Pick<SignedFile, 'warnings'> {
   const source = openIncrementalFile(request.input, request.password);
   try {
-    preparePades(source, layoutOptions(request, services));
+    const { signing } = prepareFirst(source, layoutOptions(request, services));
     source.assertUnchanged();
+    return signing;
   } finally {
     source.close();
   }
@@ -84,7 +88,7 @@ export function beginPades(
   const options = layoutOptions(request, services);
   const source = openIncrementalFile(request.input, request.password);
   try {
-    const prepared = preparePades(source, options);
+    const { prepared, signing } = prepareFirst(source, options);
     const { update, placeholderStart, placeholderEnd } = prepared;
     const original = createHash('sha256');
     const around = createHash(options.digest);
@@ -107,7 +111,7 @@ export function beginPades(
       toBeSigned: toBeSigned.toString('base64'),
       algorithm,
     };
-    return begunSigning(toBeSigned, algorithm, state);
+    return { ...begunSigning(toBeSigned, algorithm, state), ...signing };
   } finally {
     source.close();
   }

@@ -7,7 +7,6 @@ import {
   asInteger,
   asName,
   asText,
-  type ByteSlice,
   fields,
   inheritedByField,
   isArray,
@@ -18,9 +17,8 @@ import {
 } from '../../pdf/index.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
-import { ContentReader } from '../painting/content-reader.ts';
-import { UnreadableContent } from '../painting/painted-marks.ts';
-import { fieldValue, showsValue } from '../shown-values/field-value.ts';
+import { fieldValue } from '../shown-values/field-value.ts';
+import { contradictsValue } from '../shown-values/stored-look.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { fieldLook } from './field-look.ts';
 import { drawValue, extentOf, type FieldObject, rotationOf, statesOf } from './fill-field.ts';
@@ -58,7 +56,7 @@ export function settleAppearances(
     if (reference === undefined) return;
     const widget = { dict, reference };
     if (type === 'Btn') settleButton(draft, writer, widget);
-    else if ((type === 'Tx' || type === 'Ch') && !isFaithful(pdf, dict))
+    else if ((type === 'Tx' || type === 'Ch') && !isFaithful(pdf, dict, type))
       drawValue(draft, writer, widget, type, valuesOf(pdf, dict), false);
   }
   draft.catalog.child('AcroForm').set('NeedAppearances', 'false');
@@ -68,13 +66,8 @@ export function settleAppearances(
 export function showsAllValues(pdf: PdfDocument): boolean {
   for (const { type, dict } of fields(pdf)) {
     if (type === 'Sig' || asName(pdf.resolve(dict.get('Subtype'))) !== 'Widget') continue;
-    if (type === 'Btn') {
-      const normal = pdf.dict(pdf.dict(dict.get('AP'))?.get('N'));
-      const state = asName(pdf.resolve(dict.get('AS'))) ?? 'Off';
-      const value = asName(pdf.resolve(inheritedByField(pdf, dict, 'V'))) ?? 'Off';
-      const shown = value !== 'Off' && normal?.get(value) !== undefined ? value : 'Off';
-      if (normal === undefined || state !== shown) return false;
-    } else if (valuesOf(pdf, dict).length > 0 && !isFaithful(pdf, dict)) return false;
+    const isEmpty = type !== 'Btn' && valuesOf(pdf, dict).length === 0;
+    if (!isEmpty && !isFaithful(pdf, dict, type ?? '')) return false;
   }
   return true;
 }
@@ -87,24 +80,12 @@ function valuesOf(pdf: PdfDocument, field: PdfDict): readonly string[] {
 }
 
 /** True when the widget has an appearance that shows its value, or one that cannot be read. */
-function isFaithful(pdf: PdfDocument, widget: PdfDict): boolean {
-  const normal = pdf.dict(widget.get('AP'))?.get('N');
-  if (normal === undefined || pdf.dict(normal) === undefined) return false;
-  const shown = textOf(pdf, normal);
-  return shown === undefined || showsValue(shown, fieldValue(pdf, widget));
+function isFaithful(pdf: PdfDocument, widget: PdfDict, type: string): boolean {
+  return hasLook(pdf, widget) && !contradictsValue(pdf, widget, type, () => {});
 }
 
-function textOf(pdf: PdfDocument, appearance: ByteSlice): string | undefined {
-  try {
-    const { marks } = new ContentReader(pdf, () => {}).form(appearance);
-    const texts = marks.flatMap(({ text }) => text ?? []);
-    return texts.some(({ text }) => text === undefined)
-      ? undefined
-      : texts.map(({ text }) => text ?? '').join('');
-  } catch (error) {
-    if (error instanceof UnreadableContent) return undefined;
-    throw error;
-  }
+function hasLook(pdf: PdfDocument, widget: PdfDict): boolean {
+  return pdf.dict(pdf.dict(widget.get('AP'))?.get('N')) !== undefined;
 }
 
 function settleButton(draft: IncrementalUpdate, writer: AppearanceWriter, widget: FieldObject): void {
@@ -115,8 +96,7 @@ function settleButton(draft: IncrementalUpdate, writer: AppearanceWriter, widget
   const body = draft.dict(reference, dict);
   const value = asName(pdf.resolve(inheritedByField(pdf, dict, 'V'))) ?? 'Off';
   const isPush = (flags & PUSH_BUTTON) !== 0;
-  const hasAppearance = pdf.dict(pdf.dict(dict.get('AP'))?.get('N')) !== undefined;
-  if (hasAppearance) {
+  if (hasLook(pdf, dict)) {
     const state = statesOf(pdf, widget).includes(value) ? value : 'Off';
     if (!isPush && asName(pdf.resolve(dict.get('AS'))) !== state) body.set('AS', nameObject(state));
     return;

@@ -85,7 +85,7 @@ export function textOf(pdf: PdfDocument, slice: ByteSlice): string | undefined {
 }
 
 /** Reads a value in a stream (table 226). */
-function streamText(pdf: PdfDocument, slice: ByteSlice): string | undefined {
+export function streamText(pdf: PdfDocument, slice: ByteSlice): string | undefined {
   const bytes = pdf.stream(slice);
   if (bytes === undefined) return undefined;
   return bytes[0] === 0xfe && bytes[1] === 0xff

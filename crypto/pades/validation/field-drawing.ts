@@ -69,6 +69,11 @@ export function isUnseen(pdf: PdfDocument, annotation: PdfDict | undefined): boo
   return (flags & HIDDEN) !== 0 || ((flags & NO_VIEW) !== 0 && (flags & PRINT) === 0);
 }
 
+/** True for an annotation that no screen shows, printed or not. */
+export function isOffScreen(pdf: PdfDocument, annotation: PdfDict): boolean {
+  return (seenFlags(pdf, annotation) & (HIDDEN | NO_VIEW)) !== 0;
+}
+
 /** @param type of the field */
 export function drawingOf(pdf: PdfDocument, widget: PdfDict, type: string | undefined): FieldDrawing {
   const parts = new Map<string, ByteSlice>();
