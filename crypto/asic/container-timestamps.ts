@@ -11,6 +11,7 @@ import {
   timestampInfo,
 } from '../validation/signature-info.ts';
 import { timestampSignature } from '../validation/timestamp-signature.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { hashNamed } from '../x509/signature-algorithms.ts';
 import type { Container } from './container.ts';
 import { type CoveringSignature, forContainer } from './coverage.ts';
@@ -31,6 +32,7 @@ export function timestampsOverFile(
   container: Container,
   files: readonly string[],
   digests: MemberDigests,
+  given: readonly Certificate[],
 ): FoundTimestamps {
   const [object] = container.named('data');
   const imprint: ImprintSource = (algorithm) => {
@@ -41,7 +43,7 @@ export function timestampsOverFile(
   const looked = files.slice(0, MAX_TOKENS);
   return {
     signatures: looked.map((file) =>
-      forContainer(file, tokenFacts(container.bytes(file), imprint), covered, container),
+      forContainer(file, tokenFacts(container.bytes(file), imprint, given), covered, container),
     ),
     findings: tooMany(files),
     accounted: files,
@@ -52,11 +54,12 @@ export function timestampsOverFile(
 export function timestampsOverManifests(
   container: Container,
   manifests: readonly ListedMembers[],
+  given: readonly Certificate[],
 ): FoundTimestamps {
   const stamped = manifests.filter(({ proof }) => /\.tst$/i.test(proof ?? '') && container.has(proof ?? ''));
   const signatures = stamped.slice(0, MAX_TOKENS).map((manifest) => {
     const { proof = '', bytes, findings, algorithms, good, manifestName } = manifest;
-    const facts = tokenFacts(container.bytes(proof), imprintOf(bytes));
+    const facts = tokenFacts(container.bytes(proof), imprintOf(bytes), given);
     const whole = {
       ...facts,
       findings: [...facts.findings, ...findings],
@@ -76,12 +79,13 @@ function tooMany({ length }: readonly unknown[]): Finding[] {
   return [failed('timestamp.count', `More than ${MAX_TOKENS} time-stamps are not looked at.`, 'GENERIC')];
 }
 
-function tokenFacts(der: Buffer, imprint: ImprintSource): SignatureInfo {
-  return timestampSignature(timestampInfo('content', der, imprint), {
+function tokenFacts(der: Buffer, imprint: ImprintSource, given: readonly Certificate[]): SignatureInfo {
+  const place = {
     format: 'Cades',
     name: 'time-stamp',
     scope: { kind: 'container', description: 'time-stamped files' },
-  });
+  } as const;
+  return timestampSignature(timestampInfo('content', der, imprint, given), place, given);
 }
 
 // Archive time-stamps over containers (EN 319 162-1 Annex A.7), assigned to the signatures they prove.

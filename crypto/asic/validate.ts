@@ -3,11 +3,12 @@
  *
  * Findings about a container itself, independent of its signatures (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1).
  */
-import { inspectCades } from '../cades/validate.ts';
+import { type InspectionContext, inspectCades } from '../cades/validate.ts';
 import { memorySource, type Source } from '../core/files.ts';
 import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { signatureReport } from '../xades/report.ts';
 import { readable, topSignatures } from '../xades/validate.ts';
 import { referenceContext } from '../xades/validation/reference-data.ts';
@@ -183,15 +184,16 @@ export function mayBeContainer(source: Source): boolean {
  * Inspects a container: one entry per signature in the files of META-INF. Invalid bytes become findings: those of
  * `ZipErrorCode` as `container.<flaw>`, those of `containerFindings` and `coverageFindings`, and `container.manifest`
  * for signatures without manifest. Beyond the work budget of a file, the result has the finding `file.work`.
+ * @param certificates candidates for certificates that the container lacks; untrusted
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function inspectAsic(source: Source): FileSignatures {
+export function inspectAsic(source: Source, certificates: readonly Certificate[] = []): FileSignatures {
   const work = WorkBudget.forFile(source.size);
   try {
     const container = new Container(source);
     for (const entry of container.directory.entries) assertIntact(source, entry);
     const facts = withinWorkBudget(
-      () => signaturesIn(container, work),
+      () => signaturesIn(container, { certificates, work }),
       () => ({ signatures: [], findings: [WORK_BUDGET_EXCEEDED] }),
     );
     return { ...facts, work };
@@ -221,7 +223,8 @@ interface Found {
   readonly accounted: readonly string[];
 }
 
-function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
+function signaturesIn(container: Container, context: InspectionContext): FileSignatures {
+  const { certificates, work } = context;
   const digests = new MemberDigests(container);
   const files = container.named('xades', 'cades');
   const findings = containerFindings(container);
@@ -237,21 +240,22 @@ function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
   const chosen = files.slice(0, MAX_FILES);
   const ofXades = chosen
     .filter((name) => roleOf(name) === 'xades')
-    .map((name) => xadesIn(container, name, work));
+    .map((name) => xadesIn(container, name, context));
   const p7s = chosen.filter((name) => roleOf(name) === 'cades');
   const ofCades =
     container.kind === 'S'
-      ? cadesAlone(container, p7s, work)
-      : cadesByManifest(container, p7s, digests, work);
+      ? cadesAlone(container, p7s, context)
+      : cadesByManifest(container, p7s, digests, context);
   const archives = archiveProofsOf(container, digests);
   const proofs = new Set(archives.proofs.map(({ listed }) => listed.proof));
   const stamps = container.named('timestamp').filter((name) => !proofs.has(name));
   const ofTimestamps =
     container.kind === 'S'
-      ? unnamedAll(container, timestampsOverFile(container, stamps, digests))
+      ? unnamedAll(container, timestampsOverFile(container, stamps, digests, certificates))
       : timestampsOverManifests(
           container,
           container.named('manifest').map((name) => listedMembers(container, name, digests)),
+          certificates,
         );
   counted(
     ofTimestamps.signatures.map(({ facts }) => facts),
@@ -280,7 +284,7 @@ function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
   };
 }
 
-function xadesIn(container: Container, file: string, work: WorkBudget): Found {
+function xadesIn(container: Container, file: string, { certificates, work }: InspectionContext): Found {
   const map = readable(container.bytes(file));
   if (!('utf8' in map))
     return { signatures: [], findings: [{ ...map, detail: printableName(file) }], accounted: [] };
@@ -294,10 +298,11 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
       ),
     );
   }
-  const context = referenceContext(map, (uri) => {
+  const found = (uri: string | undefined) => {
     const name = nameOfUri(uri);
     return name === undefined ? undefined : container.member(name);
-  });
+  };
+  const context = { ...referenceContext(map, found), given: certificates };
   const nodes = topSignatures(map);
   if (nodes.length === 0)
     findings.push(failed('file.signatures', `${printableName(file)} has no signature.`));
@@ -334,7 +339,11 @@ function unnamedAll<T extends Pick<Found, 'signatures'>>(container: Container, f
 }
 
 /** Inspects ASiC-S with CAdES: the signature covers the one file. */
-function cadesAlone(container: Container, files: readonly string[], work: WorkBudget): Found {
+function cadesAlone(
+  container: Container,
+  files: readonly string[],
+  { certificates, work }: InspectionContext,
+): Found {
   const [object] = container.named('data');
   const content = object === undefined ? undefined : container.member(object);
   const found = files.map((file) => {
@@ -349,7 +358,7 @@ function cadesAlone(container: Container, files: readonly string[], work: WorkBu
           ];
     const facts = inspectCades(
       memorySource(file, container.bytes(file)),
-      content === undefined ? {} : { content },
+      content === undefined ? { certificates } : { content, certificates },
     );
     counted(facts.signatures, work);
     const covered = new Set(object === undefined ? [] : [object]);
@@ -370,7 +379,7 @@ function cadesByManifest(
   container: Container,
   files: readonly string[],
   digests: MemberDigests,
-  work: WorkBudget,
+  { certificates, work }: InspectionContext,
 ): Found {
   const manifests = container.named('manifest').map((name) => listedMembers(container, name, digests));
   const findings: Finding[] = [];
@@ -385,7 +394,7 @@ function cadesByManifest(
       return [];
     }
     const content = memorySource(manifest.manifestName, manifest.bytes);
-    const facts = inspectCades(memorySource(file, container.bytes(file)), { content });
+    const facts = inspectCades(memorySource(file, container.bytes(file)), { content, certificates });
     counted(facts.signatures, work);
     findings.push(...facts.findings);
     return facts.signatures.map((one) => overManifest(container, file, one, manifest));

@@ -63,7 +63,8 @@ export function inspectCades(file: Source, options: InspectCadesOptions = {}): F
 }
 
 /** Values common to the signatures of one file. */
-interface InspectionContext {
+export interface InspectionContext {
+  /** Candidates for certificates that the file lacks; untrusted. */
   readonly certificates: readonly Certificate[];
   readonly work: WorkBudget;
 }

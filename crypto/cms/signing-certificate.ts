@@ -85,6 +85,25 @@ export function signerCertificate(
   }
 }
 
+/** Most certificates of the signer's identifier whose keys are tried. */
+const MAX_TRIED = 32;
+
+/**
+ * Returns the signer's certificate among others than the structure holds. It must be the one that the signed attribute
+ * names; without that attribute, its key must have made the value: a wrong value is then held against the certificate
+ * that someone gave, not against the signature. @throws {Asn1Error} for a malformed attribute
+ */
+export function outsideCertificate(
+  signer: SignerInfo,
+  certificates: readonly Certificate[],
+  fits: (certificate: Certificate) => boolean,
+): Certificate | undefined {
+  const named = certificates.filter((one) => isNamed(signer.id, one));
+  const reference = certificateReference(signer);
+  if (reference === undefined) return named.slice(0, MAX_TRIED).find(fits);
+  return named.find((one) => mismatchOf(reference, one) === undefined);
+}
+
 /**
  * Compares the first ESSCertID or ESSCertIDv2 with the certificate (RFC 5035 §4, §5): undefined when it names it,
  * otherwise the reason.
@@ -166,6 +185,15 @@ export interface BoundCertificate {
   readonly bound: boolean;
 }
 
+/** Certificates of a signature and beside it. */
+interface Candidates {
+  readonly inside: readonly Certificate[];
+  /** Given, or elsewhere in the file: nothing of the structure says that they belong to it. */
+  readonly outside: readonly Certificate[];
+  /** True when the key of a certificate made the signature value, as far as that can be judged. */
+  readonly fits: (certificate: Certificate) => boolean;
+}
+
 /**
  * Selects the signer's certificate and reports how the signed attributes refer to it.
  * @param needed true: a missing attribute is a failure; false: a warning (signatures older than CAdES)
@@ -173,12 +201,14 @@ export interface BoundCertificate {
  */
 export function bindCertificate(
   signer: SignerInfo,
-  certificates: readonly Certificate[],
+  { inside, outside, fits }: Candidates,
   needed: boolean,
 ): BoundCertificate {
   const reference = certificateReference(signer);
-  const named = signerCertificate(signer, certificates);
-  const certificate = named ?? certificateByDigest(reference, certificates);
+  const own = signerCertificate(signer, inside);
+  const isOwn = own !== undefined && (reference === undefined || mismatchOf(reference, own) === undefined);
+  const named = isOwn ? own : (outsideCertificate(signer, outside, fits) ?? own);
+  const certificate = named ?? certificateByDigest(reference, [...inside, ...outside]);
   const found = certificateFinding(certificate);
   if (reference === undefined) {
     const missing = missingReference(needed);

@@ -4,7 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { Asn1Error, octets, oidText } from '../asn1/read.ts';
 import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
-import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
+import { certIdError, outsideCertificate } from '../cms/signing-certificate.ts';
 import { type Finding, failed, passed, type SubIndication } from '../core/validation-report.ts';
 import { algorithmName } from '../x509/algorithm-names.ts';
 import type { Certificate } from '../x509/certificate.ts';
@@ -61,7 +61,15 @@ export function timestampSigner(
   others: readonly Certificate[],
 ): Certificate | undefined {
   const [signer] = token.signedData.signers;
-  return token.certificate ?? (signer === undefined ? undefined : signerCertificate(signer, others));
+  if (token.certificate !== undefined || signer === undefined) return token.certificate;
+  try {
+    // RFC 3161 §2.4.2: the attribute that names the certificate is required.
+    return outsideCertificate(signer, others, () => false);
+  } catch (error) {
+    // The attribute can't be read.
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
 }
 
 function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: ImprintSource): Finding {

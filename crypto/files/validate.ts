@@ -139,9 +139,10 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
   /** Password of an encrypted PDF. */
   readonly password?: string;
   /**
-   * DER of candidates for a signer's certificate that a CMS or PDF signature does not hold; untrusted, as
-   * `trust.intermediates`, which are candidates too. A candidate counts when the signature names it, by its digest, by
-   * issuer and serial number or by its key identifier, and its key made the value. @default none
+   * DER of candidates for a signer's certificate that a signature does not hold; untrusted, as
+   * `trust.intermediates`, which are candidates too. A candidate counts when signed attributes name it by its digest;
+   * without such attributes, when its key made the value, and, in CMS, it has the issuer and serial number or the key
+   * identifier of the signer. @default none
    */
   readonly certificates?: readonly Buffer[];
 }
@@ -246,10 +247,10 @@ interface OpenedFiles {
 type Reader = (opened: OpenedFiles) => FileSignatures;
 
 const READERS: { readonly [format in ValidationReport['format']]: Reader } = {
-  Asic: ({ source }) => inspectAsic(source),
+  Asic: ({ source, given }) => inspectAsic(source, given),
   Pades: ({ source, given }) => inspectPades(source, undefined, given),
   Cades: (opened) => inspectTimestampedData(opened) ?? inspectCadesWithContents(opened),
-  Xades: ({ source, contents }) => inspectXadesWithContents(source, contents),
+  Xades: ({ source, contents, given }) => inspectXadesWithContents(source, contents, given),
 };
 
 /** Most files of time-stamped data inside each other. */
@@ -322,12 +323,16 @@ function hasContent({ signatures }: FileSignatures): boolean {
 const COVERS_CONTENT: ReadonlySet<string> = new Set(['digest.content', 'timestamp.imprint']);
 
 /** Inspects an XML signature whose references name its files; other files are ignored. */
-export function inspectXadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
+export function inspectXadesWithContents(
+  source: Source,
+  contents: readonly Source[],
+  given: readonly Certificate[] = [],
+): FileSignatures {
   const [first, ...more] = contents;
-  if (first === undefined) return inspectXades(source);
+  if (first === undefined) return inspectXades(source, { given });
   const used = new Set<SignedContent>();
   const content: ContentFinder = (uri) => (uri === undefined ? undefined : contentNamedBy(uri, contents));
-  const inspected = inspectXades(source, { content: more.length === 0 ? first : content, used });
+  const inspected = inspectXades(source, { content: more.length === 0 ? first : content, used, given });
   const left = contents.length - used.size;
   if (left === 0) return inspected;
   const finding = more.length === 0 ? UNUSED_CONTENT : unused(left);

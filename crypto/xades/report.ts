@@ -232,7 +232,8 @@ function formReport(
   const keyInfo = readKeyInfo(form.keyInfo);
   const embedded = joinEvidence(evidenceIn(unsigned), { ...NO_EVIDENCE, crls: keyInfo.crls });
   const others = embedded.certificates.flatMap(readableCertificates);
-  const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others];
+  const { given = [] } = context;
+  const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others, ...given];
   const method = valueMethodOf(form.method);
   const canonical = canonicalSignedInfo(context, form);
   const signedInfo = canonical instanceof DataFault ? canonical : canonical.bytes;
@@ -240,7 +241,7 @@ function formReport(
     method !== undefined &&
     Buffer.isBuffer(signedInfo) &&
     valueFault(method, publicKey, signedInfo, form.value) === undefined;
-  const bound = bindSigner(signed?.signingCertificate, keyInfo, others, fits);
+  const bound = bindSigner(signed?.signingCertificate, keyInfo, { others, given }, fits);
   const stamps =
     form.properties === undefined
       ? { timestamps: [], findings: [] }

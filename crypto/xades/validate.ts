@@ -4,6 +4,7 @@ import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import { type Finding, failed } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { UnreadXml } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
@@ -21,6 +22,8 @@ export interface InspectXadesOptions {
    * matches its own. A finder resolves each name. Nothing else is opened or fetched. @default none
    */
   readonly content?: (SignedContent & { readonly path?: string }) | ContentFinder;
+  /** Candidates for certificates that the file lacks; untrusted. @default none */
+  readonly given?: readonly Certificate[];
   /** Filled with the contents that signatures are over, those of counter-signatures left out. */
   readonly used?: Set<SignedContent>;
 }
@@ -44,7 +47,7 @@ export function inspectXadesDocument(document: Buffer, options: InspectXadesOpti
     if (found !== undefined) options.used?.add(found);
     return found;
   };
-  const context = referenceContext(map, counted, finder);
+  const context = { ...referenceContext(map, counted, finder), given: options.given ?? [] };
   const signatures = topSignatures(map).map((node) => signatureReport(context, node));
   const findings = map.unseen === 0 ? [] : [unseen(map)];
   if (signatures.length === 0 && /(?:^|:)EvidenceRecord$/.test(map.root.name)) findings.push(EVIDENCE_RECORD);

@@ -259,12 +259,13 @@ export function inspectParsedSignedData(data: SignedData, options: InspectCmsOpt
     return [withoutSignature(finding, options)];
   }
   const unreadable = unreadableCertificates(data.certificates);
-  const own = data.certificates.flatMap(readableCertificates);
-  const certificates = [...own, ...(options.around?.certificates ?? [])];
+  const inside = data.certificates.flatMap(readableCertificates);
+  const certificates = [...inside, ...(options.around?.certificates ?? [])];
   return data.signers.map((signer, index) => {
     const context: SignerContext = {
       data,
       options,
+      inside,
       certificates,
       contentDigest: options.contentDigest,
       content: options.content ?? (() => undefined),
@@ -281,6 +282,9 @@ export function inspectParsedSignedData(data: SignedData, options: InspectCmsOpt
 interface SignerContext {
   readonly data: SignedData;
   readonly options: InspectCmsOptions;
+  /** Of the structure. */
+  readonly inside: readonly Certificate[];
+  /** Of the structure, then those around it. */
   readonly certificates: readonly Certificate[];
   readonly contentDigest: (hash: HashName) => Buffer | undefined;
   readonly content: NonNullable<InspectCmsOptions['content']>;
@@ -305,7 +309,15 @@ function guardedInfo(signer: SignerInfo, context: SignerContext): SignatureInfo 
 
 function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
   const { data, options, certificates, name, scope } = context;
-  const bound = bindCertificate(signer, certificates, options.signingCertificate === 'required');
+  const bound = bindCertificate(
+    signer,
+    {
+      inside: context.inside,
+      outside: options.around?.certificates ?? [],
+      fits: (certificate) => fits(signer, context, certificate),
+    },
+    options.signingCertificate === 'required',
+  );
   const structure = structureFindings(context);
   const { attributes } = signer;
   const claimed = attributes === undefined ? undefined : claimedTime(attributes);
@@ -339,6 +351,23 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     isTimestamp: false,
     ...(identifier !== undefined && { contentIdentifier: identifier }),
   };
+}
+
+/** False when another value was computed with the key of the certificate, or the key cannot have made one. */
+function fits(signer: SignerInfo, { content }: SignerContext, certificate: Certificate): boolean {
+  const hash = HASH_BY_OID.get(signer.digestAlgorithm);
+  // The digest is reported as unsupported.
+  if (hash === undefined) return true;
+  const { attributes } = signer;
+  const fault = withinWorkBudget(
+    () => {
+      if (attributes !== undefined) return attributesFault(signer, attributes, hash, certificate);
+      const signed = content();
+      return signed === undefined ? undefined : signatureFault(signer, signed, hash, certificate);
+    },
+    () => undefined,
+  );
+  return fault === undefined || fault.kind === 'unsupported' || fault.kind === 'digests';
 }
 
 function structureFindings({ data, options, counter, unreadable }: SignerContext): Finding[] {

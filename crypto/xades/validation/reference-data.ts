@@ -4,6 +4,7 @@ import type { Source } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import type { SubIndication } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
+import type { Certificate } from '../../x509/certificate.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
 import {
   type ByteSink,
@@ -73,6 +74,8 @@ export interface ReferenceContext {
   readonly content: ContentFinder;
   /** Finds contents for counter-signatures: they make no content signed. */
   readonly countersigned: ContentFinder;
+  /** Candidates for certificates that a signature lacks; untrusted. @default none */
+  readonly given?: readonly Certificate[];
   /** Bytes of the document that may still be canonicalized for references and time-stamps. */
   readonly budget: WorkBudget;
   /** Comparisons that filters may still make. */

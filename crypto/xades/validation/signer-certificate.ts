@@ -11,6 +11,9 @@ import type { CertificateName } from './qualifying-properties.ts';
 import { printable } from './reference-data.ts';
 import type { KeyInfo } from './signed-info.ts';
 
+/** Most given certificates whose keys are tried for a signature that names none. */
+const MAX_TRIED = 32;
+
 interface BoundSigner {
   readonly certificate: Certificate | undefined;
   readonly findings: readonly Finding[];
@@ -22,18 +25,19 @@ interface BoundSigner {
 /**
  * Selects the certificate of the signer.
  * @param name identification in the signed properties; undefined when no signed property names the certificate
- * @param others certificates of the signature, used when KeyInfo lacks the named one
+ * @param candidates further certificates of the signature, used when KeyInfo lacks the named one, and given ones
  * @param fits true when a certificate's key made the signature value: selects when no signed property does
  */
 export function bindSigner(
   name: CertificateName | undefined,
   keyInfo: KeyInfo,
-  others: readonly Certificate[],
+  { others, given }: { readonly others: readonly Certificate[]; readonly given: readonly Certificate[] },
   fits: (certificate: Certificate) => boolean,
 ): BoundSigner {
-  const candidates = [...keyInfo.certificates, ...others];
+  const candidates = [...keyInfo.certificates, ...others, ...given];
   if (name === undefined) {
-    const certificate = keyInfo.certificates.find(fits) ?? keyInfo.certificates[0];
+    const tried = [...keyInfo.certificates, ...given.slice(0, MAX_TRIED)];
+    const certificate = tried.find(fits) ?? keyInfo.certificates[0];
     if (certificate === undefined) return missing(keyInfo);
     const message =
       'No signed property names the certificate, so another one of the same key could take its place.';
