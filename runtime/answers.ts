@@ -1,28 +1,11 @@
 /** Answers of the runtime: actors as their last step has left them, frozen, with tags and output of their states. */
 import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
-import type { Actor, View } from './model/actor.ts';
+import type { Actor, Answer, View } from './model/actor.ts';
 import type { CommittedActor, StepOutcome } from './model/definition.ts';
 import { freezeJson, withFrozenContext } from './model/json.ts';
-import type { ActorAddress, Millis, StoredActor } from './model/ports.ts';
+import type { Millis, StoredActor } from './model/ports.ts';
 import { migrationOf } from './step/migrate.ts';
 import { committedViewOf, resolvedState } from './step/step.ts';
-
-/** The answer to a message. An accepted one is durable: it survives a power failure where the store does. */
-export type Answer<Definition extends Actor = Actor> =
-  | (View<Definition> & { readonly accepted: true })
-  /** The actor is unchanged: its state takes no such message, it has had it already, or it is stopped. */
-  | (View<Definition> & {
-      readonly accepted: false;
-      readonly reason: 'not-accepted' | 'duplicate' | 'stopped';
-    })
-  | { readonly accepted: false; readonly reason: 'unknown-actor' | 'exists' }
-  /** Another actor holds a unique name that this one would have taken. */
-  | {
-      readonly accepted: false;
-      readonly reason: 'taken';
-      readonly name: string;
-      readonly holder: ActorAddress;
-    };
 
 /** Waits until the step is durable. */
 export async function answerOf<Definition extends Actor>(

@@ -2,7 +2,7 @@
  * The runtime as programs use it: opens and migrates the store, starts, and answers with the types of the actors. All
  * work is that of `buildRuntime`.
  */
-import { type Answer, answerOf, viewOfActor, viewOfStored } from './answers.ts';
+import { ActorCalls } from './calls.ts';
 import type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
 import { RESTART_BOUNDS, type RestartLimit } from './host/supervisor.ts';
 import {
@@ -14,33 +14,29 @@ import {
   type PendingTimer,
   type TimerQuery,
 } from './inspection/pending-work.ts';
-import type { Actor, CreateInput, EventOf, StateOf, View } from './model/actor.ts';
+import type { Actor, StateOf, View } from './model/actor.ts';
+import type { Calls } from './model/calls.ts';
 import { systemClock } from './model/clock.ts';
-import type { EffectHandler, SendOptions, Unaccepted } from './model/definition.ts';
+import type { EffectHandler, Unaccepted } from './model/definition.ts';
 import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
-import { malformedAddress } from './model/message-checks.ts';
 import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
-  ActorEvent,
-  AfterQuery,
   Clock,
   Ids,
   Log,
   LogProperties,
   Millis,
   Step,
-  StoredActor,
   StoreSource,
 } from './model/ports.ts';
 import type { Tracing } from './model/tracing.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
-import { STATE_INDEX_VIEW } from './step/derive.ts';
 import { assertHandlers, migrateStore } from './step/migrate.ts';
-import { type Followed, type WaitOptions, Watch } from './watch.ts';
+import { type Followed, Watch } from './watch.ts';
 
 /** Recurring messages of a program. */
 export interface Schedules {
@@ -104,49 +100,11 @@ export interface CreateOptions {
   readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
 }
 
-export interface ListQuery<State extends string = string> {
-  /** @default all states */
-  readonly state?: State;
-  /** Only actors with a greater id. @default from the first */
-  readonly after?: string;
-  /** From 1 to 1000. @default 100 */
-  readonly limit?: number;
-}
-
 /**
  * A started runtime. Its calls reject with `Retryable` where a later repetition may help, with `Fatal`, and with what a
  * machine throws.
  */
-export interface Runtime {
-  /** Creates an actor in its machine's initial state. `exists`: there is one of this id already. */
-  create<Definition extends Actor>(
-    actor: Definition,
-    id: string,
-    ...input: CreateInput<Definition>
-  ): Promise<Answer<Definition>>;
-  /** Sends one message, which makes one step. With an `id` it is consumed once, within `Actor.idWindow`. */
-  send<Definition extends Actor>(
-    actor: Definition,
-    id: string,
-    event: EventOf<Definition>,
-    options?: SendOptions,
-  ): Promise<Answer<Definition>>;
-  /** Returns the actor as last committed; undefined when there is none. Never waits for its messages. */
-  read<Definition extends Actor>(actor: Definition, id: string): Promise<View<Definition> | undefined>;
-  /** Restarts a stopped actor in its last state. */
-  restart<Definition extends Actor>(actor: Definition, id: string): Promise<Answer<Definition>>;
-  /** Ends an actor in any state: it goes with its history, rows, names, counters, deadlines and effects. */
-  end<Definition extends Actor>(actor: Definition, id: string): Promise<Answer<Definition>>;
-  /**
-   * Resolves with the actor once it is as wanted, at once if it is already. Waits also for one that is not created yet.
-   * Rejects with `wait.time-limit`, `actor.ended`, `runtime.stopping`, or with the reason of the signal.
-   */
-  waitFor<Definition extends Actor>(
-    actor: Definition,
-    id: string,
-    isWanted: (view: View<Definition>) => boolean,
-    options?: WaitOptions,
-  ): Promise<View<Definition>>;
+export interface Runtime extends Calls {
   /**
    * Calls `listener` after each step of the actors but the one that ends them, in the order of their steps, also of other
    * nodes; those that nodes commit while this one has lost its lease are left out. Synchronous; must be quick; an error is
@@ -157,14 +115,6 @@ export interface Runtime {
     followed: string | Followed<StateOf<Definition>>,
     listener: (view: View<Definition>) => void,
   ): () => void;
-  /**
-   * Lists actors in the order of their ids. A page may hold fewer than `limit`; an empty one is the last. Leaves out
-   * actors that nodes of a newer version have stored.
-   */
-  list<Definition extends Actor>(
-    actor: Definition,
-    query?: ListQuery<StateOf<Definition>>,
-  ): Promise<readonly View<Definition>[]>;
   /** Runs the effects of an actor again that were set aside, by whichever node. False when there is none. */
   retry(actor: Actor, id: string): Promise<boolean>;
   /** Deadlines of all actors and nodes, earliest first. A page reads 1,000 of them at most. */
@@ -222,6 +172,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
+      calls: () => calls,
       onCommitted: (step, isOwn) => {
         watch.committed(step);
         onCommitted?.(step, isOwn);
@@ -240,6 +191,8 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(onUnaccepted !== undefined && { onUnaccepted }),
       ...(deadLetters !== false && { deadLetters }),
     });
+    // Those of handlers go on while the runtime stops.
+    const calls = new ActorCalls(built, watch, clock);
     try {
       const kinds = new Set(options.actors.map(({ kind }) => kind));
       // Before the start: a schedule that ends has no more run.
@@ -274,58 +227,22 @@ function assertOptions(options: CreateOptions): void {
 
 const STOP_GRACE_MS = 10_000;
 
-class StartedRuntime implements Runtime {
+class StartedRuntime extends ActorCalls implements Runtime {
   #stopped: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(
-    private readonly built: BuiltRuntime,
-    private readonly watch: Watch,
-    private readonly clock: Pick<Clock, 'now'>,
+    built: BuiltRuntime,
+    watch: Watch,
+    clock: Pick<Clock, 'now'>,
     private readonly log: Log,
     private readonly stopGraceMs: Millis,
-  ) {}
-
-  async create<Definition extends Actor>(actor: Definition, id: string, ...input: readonly unknown[]) {
-    const { system } = this.built;
-    return answerOf(actor, system.create(this.#receiver(actor, id), input[0] ?? null));
-  }
-
-  async send<Definition extends Actor>(
-    actor: Definition,
-    id: string,
-    event: EventOf<Definition>,
-    options?: SendOptions,
   ) {
-    const { system } = this.built;
-    return answerOf(actor, system.send(this.#receiver(actor, id), event as object as ActorEvent, options));
-  }
-
-  async read<Definition extends Actor>(actor: Definition, id: string) {
-    const found = await this.built.system.read(this.#address(actor, id));
-    return found && viewOfActor(actor, found);
-  }
-
-  async restart<Definition extends Actor>(actor: Definition, id: string) {
-    return answerOf(actor, this.built.system.restart(this.#checked(actor, id)));
-  }
-
-  async end<Definition extends Actor>(actor: Definition, id: string) {
-    return answerOf(actor, this.built.system.end(this.#checked(actor, id)));
+    super(built, watch, clock);
   }
 
   async retry(actor: Actor, id: string) {
-    return this.built.runAgain(this.#checked(actor, id));
-  }
-
-  async waitFor<Definition extends Actor>(
-    actor: Definition,
-    id: string,
-    isWanted: (view: View<Definition>) => boolean,
-    options: WaitOptions = {},
-  ) {
-    this.#checked(actor, id);
-    return this.watch.waitFor(actor, id, isWanted, options, () => this.read(actor, id));
+    return this.built.runAgain(this.checked(actor, id));
   }
 
   subscribe<Definition extends Actor>(
@@ -333,74 +250,33 @@ class StartedRuntime implements Runtime {
     followed: string | Followed,
     listener: (view: View<Definition>) => void,
   ) {
-    this.#receiver(actor, '');
+    this.receiver(actor, '');
     return this.watch.subscribe(actor, typeof followed === 'string' ? { id: followed } : followed, listener);
   }
 
-  async list<Definition extends Actor>(actor: Definition, { state, after, limit = 100 }: ListQuery = {}) {
-    const { kind } = this.#address(actor, '');
-    checkedLimit({ limit });
-    let from = after;
-    for (;;) {
-      const page = { limit, ...(from !== undefined && { after: from }) };
-      const { actors, next } = await this.#page(kind, state, page);
-      const current = actors.filter(({ version }) => version <= actor.version);
-      const views = current.map((one) => viewOfStored(actor, one, this.clock.now()));
-      // An actor may have left the state since its row was read.
-      const found = state === undefined ? views : views.filter((view) => view.state === state);
-      if (found.length > 0 || next === undefined) return found;
-      from = next;
-    }
-  }
-
-  /** `next`: the last id of a full page. */
-  async #page(
-    kind: string,
-    state: string | undefined,
-    page: AfterQuery,
-  ): Promise<{ readonly actors: readonly StoredActor[]; readonly next: string | undefined }> {
-    const { store } = this.built;
-    const { limit, after } = page;
-    if (state === undefined) {
-      const actors = await store.actors({ kind, ...page });
-      return { actors, next: actors.length < limit ? undefined : actors.at(-1)?.address.id };
-    }
-    const prefix = [kind, state];
-    const rows = await store.rows({
-      ...{ view: STATE_INDEX_VIEW, prefix, limit },
-      ...(after !== undefined && { after: [...prefix, after] }),
-    });
-    const ids = rows.map(({ key }) => String(key.at(-1)));
-    const loaded = await Promise.all(ids.map((id) => store.load({ kind, id })));
-    return {
-      actors: loaded.filter((one) => one !== undefined),
-      next: ids.length < limit ? undefined : ids.at(-1),
-    };
-  }
-
   async timers(query?: TimerQuery) {
-    this.#assertOpen();
+    this.assertOpen();
     return this.built.inspector.timers(query);
   }
 
   async effects(query?: EffectQuery) {
-    this.#assertOpen();
+    this.assertOpen();
     return this.built.inspector.effects(query);
   }
 
   readonly deadLetters: Runtime['deadLetters'] = {
     list: async (query = {}) => {
-      this.#assertOpen();
+      this.assertOpen();
       return (await this.built.letters?.list(query.after, checkedLimit(query))) ?? { items: [] };
     },
     replay: async (id) => {
-      this.#assertRunning();
+      this.assertRunning();
       const outcome = await this.built.letters?.replay(id);
       if (outcome?.accepted) return 'accepted';
       return outcome === undefined || outcome.reason === 'exists' ? 'gone' : outcome.reason;
     },
     drop: async (id) => {
-      this.#assertRunning();
+      this.assertRunning();
       return (await this.built.letters?.drop(id)) ?? false;
     },
   };
@@ -436,33 +312,12 @@ class StartedRuntime implements Runtime {
       .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
   }
 
-  #assertRunning(): void {
+  protected override assertRunning(): void {
     if (this.#stopped !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
   }
 
-  #assertOpen(): void {
+  protected override assertOpen(): void {
     if (this.#isClosed) throw new Retryable('runtime.stopping', 'The runtime has stopped.');
-  }
-
-  /** Throws `actor.unknown-kind`, `runtime.stopping`. */
-  #address({ kind }: Actor, id: string): ActorAddress {
-    this.#assertOpen();
-    if (this.built.inspector.states(kind) === undefined)
-      throw new Fatal('actor.unknown-kind', `"${kind}" is not among the \`actors\` of this runtime.`);
-    return { kind, id };
-  }
-
-  /** Returns the address for what a runtime that stops does not begin. */
-  #receiver(actor: Actor, id: string): ActorAddress {
-    this.#assertRunning();
-    return this.#address(actor, id);
-  }
-
-  #checked(actor: Actor, id: string): ActorAddress {
-    const address = this.#receiver(actor, id);
-    const malformed = malformedAddress(address);
-    if (malformed !== undefined) throw malformed;
-    return address;
   }
 }
 

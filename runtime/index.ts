@@ -4,11 +4,9 @@
  * programs that build the parts of a runtime themselves.
  */
 
-export type { Answer } from './answers.ts';
 export {
   type CreateOptions,
   createRuntime,
-  type ListQuery,
   type Runtime,
   type Schedules,
 } from './create-runtime.ts';
@@ -17,12 +15,17 @@ export type { ShardStatus } from './host/actor-host.ts';
 export { LoopUtilisation } from './host/actor-host.ts';
 export {
   type Actor,
+  type Answer,
+  type AnswersOf,
+  type AnswerTo,
   type CreateInput,
   defineActor,
   type EventOf,
+  type QuestionOf,
   type StateOf,
   type View,
 } from './model/actor.ts';
+export type { AskOptions, Calls, ListQuery, RowsQuery, WaitOptions } from './model/calls.ts';
 export { machineTime, systemClock } from './model/clock.ts';
 export {
   type ActorDefinition,
@@ -98,4 +101,4 @@ export type { TraceContext, Tracing } from './model/tracing.ts';
 export { type BuiltRuntime, buildRuntime, DeferredSystem, type RuntimeOptions } from './runtime.ts';
 export { migrateStore } from './step/migrate.ts';
 export { firstStep, nextStep } from './step/step.ts';
-export type { Followed, WaitOptions } from './watch.ts';
+export type { Followed } from './watch.ts';

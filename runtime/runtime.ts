@@ -17,6 +17,7 @@ import type {
   ActorSystem,
   CommittedActor,
   ContextOf,
+  EffectContext,
   EffectHandler,
   InputOf,
   MessageOf,
@@ -147,6 +148,8 @@ export interface RuntimeDependencies {
   readonly shards?: ShardOptions;
   /** @default no traces */
   readonly tracing?: Tracing;
+  /** The typed calls that handlers get. @default none */
+  readonly calls?: EffectContext['calls'];
 }
 
 export interface BuiltRuntime {
@@ -232,7 +235,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     {
       ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
       tracing: dependencies.tracing,
-      context: { system, clock, log },
+      context: { system, clock, log, calls: dependencies.calls },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),
       keepsLetters: letters && true,

@@ -197,6 +197,8 @@ export interface EffectPartitioning<Effect = any> {
 /** Services of the runtime that every effect handler receives. */
 export interface EffectContext {
   readonly system: ActorSystem;
+  /** Returns `EffectRun.runtime`; absent where a program builds its runtime of parts. */
+  readonly calls?: (() => object) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -3,7 +3,8 @@
  * machine names in its `setup`.
  */
 import type { Actor, EventOf } from './actor.ts';
-import type { ActorSystem, EffectAttempt, EffectHandler, HandledEffect } from './definition.ts';
+import type { Calls } from './calls.ts';
+import type { EffectAttempt, EffectHandler, HandledEffect } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { numberProblem } from './options.ts';
 import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
@@ -15,8 +16,8 @@ export interface EffectRun extends EffectAttempt {
   readonly heartbeat: () => void;
   readonly clock: Clock;
   readonly log: Log;
-  /** Reads actors and sends them messages. */
-  readonly system: ActorSystem;
+  /** The calls of the program to its actors; they also work while the runtime stops. */
+  readonly runtime: Calls;
 }
 
 /**
@@ -65,6 +66,7 @@ export interface Effect<Input, Outcome> extends HandledEffect<Outcome> {
 }
 
 const NO_HEARTBEAT = (): void => {};
+const NO_CALLS = {};
 
 /** Defines an effect. The name is stored and never changes. Throws `effect.malformed`. */
 export function defineEffect<
@@ -92,10 +94,11 @@ export function defineEffect<
   const inputOf = (effect: StoredEffect['effect']): Input => membersOf(effect) as Input;
   const handler: EffectHandler<StoredEffect['effect'], ActorEvent> = {
     after,
-    run: async (effect, attempt, { system, clock, log }) => {
+    run: async (effect, attempt, { calls, clock, log }) => {
       // `signal` is an accessor, which a spread of the attempt would leave out.
       const { key, actor, failures, signal, heartbeat = NO_HEARTBEAT } = attempt;
-      const given = { key, actor, failures, signal, heartbeat, system, clock, log };
+      const runtime = (calls?.() ?? NO_CALLS) as Calls;
+      const given = { key, actor, failures, signal, heartbeat, runtime, clock, log };
       return (await run(inputOf(effect), given)) as ActorEvent | null;
     },
     ...(failed && {

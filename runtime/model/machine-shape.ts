@@ -122,6 +122,14 @@ function assertNode(definition: ActorDefinition, node: StateNode): void {
   }
 }
 
+/** True where some state of the machine takes messages of this type. */
+export function takes(machine: AnyStateMachine, type: string): boolean {
+  return machine.events.some(
+    (event) =>
+      event === type || event === '*' || (event.endsWith('.*') && type.startsWith(event.slice(0, -1))),
+  );
+}
+
 /**
  * Checks a definition as a program writes it. Unlike those that earlier programs have written, it has no delay without
  * a name, which a stored deadline could not keep. Throws `machine.unsupported`, `actor.malformed`.

@@ -1270,3 +1270,182 @@ async function typesOfThePublicRuntime(): Promise<void> {
 test('the types of the public names are checked', (t) => {
   t.is(typeof typesOfThePublicRuntime, 'function');
 });
+
+const count = defineEffect('count', {
+  run: async (_: object, { clock, signal }) => {
+    await clock.sleep(1000, signal);
+    return { type: 'COUNTED' } as const;
+  },
+});
+
+const stock = defineActor('stock', {
+  version: 1,
+  effects: [count],
+  rows: ({ id, context }) => [{ view: 'stock.by-left', key: [context.left, id], value: null }],
+  machine: setup({
+    types: {} as {
+      context: { left: number; counted: number | null };
+      input: { left: number };
+      events: { type: 'TAKE'; n: number } | { type: 'COUNT' } | { type: 'COUNTED' } | { type: 'CLOSE' };
+    },
+    actions: {
+      count: count.action,
+      take: assign({ left: ({ context, event }) => context.left - (event.type === 'TAKE' ? event.n : 0) }),
+      forget: assign({ counted: null }),
+      counted: assign({ counted: ({ context }) => context.left }),
+    },
+    guards: {
+      enough: ({ context, event }) => event.type === 'TAKE' && event.n <= context.left,
+    },
+  }).createMachine({
+    context: ({ input }) => ({ ...input, counted: null }),
+    initial: 'open',
+    states: {
+      open: {
+        on: {
+          TAKE: { guard: 'enough', actions: 'take' },
+          COUNT: { actions: ['forget', { type: 'count', params: {} }] },
+          COUNTED: { actions: 'counted' },
+          CLOSE: 'closed',
+        },
+      },
+      closed: { type: 'final' },
+    },
+  }),
+  ends: ({ state }) => state === 'closed',
+  answers: {
+    TAKE: ({ context }, { n }) => ({ taken: n, left: context.left }),
+    COUNT: ({ context }) => context.counted ?? undefined,
+    CLOSE: ({ state }) => state,
+  },
+});
+
+test('a question is answered by the state after its step, however many are asked at once', async (t) => {
+  const { runtime, settle } = await testRuntime([stock]);
+  await runtime.create(stock, 's', { left: 6 });
+  const asked = Promise.all([1, 2, 3].map((n) => runtime.ask(stock, 's', { type: 'TAKE', n })));
+  await settle();
+  const answers: readonly { readonly taken: number; readonly left: number }[] = await asked;
+  t.deepEqual(answers, [
+    { taken: 1, left: 5 },
+    { taken: 2, left: 3 },
+    { taken: 3, left: 0 },
+  ]);
+  t.is(await runtime.ask(stock, 's', { type: 'CLOSE' }), 'closed');
+});
+
+test('a question that is answered by a later step is answered after a restart too, under its id', async (t) => {
+  const kit = await testRuntime([stock], { stopGraceMs: 10 });
+  await kit.runtime.create(stock, 's', { left: 6 });
+  const ask = () => kit.runtime.ask(stock, 's', { type: 'COUNT' }, { id: 'q', timeoutMs: 500 });
+  const late = t.throwsAsync(ask(), { code: 'ask.time-limit' });
+  await kit.advance(500);
+  await late;
+  await kit.restart();
+  const again = kit.runtime.ask(stock, 's', { type: 'COUNT' }, { id: 'q' });
+  await kit.advance(1000);
+  t.is(await again, 6);
+  t.is(await ask(), 6);
+});
+
+/** Each way that a question has no answer, and the name of its error. */
+const UNANSWERED: readonly [string, (kit: Awaited<ReturnType<typeof testRuntime>>) => Promise<unknown>][] = [
+  ['ask.no-answer', ({ runtime }) => runtime.ask(stock, 's', { type: 'COUNTED' } as never)],
+  ['ask.unknown-actor', ({ runtime }) => runtime.ask(stock, 'none', { type: 'COUNT' })],
+  ['ask.not-accepted', ({ runtime }) => runtime.ask(stock, 's', { type: 'TAKE', n: 7 })],
+  ['runtime.options', ({ runtime }) => runtime.ask(stock, 's', { type: 'COUNT' }, { timeoutMs: 0 })],
+  ['message.malformed', ({ runtime }) => runtime.ask(stock, 's', { type: 'COUNT' }, { id: 7 as never })],
+  [
+    'ask.time-limit',
+    async ({ runtime, advance }) => {
+      const asked = runtime.ask(stock, 's', { type: 'COUNT' }, { timeoutMs: 999 });
+      asked.catch(() => {});
+      await advance(999);
+      return asked;
+    },
+  ],
+  [
+    'actor.ended',
+    async ({ runtime, settle }) => {
+      const asked = runtime.ask(stock, 's', { type: 'COUNT' });
+      asked.catch(() => {});
+      await settle();
+      await runtime.end(stock, 's');
+      return asked;
+    },
+  ],
+  [
+    'runtime.stopping',
+    async ({ runtime, settle, advance }) => {
+      const asked = runtime.ask(stock, 's', { type: 'COUNT' });
+      asked.catch(() => {});
+      await settle();
+      void runtime.stop();
+      await advance(20_000);
+      return asked;
+    },
+  ],
+  [
+    'left',
+    ({ runtime }) => {
+      const signal = AbortSignal.abort(Object.assign(new Error('left'), { code: 'left' }));
+      return runtime.ask(stock, 's', { type: 'COUNT' }, { signal });
+    },
+  ],
+];
+for (const [code, ask] of UNANSWERED)
+  test(`a question without an answer is refused: ${code}`, async (t) => {
+    const kit = await testRuntime([stock]);
+    await kit.runtime.create(stock, 's', { left: 6 });
+    await t.throwsAsync(async () => ask(kit), { code });
+  });
+
+test('an answer to a message that no state takes is refused by its definition', (t) => {
+  const { machine } = bank;
+  t.throws(() => defineActor('bank', { version: 1, machine, answers: { TOLL: () => 1 } as object }), {
+    code: 'actor.malformed',
+    message: /no state takes the message "TOLL"/,
+  });
+});
+
+test('a handler makes a child, asks it and reads rows by the calls of the program', async (t) => {
+  const buy = defineEffect('buy', {
+    run: async ({ n }: { n: number }, { runtime, key }) => {
+      await runtime.create(stock, 'child', { left: 5 });
+      const { left } = await runtime.ask(stock, 'child', { type: 'TAKE', n }, { id: key });
+      const rows = await runtime.query({ view: 'stock.by-left', limit: 10 });
+      // @ts-expect-error: a child is created with its own input
+      const wrong = (): unknown => runtime.create(stock, 'other', { left: 'five' });
+      return {
+        type: 'BOUGHT',
+        left,
+        rows: rows.map(({ key: parts }) => parts.join()),
+        wrong: `${wrong.length}`,
+      } as const;
+    },
+  });
+  const buyer = defineActor('buyer', {
+    version: 1,
+    effects: [buy],
+    machine: setup({
+      types: {} as {
+        context: { left: number; rows: readonly string[] };
+        events: { type: 'BOUGHT'; left: number; rows: readonly string[]; wrong: string };
+      },
+      actions: { buy: buy.action, keep: assign(({ event: { left, rows } }) => ({ left, rows })) },
+    }).createMachine({
+      context: { left: 0, rows: [] },
+      entry: { type: 'buy', params: { n: 2 } },
+      on: { BOUGHT: { actions: 'keep' } },
+    }),
+  });
+  const { runtime } = await testRuntime([stock, buyer]);
+  await runtime.create(stock, 'big', { left: 40 });
+  await runtime.create(buyer, 'b');
+  const { context } = await runtime.waitFor(buyer, 'b', ({ revision }) => revision === 2);
+  t.deepEqual(context, { left: 3, rows: ['3,child', '40,big'] });
+  t.deepEqual(await runtime.query({ view: 'stock.by-left', reverse: true, limit: 1 }), [
+    { view: 'stock.by-left', key: [40, 'big'], value: null },
+  ]);
+  await t.throwsAsync(runtime.query({ view: 'stock.by-left', limit: 0 }), { code: 'runtime.options' });
+});
