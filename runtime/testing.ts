@@ -6,6 +6,7 @@ import { EFFECT_PROMISES } from './testing/effect-promises.ts';
 import { STEP_PROMISES } from './testing/step-promises.ts';
 import type { StorePromise } from './testing/store-promises.ts';
 
+export { type CheckReport, check, type Finding, type Misfit } from './check.ts';
 export { Faults, RUNTIME_FAULT_POINTS, type RuntimeFaultPoint } from './model/faults.ts';
 
 export { seededIds } from './model/ids.ts';

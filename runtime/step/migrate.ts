@@ -72,7 +72,7 @@ function obstacle(
 }
 
 /** `a.b` is the state b inside a; the empty name is the state of a machine without states. */
-function hasState(definition: ActorDefinition, state: string): boolean {
+export function hasState(definition: ActorDefinition, state: string): boolean {
   let node = definition.machine.root;
   for (const part of state === '' ? [] : state.split('.')) {
     const inner = node.states[part];

@@ -1,6 +1,6 @@
 /** The runtime as programs use it: definitions that are refused, types, answers, waits, lists. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ import {
   type StoreSource,
   tell,
 } from '@sealwright/runtime';
-import { lmdb } from '@sealwright/runtime/lmdb';
+import { lmdb, openLmdbReader } from '@sealwright/runtime/lmdb';
 import { memory } from '@sealwright/runtime/memory';
 import { postgres } from '@sealwright/runtime/postgres';
 import { shards } from '@sealwright/runtime/shards';
-import { MemoryStore, testRuntime } from '@sealwright/runtime/testing';
+import { check, MemoryStore, testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, emit, fromPromise, log, not, sendTo, setup, spawnChild } from 'xstate';
 import { folderFor } from './folder.ts';
@@ -1448,4 +1448,88 @@ test('a handler makes a child, asks it and reads rows by the calls of the progra
     { view: 'stock.by-left', key: [40, 'big'], value: null },
   ]);
   await t.throwsAsync(runtime.query({ view: 'stock.by-left', limit: 0 }), { code: 'runtime.options' });
+});
+
+test('a dry run of new definitions names what would fail in a store, and writes nothing', async (t) => {
+  const folder = folderFor(t);
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const send = defineEffect('send', { run: () => Promise.reject(new Error('away')) });
+  const machineOf = () =>
+    setup({
+      types: {} as { context: { n: number }; events: { type: 'TOLD' } },
+      delays: { patience: 1e9 },
+      actions: { send: send.action, tell: tell('letter') },
+    }).createMachine({
+      context: { n: 1 },
+      initial: 'open',
+      entry: [
+        { type: 'send' },
+        // Waits for a receiver that is stopped: it stays stored.
+        { type: 'tell', params: { id: 'gone', event: { type: 'TOLD' } } },
+      ],
+      on: { TOLD: {} },
+      states: { open: { after: { patience: 'open' } } },
+    });
+  const letter = defineActor('letter', { version: 1, effects: [send], machine: machineOf() });
+  const memo = defineActor('memo', { version: 1, machine: bank.machine });
+  const first = await createRuntime({ store: lmdb(folder), actors: [letter, memo], log });
+  await first.create(letter, 'a');
+  await first.create(letter, 'b');
+  await first.create(memo, 'm');
+  await first.stop();
+  const bytes = () => readFileSync(join(folder, 'data.mdb'));
+  const before = bytes();
+  const dryRun = async (actors: Parameters<typeof check>[1]) => {
+    const store = openLmdbReader(folder);
+    const report = await check(store, actors);
+    await store.close();
+    return {
+      ...report,
+      findings: report.findings.map(
+        ({ code, kind, what, count, first }) => `${code} ${kind} ${count} ${first}: ${what}`,
+      ),
+    };
+  };
+  t.like(await dryRun([letter, memo]), { ok: true, actors: 3, migrated: 0, findings: [] });
+  const broken = defineActor('letter', {
+    version: 2,
+    machine: bank.machine,
+    migrations: { 1: { migrate: ({ context }) => ({ state: 'shut', context }) } },
+  });
+  const second = defineActor('letter', {
+    version: 2,
+    effects: [send],
+    machine: machineOf(),
+    rows: ({ context }) => [{ view: 'v', key: [context.n], value: null }],
+    migrations: { 1: { migrate: (actor) => actor } },
+  });
+  t.like(await dryRun([second, memo]), { ok: true, migrated: 2, findings: [] });
+  const { findings, ok } = await dryRun([broken]);
+  t.false(ok);
+  t.deepEqual(findings.filter((one) => !one.startsWith('message')).sort(), [
+    'actor.no-path letter 2 a: would be in shut, which its machine has not.',
+    'actor.unknown-kind memo 1 m: this program has no such actors',
+    'effect.no-handler letter 2 a: no handler for the effect "send"',
+  ]);
+  const throws = defineActor('letter', {
+    ...{ version: 1, effects: [send], machine: machineOf() },
+    names: () => {
+      throw new Error('no name');
+    },
+  });
+  t.deepEqual((await dryRun([throws, memo])).findings, ['actor.derived letter 2 a: in open: no name']);
+  const newer = defineActor('letter', {
+    ...{ version: 1, effects: [send] },
+    machine: setup({ actions: { send: send.action } }).createMachine({
+      initial: 'open',
+      states: { open: {} },
+      entry: 'send',
+    }),
+  });
+  t.true(
+    (await dryRun([newer, memo])).findings.some((one) =>
+      /^deadline\.unknown letter 2 a: .*patience/.test(one),
+    ),
+  );
+  t.true(before.equals(bytes()), 'nothing was written');
 });
