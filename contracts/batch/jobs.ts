@@ -103,7 +103,11 @@ const filter = {
     .default([])
     .describe('Any of these: repeated, or separated by commas; without regard to case.'),
   folder: shown(single.optional(), 'Name of an input folder, or `(upload)`. Absent: all.', 'invoices'),
-  fileName: shown(single.optional(), 'Text that the file name must contain.', 'contract'),
+  fileName: shown(
+    single.optional(),
+    'Text that the file name must contain. Neither case nor accents count.',
+    'contract',
+  ),
   createdFrom: moment.optional().describe('Only jobs created at this time or later, ISO 8601.'),
   createdTo: moment.optional().describe('Only jobs created at this time or earlier, ISO 8601.'),
   parentJobId: givenJobId.optional().describe('Only retries of this job.'),

@@ -84,7 +84,7 @@ const documentFilterBody = members({
     ),
   q: shown(
     maybeText,
-    'Text to find, in the member named by `queryType`. Case does not count, accents do.',
+    'Text to find, in the member named by `queryType`. Neither case nor accents count.',
     'lease',
   ),
   queryType: word(QUERY_TYPES)

@@ -14,7 +14,7 @@ export const queryText = z.string().optional();
 
 export const nameQuery = shown(
   queryText,
-  'Text to find in the name. Case does not count, accents do. Absent: all.',
+  'Text to find in the name. Neither case nor accents count. Absent: all.',
   'lease',
 );
 

@@ -4,7 +4,7 @@
  */
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { rowPieces } from '../../shared/row-pages.ts';
+import { rowPieces } from '../../shared/tables/row-pages.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';

@@ -82,7 +82,7 @@ const [STATE, PROFILE, FORMAT, SOURCE, FOLDER, ERROR_CODE] = [0, 1, 2, 3, 4, 5] 
 const FILE_NAME = 0;
 
 const SHAPE: TableShape<Facts> = {
-  format: 'jobs 2',
+  format: 'jobs 3',
   codes: 6,
   texts: 1,
   codesOf: ({ state, profile, format, source, folder, errorCode }) => [

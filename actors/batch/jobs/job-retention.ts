@@ -6,7 +6,7 @@
 import { describeFailure, type Millis } from '@sealwright/runtime';
 import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import { rowPieces } from '../../shared/row-pages.ts';
+import { rowPieces } from '../../shared/tables/row-pages.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';

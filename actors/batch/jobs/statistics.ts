@@ -16,7 +16,7 @@ import type {
   StatisticsView,
 } from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { rowPieces } from '../../shared/row-pages.ts';
+import { rowPieces } from '../../shared/tables/row-pages.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';

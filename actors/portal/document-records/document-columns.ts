@@ -13,7 +13,14 @@ import {
   ObservedTable,
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
-import { fieldsOf, foldText, isBeyondAscii, isNowhere, recordsOf } from '../../shared/tables/texts.ts';
+import {
+  fieldsOf,
+  foldCase,
+  foldText,
+  isBeyondAscii,
+  isNowhere,
+  recordsOf,
+} from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentQuery,
@@ -66,7 +73,7 @@ interface Facts {
 }
 
 const SHAPE: TableShape<Facts> = {
-  format: 'documents 4',
+  format: 'documents 5',
   codes: 6,
   texts: 8,
   recurring: { [EXPIRY]: 0, [TAGS]: 1, [WAITING]: 2, [OTHERS]: 2 },
@@ -109,13 +116,13 @@ function personFields([name, identifier, email, phone]: PersonRow): readonly str
   const fields = [
     foldText(name ?? ''),
     foldText(identifier ?? ''),
-    foldText(email ?? ''),
+    foldCase(email ?? ''),
     foldText(phone ?? ''),
   ];
   const [, itsIdentifier = '', itsEmail = '', itsPhone = ''] = fields;
   const isCoded = itsEmail.includes('xn--') || isBeyondAscii(itsEmail);
   fields.push(unlike(itsIdentifier, bare(itsIdentifier)), unlike(itsPhone, bare(itsPhone)));
-  fields.push(isCoded ? unlike(itsEmail, foldText(addressKey(itsEmail))) : '');
+  fields.push(isCoded ? unlike(itsEmail, foldCase(addressKey(itsEmail))) : '');
   while (fields.at(-1) === '') fields.pop();
   return fields;
 }
@@ -467,13 +474,15 @@ function personSearch(
   const patterns = new Map<string, readonly number[]>();
   const also = (pattern: string, fields: readonly number[]) =>
     patterns.set(pattern, [...new Set([...(patterns.get(pattern) ?? []), ...fields])].sort());
-  also(text, places);
-  if (given.includes('@'))
-    also(foldText(addressKey(given)), [
-      ...places,
-      ...(places.includes(SEARCHED_FIELDS.Email) ? [ADDRESS] : []),
-    ]);
-  else if (places.includes(SEARCHED_FIELDS.Email)) also(text, [ADDRESS]);
+  const address = given.includes('@') ? addressKey(given) : given;
+  const named = places.filter((place) => place !== SEARCHED_FIELDS.Email);
+  also(text, named);
+  also(foldText(address), named);
+  // An address with other letters is another person's.
+  if (places.includes(SEARCHED_FIELDS.Email)) {
+    also(foldCase(given), [SEARCHED_FIELDS.Email]);
+    also(foldCase(address), [SEARCHED_FIELDS.Email, ADDRESS]);
+  }
   if (others.length > 0) also(bare(text), others);
   return [...patterns].flatMap(([pattern, fields]) => find(pattern, fields));
 }

@@ -6,10 +6,10 @@
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { foldCase, foldText } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentRow,
-  folded,
   foldedKey,
   type ListStatus,
   NO_FOLDER,
@@ -127,17 +127,19 @@ export function participantPredicates({
   pendingSignature,
 }: DocumentFilter): RowPredicate[] {
   const given = participantQ?.trim() ?? '';
-  const text = folded(given);
-  if (text === '') return [];
+  if (given === '') return [];
+  const text = foldText(given);
   // An internationalized domain is found in both of its forms.
-  const address = given.includes('@') ? folded(addressKey(given)) : text;
+  const address = given.includes('@') ? addressKey(given) : given;
   const bare = text.replace(/[\s.\-/()+]/g, '');
   const places = type === undefined ? Object.values(SEARCHED_FIELDS) : [SEARCHED_FIELDS[type]];
   const isWho = (person: PersonRow) =>
     places.some((place) => {
-      const value = folded(person[place] ?? '');
-      if (value.includes(text) || value.includes(address)) return true;
-      if (value.includes('xn--') && folded(addressKey(value)).includes(address)) return true;
+      // An address with other letters is another person's.
+      const fold = place === SEARCHED_FIELDS.Email ? foldCase : foldText;
+      const value = fold(person[place] ?? '');
+      if (value.includes(fold(given)) || value.includes(fold(address))) return true;
+      if (value.includes('xn--') && foldCase(addressKey(value)).includes(foldCase(address))) return true;
       // Numbers are compared without their punctuation.
       return place % 2 === 1 && bare !== '' && value.replace(/[\s.\-/()+]/g, '').includes(bare);
     });
@@ -186,11 +188,11 @@ export function predicatesOf(
   if (pendingSignature === true) questions.push(({ signs }) => signs);
   if (filterByDocumentType === true) questions.push(({ type }) => type === (documentType ?? null));
   for (const tag of tags?.slice(0, MAX_TAGS) ?? []) {
-    const [label, value] = [tag.label === null ? null : folded(tag.label), folded(tag.value)];
+    const [label, value] = [tag.label === null ? null : foldText(tag.label), foldText(tag.value)];
     questions.push((facts) =>
       facts.tags.some(
         ([itsLabel, itsValue]) =>
-          folded(itsValue) === value && (label === null || folded(itsLabel ?? '') === label),
+          foldText(itsValue) === value && (label === null || foldText(itsLabel ?? '') === label),
       ),
     );
   }
@@ -198,8 +200,8 @@ export function predicatesOf(
 }
 
 function searched(q: string, by: NonNullable<DocumentQuery['queryType']>): RowPredicate {
-  const text = folded(q);
-  const has = (value: string) => folded(value).includes(text);
+  const text = foldText(q);
+  const has = (value: string) => foldText(value).includes(text);
   switch (by) {
     case 'Name':
       return ({ name }) => has(name);

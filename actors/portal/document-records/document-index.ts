@@ -36,6 +36,7 @@ import { documentMachine } from '../../../machines/portal/document/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
+import { foldCase } from '../../shared/tables/texts.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters, countOne } from '../uploads/blobs.ts';
@@ -123,17 +124,12 @@ export function foldedKey(text: string): string {
   return text.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
 }
 
-/** One spelling of names and addresses for comparisons. */
-export function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase();
-}
-
 /** Maximum length of a text in a key in bytes; longer texts are cut and compared in their rows. */
 const MAX_KEY_TEXT_LENGTH = 300;
 
 /** Key of a participant in `documents-of`. */
 export function participantKey(by: 'Email' | 'Identifier', text: string): string {
-  return boundedKey(`${by === 'Email' ? 'e' : 'i'}:${folded(by === 'Email' ? addressKey(text) : text)}`);
+  return boundedKey(`${by === 'Email' ? 'e' : 'i'}:${foldCase(by === 'Email' ? addressKey(text) : text)}`);
 }
 
 /** Key of an external id in `documents-external`. */

@@ -37,7 +37,7 @@ import type { FolderRight } from '../../../machines/portal/folder.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
-import { countOf } from '../../shared/row-pages.ts';
+import { countOf } from '../../shared/tables/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   cannotCancel,

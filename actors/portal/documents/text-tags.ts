@@ -13,8 +13,8 @@ import type { DocumentField, FieldPlace } from '../../../machines/portal/field-v
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
 import type { TextTag } from '../../pool/portal-tasks.ts';
+import { foldCase } from '../../shared/tables/texts.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import { folded } from '../document-records/document-index.ts';
 import { hasOneSigner } from './document-plans.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
@@ -286,13 +286,13 @@ interface ActionNames {
 /** Computed once for all tags of a file. */
 function namesOf({ title, user, ruleName }: TagTarget): ActionNames {
   const foldedNames = (names: readonly (string | null | undefined)[]) =>
-    names.flatMap((name) => (name ? [folded(name.trim())] : []));
+    names.flatMap((name) => (name ? [foldCase(name.trim())] : []));
   return { titles: foldedNames([title]), participants: foldedNames([user?.name, user?.email, ruleName]) };
 }
 
 /** Returns the index of the action that a tag names by its title, else by the participant; or the fault, in ASCII. */
 function actionOf(who: string, names: readonly ActionNames[]): number | string {
-  const wanted = folded(who);
+  const wanted = foldCase(who);
   const having = (kind: keyof ActionNames) =>
     names.flatMap((own, index) => (own[kind].includes(wanted) ? [index] : []));
   const titled = having('titles');

@@ -6,8 +6,8 @@
 import type { NewField, NewFieldValues, NewFlowAction, NewRole } from '../../../contracts/portal/flow.ts';
 import { isRule } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { foldCase } from '../../shared/tables/texts.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import { folded } from '../document-records/document-index.ts';
 import { assertFieldsExist } from '../documents/field-plans.ts';
 
 /** Most names in a refusal. */
@@ -52,7 +52,7 @@ export function withRoles(
 
 /** The form in which roles are compared. */
 export function roleKey(role: string): string {
-  return folded(role.trim());
+  return foldCase(role.trim());
 }
 
 /** True for an action without a person. */

@@ -10,7 +10,7 @@ import { type FolderId, type OrganizationId, parsePortalId } from '../../../mach
 import type { FolderContext, FolderGrant } from '../../../machines/portal/folder.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf } from '../../shared/row-pages.ts';
+import { countOf } from '../../shared/tables/row-pages.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import { GROUP_VIEW, USER_GROUP } from '../scim/groups.ts';
 import { assertMayGrant, assertRight, folderNotFound } from '../shared/folder-access.ts';

@@ -16,7 +16,7 @@ import {
   type FolderRight,
 } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf, rowPieces } from '../../shared/row-pages.ts';
+import { countOf, rowPieces } from '../../shared/tables/row-pages.ts';
 import type { FolderRights } from '../api/callers.ts';
 import { USER_GROUP } from '../scim/groups.ts';
 import { FOLDER, FOLDER_TREE_VIEW, type FolderInTree, grantedFolders } from './folders.ts';

@@ -31,7 +31,7 @@ import {
   templateMachine,
 } from '../../../machines/portal/template.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
-import { containing } from '../../shared/row-pages.ts';
+import { containing } from '../../shared/tables/row-pages.ts';
 import { type FolderRightsReader, principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';

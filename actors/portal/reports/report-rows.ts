@@ -11,7 +11,7 @@ import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import { rowPieces } from '../../shared/row-pages.ts';
+import { rowPieces } from '../../shared/tables/row-pages.ts';
 import { CREATED_DOCUMENT_ROW, type CreatedDocumentRow, dayOf } from '../document-records/document-index.ts';
 
 /** Rows read at once: a few milliseconds of this thread's time. */

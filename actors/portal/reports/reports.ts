@@ -26,8 +26,8 @@ import {
   reportMachine,
 } from '../../../machines/portal/report.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf } from '../../shared/row-pages.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
+import { countOf } from '../../shared/tables/row-pages.ts';
 import type { CreatedDocumentRow } from '../document-records/document-index.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { type Blobs, blobCounters, type StoredFile } from '../uploads/blobs.ts';

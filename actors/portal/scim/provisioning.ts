@@ -17,7 +17,7 @@ import {
 } from '../../../machines/portal/portal-user.ts';
 import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf, rowPieces } from '../../shared/row-pages.ts';
+import { countOf, rowPieces } from '../../shared/tables/row-pages.ts';
 import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { recordRemoval } from '../tenants/session-log.ts';

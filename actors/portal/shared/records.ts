@@ -17,7 +17,7 @@ import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import { type Millis, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, countOf, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
+import { containing, countOf, pageByPosition, pageOfRows } from '../../shared/tables/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import { derivedId } from './effect-ids.ts';
 import { assertMayChange, reachesFolder } from './folder-access.ts';

@@ -27,7 +27,7 @@ import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placem
 import { makeDirectories } from '../../shared/files/directories.ts';
 import type { ObjectReader } from '../../shared/objects/object-reader.ts';
 import { type ObjectStore, refusalOf } from '../../shared/objects/object-store.ts';
-import { countOf } from '../../shared/row-pages.ts';
+import { countOf } from '../../shared/tables/row-pages.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
 import { RemoteBlobs, type SweepReport } from './remote-blobs.ts';

@@ -22,7 +22,7 @@ import type { BlobSink } from './blob-sink.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import type { Segments } from './segments.ts';
 import './upload-faults.ts';
-import { countOf } from '../../shared/row-pages.ts';
+import { countOf } from '../../shared/tables/row-pages.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
 const SEGMENTED_UPLOAD = actorKind<typeof segmentedUploadMachine>('segmented-upload');

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row, Step } from '@sealwright/runtime';
-import { containing, countOf, pageOfRows, rowPieces } from '../row-pages.ts';
+import { containing, countOf, pageOfRows, rowPieces } from './row-pages.ts';
 import { rowsAt, SparseIndexes } from './sparse-index.ts';
 import { foldText } from './texts.ts';
 
@@ -224,7 +224,7 @@ class RowList {
   }
 
   async page({ q = '', except, newestFirst, limit, offset }: ListSearch): Promise<IdPage> {
-    const wanted = foldText(q);
+    const wanted = foldText(q.trim());
     const [all, texts] = [this.#ids, this.#texts];
     const first = offset * limit;
     const ids: string[] = [];

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row, Step } from '@sealwright/runtime';
-import { rowPieces } from '../row-pages.ts';
+import { rowPieces } from './row-pages.ts';
 
 /** Rows of a block when it is made; one that has twice as many becomes several. */
 const BLOCK_SIZE = 512;

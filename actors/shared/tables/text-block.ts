@@ -2,6 +2,7 @@
  * Texts that do not change, found by any part. An index says for each two bytes in a row which texts have them: the answer
  * for a pattern of two bytes, and few texts to look at for a longer one.
  */
+
 import type { Bytes } from './kept-file.ts';
 import type { Unpacked } from './packed.ts';
 import { fits, type TextSearch } from './texts.ts';

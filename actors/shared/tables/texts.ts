@@ -20,9 +20,15 @@ export function isBeyondAscii(text: string): boolean {
   return /[^ -~]/.test(text);
 }
 
-/** Normalizes a text: case-folded, one Unicode encoding of accents. */
-export function foldText(text: string): string {
+/** One spelling of addresses and ids: case-folded, one Unicode encoding of accents. */
+export function foldCase(text: string): string {
   return (isBeyondAscii(text) ? text.normalize('NFC') : text).toLowerCase();
+}
+
+/** One spelling of what people search for: the same without accents. Vowel signs of other scripts are no accents. */
+export function foldText(text: string): string {
+  if (!isBeyondAscii(text)) return text.toLowerCase();
+  return foldCase(text.normalize('NFD').replace(/[\u0300-\u036f]/g, ''));
 }
 
 /** The text of records. */

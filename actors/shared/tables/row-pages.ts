@@ -1,6 +1,7 @@
 /** Reads ranges of rows in pieces, and pages of filtered views with the exact total. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row, RowQuery } from '@sealwright/runtime';
+import { foldText } from './texts.ts';
 
 /** Rows per read: one or two milliseconds of the thread. */
 const PAGE_SIZE = 512;
@@ -95,12 +96,12 @@ export async function pageByPosition(
   return { rows, totalCount };
 }
 
-/** Case-insensitive substring test of rows; undefined without a search text. */
+/** Substring test of rows, without regard to case and accents; undefined without a search text. */
 export function containing(
   q: string | undefined,
   textOf: (row: Row) => string,
 ): ((row: Row) => boolean) | undefined {
-  const wanted = q?.normalize('NFC').toLowerCase();
-  if (!wanted) return undefined;
-  return (row) => textOf(row).normalize('NFC').toLowerCase().includes(wanted);
+  const wanted = foldText(q?.trim() ?? '');
+  if (wanted === '') return undefined;
+  return (row) => foldText(textOf(row)).includes(wanted);
 }
