@@ -63,6 +63,12 @@ const MAX_FORM_DEPTH = 12;
 const MAX_SAVED_STATES = 64;
 /** Bytes of content read in one step. */
 const BYTES_PER_STEP = 32;
+/** Entries of forms (tables 93 and 5) whose effect is known. Others draw something else in some programs: /Ref, /OPI, /PS. */
+const FORM_KEYS: ReadonlySet<string> = new Set(
+  'Type Subtype FormType BBox Matrix Resources Group OC Length Filter DecodeParms DL Name LastModified StructParent StructParents PieceInfo Metadata Measure PtData'.split(
+    ' ',
+  ),
+);
 const UNIT_SQUARE: Box = { left: 0, bottom: 0, right: 1, top: 1 };
 const EMPTY_ARRAY: ByteSlice = { bytes: Buffer.from('[]'), at: -1, start: 0, end: 2 };
 /** Most fonts of drawings whose glyphs use another such font. */
@@ -133,6 +139,8 @@ export class ContentReader {
     if (depth > MAX_FORM_DEPTH) throw new UnreadableContent('forms nested too deep');
     const own = this.#pdf.dict(dict.get('Resources'));
     this.#assertOnce(dict);
+    const odd = dict.entries.map((entry) => dict.keyOf(entry)).find((key) => !FORM_KEYS.has(key));
+    if (odd !== undefined) this.#noteUnsupported(`a form with /${odd}`);
     this.#assertResources(own);
     // An appearance has to bring what it uses.
     const resources = own === undefined ? inherited : this.#isStrict ? [own] : [own, ...inherited];

@@ -188,14 +188,14 @@ function withoutTraces(bytes: Buffer | undefined): string | undefined {
 }
 
 /** True when every entry of the older dictionary is in the newer one, with an equal value. */
-export function addsOnly(
+function addsOnly(
   pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {
   const old = pair.before.pdf.dict(before);
   const now = pair.after.pdf.dict(after);
-  if (now === undefined) return old === undefined;
+  if (now === undefined) return old === undefined && isNull(pair.after.pdf.resolve(after));
   const values = entriesOf(now);
   if (values === undefined) return false;
   return (

@@ -40,6 +40,15 @@ const HIDES = 'it hides what was there';
 const CERTIFIED = 'a new visible field can cover what was certified';
 const NO_COMMENTS = 'the signature allows no annotations';
 
+/** Kind of a comment that has to be looked at. */
+const remark = (message: string, clause: string) =>
+  ({
+    decisions: ['warn', 'refuse', 'refuse', 'warn'],
+    reason: NO_COMMENTS,
+    finding: ['pdf.comment', message],
+    clause,
+  }) as const;
+
 export const CHANGE_KINDS = {
   /** Content, structure, and what cannot be told from them. */
   forbidden: { decisions: NEVER, reason: 'nothing allows that', clause: '12.8.2.2' },
@@ -131,32 +140,12 @@ export const CHANGE_KINDS = {
     finding: ['pdf.comment', 'A comment was added or changed.'],
     clause: '12.8.2.2',
   },
-  'comment-drawn': {
-    decisions: ['warn', 'refuse', 'refuse', 'warn'],
-    reason: NO_COMMENTS,
-    finding: ['pdf.comment', 'A comment draws on the page.'],
-    clause: '12.8.2.2',
-  },
+  'comment-drawn': remark('A comment draws on the page.', '12.8.2.2'),
   /** A comment that was there before: other words, another place, or none. */
-  'comment-changed': {
-    decisions: ['warn', 'refuse', 'refuse', 'warn'],
-    reason: NO_COMMENTS,
-    finding: ['pdf.comment', 'A comment that was there before was changed or removed.'],
-    clause: '12.8.2.2',
-  },
+  'comment-changed': remark('A comment that was there before was changed or removed.', '12.8.2.2'),
   /** A window of a comment, which is open over something. */
-  'comment-window': {
-    decisions: ['warn', 'refuse', 'refuse', 'warn'],
-    reason: NO_COMMENTS,
-    finding: ['pdf.comment', 'The window of a comment is open over what was signed.'],
-    clause: '12.5.6.14',
-  },
-  'comment-file': {
-    decisions: ['warn', 'refuse', 'refuse', 'warn'],
-    reason: NO_COMMENTS,
-    finding: ['pdf.comment', 'A file was attached to a page.'],
-    clause: '12.5.6.15',
-  },
+  'comment-window': remark('The window of a comment is open over what was signed.', '12.5.6.14'),
+  'comment-file': remark('A file was attached to a page.', '12.5.6.15'),
   'comment-open': {
     decisions: ['undecided', 'refuse', 'refuse', 'undecided'],
     reason: NO_COMMENTS,

@@ -337,7 +337,7 @@ function judgeStream(
   }
   if (painted === undefined) return forbids('has no extent');
   const { marks, unsupported } = painted;
-  if (unsupported !== undefined) return forbids(`has ${unsupported}`);
+  if (unsupported !== undefined) return (isSigned ? leavesOpen : forbids)(`has ${unsupported}`);
   const paths = judgePaths(field, marks, rectangle, lineLimit(pair, dict));
   if (paths !== undefined) return forbids(paths);
   const hidden = judgeCovers(pair, field, marks, rectangle, pages);

@@ -6,6 +6,7 @@ import {
   asDict,
   asInteger,
   asName,
+  type ByteSlice,
   type ByteSource,
   equalValues,
   PdfSyntaxError,
@@ -46,11 +47,15 @@ export function hiddenObjects(
   const found: Change[] = [];
   const harmless: Change[] = [];
   let referred: ReadonlySet<number> | undefined;
-  const judged = (number: number, offset: number): Change => {
+  const judged = (number: number, offset: number, isPart: boolean): Change => {
     const description = `holds object ${number} at offset ${offset}, to which nothing leads`;
-    if (state.has(number) || isStructure(state, offset)) return forbidden(description);
+    if (state.has(number) || isPart) return forbidden(description);
     referred ??= referredNumbers(state);
     return referred.has(number) ? forbidden(description) : { kind: 'metadata', description };
+  };
+  const note = (change: Change): void => {
+    if (change.kind === 'forbidden') found.push(change);
+    else if (harmless.length < MAX_REPORTED) harmless.push(change);
   };
   const sections = state.pdf.xref.sections;
   let trailers = 0;
@@ -95,13 +100,14 @@ export function hiddenObjects(
       }
       const listed = offset < listedEnd ? undefined : listedObject(source, state, number, offset);
       if (listed === undefined) {
-        const change = judged(number, offset);
-        if (change.kind === 'forbidden') found.push(change);
-        else if (harmless.length < MAX_REPORTED) harmless.push(change);
+        note(judged(number, offset, isStructure(state, offset)));
         continue;
       }
       listedEnd = listed.end;
       seemsEnded = false;
+      // Programs that rebuild the document take these, too.
+      for (const [member, value] of unlistedMembers(state, number).slice(0, MAX_REPORTED))
+        note(judged(member, offset, isStructural(value)));
       if (!listed.isOtherSection) continue;
       const description = `holds a cross-reference stream at offset ${offset}, to which nothing leads`;
       if (!leadsToSameObjects(before, state, number, offset)) found.push(forbidden(description));
@@ -130,13 +136,36 @@ function mayEndHeader(text: string, keyword: number, withComments: boolean): boo
  */
 function isStructure({ pdf }: DocumentState, offset: number): boolean {
   try {
-    const { bytes, start, end } = pdf.objectAt(offset).value;
-    const plain = bytes
-      .toString('latin1', start, end)
-      .replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-    return /\/(?:Catalog|Pages?|Kids|Root|XRef|ObjStm)(?![a-zA-Z0-9])/.test(plain);
+    return isStructural(pdf.objectAt(offset).value);
   } catch (error) {
     if (error instanceof PdfSyntaxError) return true;
+    throw error;
+  }
+}
+
+function isStructural(value: ByteSlice | undefined): boolean {
+  if (value === undefined) return true;
+  const plain = value.bytes
+    .toString('latin1', value.start, value.end)
+    .replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return /\/(?:Catalog|Pages?|Kids|Root|XRef|ObjStm)(?![a-zA-Z0-9])/.test(plain);
+}
+
+type Member = readonly [number: number, value: ByteSlice | undefined];
+
+/** Returns the objects of an object stream that the cross-reference does not list in it, those that were there before first. */
+function unlistedMembers(state: DocumentState, stream: number): readonly Member[] {
+  const { pdf } = state;
+  try {
+    return pdf
+      .members(stream)
+      .filter(([number]) => {
+        const entry = pdf.xref.entry(number);
+        return entry?.kind !== 'packed' || entry.stream !== stream;
+      })
+      .toSorted(([one], [other]) => Number(state.has(other)) - Number(state.has(one)));
+  } catch (error) {
+    if (error instanceof PdfSyntaxError) return [[stream, undefined]];
     throw error;
   }
 }

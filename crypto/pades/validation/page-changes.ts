@@ -13,6 +13,7 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
+import { BLEND_MODES, blendMode } from '../painting/compositing.ts';
 import { type Box, boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
@@ -226,6 +227,9 @@ function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string
   if (values === undefined) return 'a key written twice';
   const odd = [...values.keys()].find((key) => ruleOf('new comment', key) === undefined);
   if (odd !== undefined) return `an entry /${odd}`;
+  const mode = values.has('BM') ? blendMode(pdf, pdf.resolve(values.get('BM'))) : 'Normal';
+  if (!['paints', 'darkens'].includes(BLEND_MODES[mode] ?? ''))
+    return 'a blend mode that changes what is below';
   const streams = streamsOf(pdf, values.get('AP'));
   if (streams === undefined) return 'an unusual appearance';
   const rectangle = boxOf(pdf, values.get('Rect')) ?? { left: 0, bottom: 0, right: 1, top: 1 };

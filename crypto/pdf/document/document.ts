@@ -19,6 +19,7 @@ import { PdfSyntaxError, readingBudget } from '../syntax/syntax.ts';
 import {
   asDict,
   asInteger,
+  asName,
   asReference,
   type ByteSlice,
   NULL,
@@ -124,6 +125,15 @@ export class PdfDocument {
   plainObject(number: number): IndirectObject | undefined {
     const entry = this.xref.entry(number);
     return entry?.kind === 'plain' ? this.#readAt(entry) : undefined;
+  }
+
+  /** Returns the objects in an object stream by their numbers; none for any other object. @throws PdfSyntaxError */
+  members(number: number): readonly (readonly [number: number, value: ByteSlice | undefined])[] {
+    const object = this.plainObject(number);
+    const isStream = object?.data !== undefined;
+    if (!isStream || asName(this.resolve(asDict(object.value)?.get('Type'))) !== 'ObjStm') return [];
+    const stream = this.#stream(number);
+    return Array.from(stream.numbers(), (member) => [member, stream.member(member)] as const);
   }
 
   /** Returns the object at an offset of the file, also where the cross-reference lists none. @throws PdfSyntaxError */

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { PadesFormat } from '#crypto/core/types.js';
-import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';
+import { appendRevision, classicPdf, objectStream, stream } from '../../pdf/build.ts';
 import { objections, signed, verdicts } from './attack-files.ts';
 
 const FAILED = 'TOTAL-FAILED FORMAT_FAILURE';
@@ -114,7 +114,14 @@ test('annotations: targets and replies of a comment may not change when no page 
 });
 
 /** A page whose list of contents is packed in a stream that finds its filter's parameters in object 9. */
-function packed(): { readonly pdf: Buffer; readonly revise: (pdf: Buffer, bodies: Bodies) => Buffer } {
+function packed(): {
+  readonly pdf: Buffer;
+  readonly revise: (
+    pdf: Buffer,
+    bodies: Bodies,
+    members?: Record<number, readonly [number, number]>,
+  ) => Buffer;
+} {
   const columns = 24;
   const first = '5 0 [4 0 R %'.padEnd(columns, 'A');
   const second = '\n10 0 R ]'.padEnd(columns, ' ');
@@ -158,14 +165,14 @@ function packed(): { readonly pdf: Buffer; readonly revise: (pdf: Buffer, bodies
   const objects = { 1: CATALOG, 2: PAGES, 3: page('', 5), 4: GOOD, 8: stream(head, body), 9: parameters };
   return {
     pdf: write('%PDF-1.7\n', objects, { 0: [0, 0], 5: [2, 8] }),
-    revise: (pdf, bodies) => {
+    revise: (pdf, bodies, members = {}) => {
       const text = pdf.toString('latin1');
       const start =
         text
           .slice(text.lastIndexOf('startxref') + 9)
           .trim()
           .split(/\s/)[0] ?? '';
-      return write(text.endsWith('\n') ? text : `${text}\n`, bodies, {}, `/Prev ${start}`);
+      return write(text.endsWith('\n') ? text : `${text}\n`, bodies, members, `/Prev ${start}`);
     },
   };
 }
@@ -178,4 +185,21 @@ test('packed objects: the decode parameters of object streams cannot be exchange
   t.deepEqual(verdicts(attacked), [FAILED]);
   t.regex(objections(attacked).join(), /changed the content of page 1/);
   t.deepEqual(verdicts(revise(one, { 9: '<< /Predictor 1 /Columns 24 >>' })), [PASSED]);
+});
+
+test('packed objects: an object stream of a later revision has no second value of an object, nor another document', (t) => {
+  const { pdf, revise } = packed();
+  const one = signed(pdf);
+  const with2 = (...members: (readonly [number, string])[]): Buffer =>
+    revise(one, { 60: objectStream(new Map(members)) }, { 61: [2, 60] });
+  for (const members of [[], [[62, '(y)']]] as const)
+    t.deepEqual(verdicts(with2([61, '(x)'], ...members)), [PASSED]);
+  for (const member of [
+    [3, page('', 10)],
+    [62, '<< /Type /Catalog >>'],
+  ] as const) {
+    const forged = with2([61, '(x)'], member);
+    t.deepEqual(verdicts(forged), [FAILED]);
+    t.regex(objections(forged).join(), /holds object (3|62) at .* nothing leads/);
+  }
 });

@@ -64,10 +64,21 @@ for (const [mode, kind] of Object.entries(BLEND_MODES)) {
     }
     t.is(inside(ISOLATED, `/BM /${mode}`), 'hides', 'inside of an isolated group');
     t.is(outside(ISOLATED, `/BM /${mode}`) === 'accepted', isFine, 'outside of an isolated group');
+    const multiplied = form(`/G gs ${YELLOW}`, '', state('/BM /Multiply'));
+    t.is(verdict([[LOOK, multiplied]], `/BM /${mode}`) === 'accepted', kind !== 'changes', 'of the comment');
     t.is(inside(`${GROUP}`, `/BM [/${mode} /Normal]`) === 'accepted', isFine, 'the first of a list');
     t.not(inside(NO_GROUP, `/BM [/Other /${mode}]`), 'accepted', 'a list whose first mode is unknown');
   });
 }
+
+test('a form has no entry with which programs draw something else', (t) => {
+  const drawn = (entry: string): Verdict =>
+    verdict([[LOOK, form(`/G gs ${YELLOW}`, entry, state('/BM /Multiply'))]]);
+  for (const entry of ['', '/Name /X', '/LastModified (D:2026)', '/StructParent 3', '/PieceInfo << >>'])
+    t.is(drawn(entry), 'accepted', entry);
+  for (const entry of ['/Ref << /F (x.pdf) >>', '/OPI << >>', `/PS ${LOOK} 0 R`, '/Subtype2 /PS', '/Zz 1'])
+    t.is(drawn(entry), 'refused', entry);
+});
 
 test('a blend mode without a name is refused', (t) => {
   for (const mode of ['/Other', '7', '[]', '(Multiply)', '/__proto__', '/constructor'])
