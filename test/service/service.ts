@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { bringFiles } from '../actors/shared/objects/bucket-of-suites.ts';
@@ -13,6 +14,7 @@ import { assertAnswersDescribed, checkAnswersOf } from '../http/answers.ts';
 import { startBalancer } from '../postgres/balancer.ts';
 import { BUCKET, NODES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../postgres/test-store.ts';
 import { SHARDS } from '../project/shards.ts';
+import { pauseAfter } from '../project/waiting.ts';
 
 const PORTAL_URL = /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/;
 
@@ -359,15 +361,16 @@ export class Service {
 
   /** Asks again and again until there is an answer; says what it waited for when there is none in time. */
   async until<Answer>(what: string, ask: () => Promise<Answer | undefined>, seconds = 90): Promise<Answer> {
-    const end = Date.now() + seconds * 1000;
+    const began = performance.now();
     for (;;) {
       const answer = await ask();
       if (answer !== undefined) return answer;
-      if (Date.now() > end)
+      const waited = performance.now() - began;
+      if (waited > seconds * 1000)
         throw new Error(
           `waited ${seconds} s for ${what}; the service printed:\n${this.printed.slice(-4000)}`,
         );
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await sleep(pauseAfter(waited));
     }
   }
 }

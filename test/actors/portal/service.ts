@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
@@ -19,6 +20,7 @@ import { Client as ApiClient } from '../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { bookOf, checkAnswersOf } from '../../http/answers.ts';
 import { ON_POSTGRES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
+import { pauseAfter } from '../../project/waiting.ts';
 import { Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
 
 const run = promisify(execFile);
@@ -240,10 +242,11 @@ async function makeAdministrator(root: string): Promise<void> {
 
 /** Asks again and again until there is an answer. */
 export async function until<Answer>(ask: () => Promise<Answer | undefined>): Promise<Answer> {
-  for (let tries = 0; tries < 3600; tries += 1) {
+  const began = performance.now();
+  for (let waited = 0; waited < 100_000; waited = performance.now() - began) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await sleep(pauseAfter(waited));
   }
   throw new Error('waited for minutes in vain');
 }
