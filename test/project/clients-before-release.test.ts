@@ -52,3 +52,28 @@ test('the clients for Go compile, and one signs a file and reads the code of a r
   });
   t.is(await smoke(join(out, 'smoke'), []), 'Completed hello.txt true\n401 auth.invalid-credentials\n');
 });
+
+test('the clients for C# compile, and one signs a file and reads the code of a refusal', async (t) => {
+  const out = await generated(t, 'csharp');
+  if (out === undefined) return;
+  const json = '/usr/lib/cli/Newtonsoft.Json-5.0/Newtonsoft.Json.dll';
+  const uses = ['Net.Http', 'Runtime.Serialization', 'ComponentModel.DataAnnotations'].map(
+    (name) => `-r:System.${name}.dll`,
+  );
+  const compile = (name: string, words: readonly string[]) =>
+    promisify(execFile)('mcs', ['-nowarn:472', `-out:${join(out, name)}`, `-r:${json}`, ...uses, ...words], {
+      maxBuffer: 1e8,
+    });
+  const own = ['Batch', 'Portal'].map((api) => join(out, `Sealwright.${api}.dll`));
+  for (const api of ['Batch', 'Portal']) {
+    const folder = join(out, `csharp-${api.toLowerCase()}/src/Sealwright.${api}`);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) =>
+      one.endsWith('.cs'),
+    );
+    await compile(`Sealwright.${api}.dll`, ['-target:library', ...files.map((one) => join(folder, one))]);
+  }
+  copyFileSync(json, join(out, 'Newtonsoft.Json.dll'));
+  await compile('smoke.exe', [...own.map((path) => `-r:${path}`), join(PROGRAMS, 'Smoke.cs')]);
+  const said = await smoke('mono', [join(out, 'smoke.exe')]);
+  t.is(said, 'Completed hello.txt True\n401 auth.invalid-credentials\n');
+});

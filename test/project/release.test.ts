@@ -45,8 +45,10 @@ async function copySources(folder: string): Promise<void> {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     cpSync(file, join(folder, file));
   }
-  // Links of files: copies take ten times as long.
+  // Links of files: copies take ten times as long. What is made of pdf.js depends on its version and takes seconds.
   await runIn('.', 'cp', '-al', realpathSync('node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'dist'));
+  await runIn('.', 'cp', '-al', 'dist/vendor', join(folder, 'dist', 'vendor'));
   writeFileSync(
     join(folder, '.git'),
     `gitdir: ${await runIn('.', 'git', 'rev-parse', '--absolute-git-dir')}`,
