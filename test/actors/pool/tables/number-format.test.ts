@@ -78,6 +78,16 @@ test('masks keep their zeros and texts, and units stay', (t) => {
   t.deepEqual(texts(shown), expected(shown));
 });
 
+test('a section with a condition is taken below, at and above its limit as the sign says', (t) => {
+  const shown = Object.entries({
+    ...{ '<': ['yes', 'no', 'no'], '<=': ['yes', 'yes', 'no'], '=': ['no', 'yes', 'no'] },
+    ...{ '>=': ['no', 'yes', 'yes'], '>': ['no', 'no', 'yes'], '<>': ['yes', 'no', 'yes'] },
+  }).flatMap(([sign, taken]) =>
+    taken.map((is, at): Shown => [`[${sign}5]"yes-"0;"no-"0`, `${4 + at}`, `${is}-${4 + at}`]),
+  );
+  t.deepEqual(texts(shown), expected(shown));
+});
+
 test('dates and times are told by their format', (t) => {
   const shown: readonly Shown[] = [
     ['hh:mm', '0.354166666666667', '08:30:00'],

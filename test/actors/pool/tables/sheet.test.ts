@@ -193,6 +193,16 @@ const HOSTILE: readonly (readonly [what: string, file: () => Buffer, why: RegExp
     /differ too little/,
   ],
   [
+    'a part that is there twice',
+    () => twice('xl/workbook.xml', 'XL/workbook.xml'),
+    /Two members have the name/,
+  ],
+  [
+    'more shared texts than are unpacked',
+    () => spreadsheet(HEAD, { strings: '<si><t>a text</t></si>'.repeat(1_600_000) }),
+    /unpacks to more than|more than is unpacked/,
+  ],
+  [
     'a part that unpacks to 64 MiB',
     () => withSheet(' '.repeat(64 << 20)),
     /unpacks to more than|more than is unpacked/,
@@ -213,6 +223,12 @@ const HOSTILE: readonly (readonly [what: string, file: () => Buffer, why: RegExp
 
 function withSheet(content: string): Buffer {
   return archive({ ...bookParts(''), 'xl/worksheets/sheet1.xml': content });
+}
+
+/** Two parts of one name: the second is written under another one of its length. */
+function twice(name: string, other: string): Buffer {
+  const bytes = archive({ ...bookParts(HEAD), [other]: '' });
+  return Buffer.from(bytes.toString('latin1').replaceAll(other, name), 'latin1');
 }
 
 function external(): Readonly<Record<string, string>> {
