@@ -45,7 +45,7 @@ const LONG = [
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
   'commands/{actors,backup,decrypt,doctor,health,mcp,program,store-copy,verify-history,verify/*}*',
-  'runtime/{crash/{kill,*-long},examples,packed}*',
+  'runtime/{crash/kill,examples,packed}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
   'project/{clients,layout,release}',
   'bench/command*',
@@ -54,12 +54,7 @@ const LONG = [
 ];
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
-const RELEASE = [
-  'project/clients-before-release',
-  'runtime/crash/kill-long',
-  'service/shards-{two,four}*',
-  'service/soak/soak*',
-];
+const RELEASE = ['project/clients-before-release', 'service/shards-{two,four}*', 'service/soak/soak*'];
 
 /** Tests of `npm test` that try more under `SEALWRIGHT_TESTS=all`; `test/project/suites.test.ts` checks the list. */
 const DEEPER = [
@@ -67,7 +62,7 @@ const DEEPER = [
   'crypto/pades/field-overlays',
   'crypto/xades/wrapping',
   'service/effects-under-load',
-  'runtime/{thread-start,crash/random,nodes/simulation,step/state-index,store/lmdb,store/power-cut}',
+  'runtime/{thread-start,crash/{deadlines,random},nodes/simulation,step/state-index,store/lmdb,store/power-cut}',
 ];
 
 /**
@@ -85,7 +80,7 @@ const LONGEST = [
   'http/portal/kills/records',
   'browser/account/sender',
   'postgres/chaos',
-  'runtime/crash/{random,kill,deadlines-long}',
+  'runtime/crash/{random,kill,deadlines}',
   'project/release',
   'browser/account/editor-sessions',
   'commands/store-copy',

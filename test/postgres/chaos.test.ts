@@ -1,8 +1,13 @@
 /** A short chaos run; `node dist/test/postgres/chaos-run.js` makes long ones. */
 import test from 'ava';
+import { roundsOf } from '../project/rounds.ts';
 import { temporaryRoot } from '../service/service.ts';
 import { runChaos } from './chaos.ts';
 import { startCluster } from './cluster.ts';
+
+const REQUESTS = roundsOf(500, 500, 1500);
+/** The five kinds take turns. */
+const FAULTS = roundsOf(5, 5, 8);
 
 test('three nodes that are killed and suspended, with cut lines and a crashing database, lose nothing', async (t) => {
   t.timeout(480_000);
@@ -11,13 +16,13 @@ test('three nodes that are killed and suspended, with cut lines and a crashing d
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
   const { acknowledged, uploads, broken, takeOverMs, documents, repeats } = await runChaos(t, {
-    ...{ root, cluster, nodes: 3, requests: 1500, faults: 8, seed: 1, leaseSeconds: 3 },
+    ...{ root, cluster, nodes: 3, requests: REQUESTS, faults: FAULTS, seed: 1, leaseSeconds: 3 },
     say: (text) => t.log(text),
   });
   t.log(`${documents} documents; ${repeats.calls} webhook calls and ${repeats.mails} mails came again.`);
   t.log(`Take-over after ${takeOverMs.join(', ')} ms.`);
   t.deepEqual(broken, []);
-  t.true(acknowledged >= 1500);
+  t.true(acknowledged >= REQUESTS);
   t.true(uploads > 0);
   t.true(takeOverMs.length > 0);
   t.true(documents > 0);

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Client } from '../actors/portal/documents/killed-portal.ts';
+import { casesOf } from '../project/rounds.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
 import { runTool } from '../verifiers/index.ts';
@@ -103,15 +104,10 @@ async function nothingIsLost(t: ExecutionContext<ClusterFixture>, node: Service)
     .catch(async () => t.deepEqual(await broken(), []));
 }
 
-for (const point of [
-  'upload.synced',
-  'upload.committed',
-  'upload.renamed',
-  'pool.sign.staged',
-  'pool.sign.signed',
-  'pool.release.linked',
-  'pool.tidy.removed',
-]) {
+for (const point of casesOf(
+  ['upload.committed', 'pool.sign.signed', 'pool.release.linked'],
+  ['upload.synced', 'upload.renamed', 'pool.sign.staged', 'pool.tidy.removed'],
+)) {
   withOthers(`a kill of one of three nodes at ${point} loses nothing`, async (t, [two, three]) => {
     const one = await t.context.start(`${point}=kill:4`);
     let isGone = false;
@@ -126,13 +122,17 @@ for (const point of [
   });
 }
 
-for (const [point, pass] of [
-  ['portal.create.all', 1],
-  ['portal.sign.accepted', 1],
-  ['portal.seal.signed', 1],
-  ['portal.signature.kept', 2],
-  ['portal.conclusion.checked', 1],
-] as const) {
+for (const [point, pass] of casesOf(
+  [
+    ['portal.sign.accepted', 1],
+    ['portal.signature.kept', 2],
+  ],
+  [
+    ['portal.create.all', 1],
+    ['portal.seal.signed', 1],
+    ['portal.conclusion.checked', 1],
+  ],
+)) {
   withOthers(
     `a document goes on at another node after a kill at ${point}, and has each signature once`,
     async (t, [two]) => {

@@ -1,6 +1,7 @@
 /** A node that is suspended for longer than its lease, at the moments that matter, writes nothing when it wakes. */
 import { readFile } from 'node:fs/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { casesOf } from '../project/rounds.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { brokenPromises } from '../service/signing/evidence.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -34,18 +35,13 @@ async function isSuspended(pid: number): Promise<boolean> {
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
 }
 
-for (const point of [
-  'upload.synced',
-  'upload.committed',
-  'step.computed.before-commit',
-  'effect.leased.before-run/sign',
-  'pool.sign.staged',
-  'pool.sign.signed',
-  'pool.release.linked',
-  'effect.done.before-outcome/sign',
-  'effect.leased.before-run/tidy',
-  'pool.tidy.removed',
-]) {
+for (const point of casesOf(
+  ['upload.synced', 'step.computed.before-commit', 'pool.sign.signed', 'pool.release.linked'],
+  [
+    ...['upload.committed', 'effect.leased.before-run/sign', 'pool.sign.staged'],
+    ...['effect.done.before-outcome/sign', 'effect.leased.before-run/tidy', 'pool.tidy.removed'],
+  ],
+)) {
   test.serial(`a node suspended at ${point} until others take its work leaves no file`, async (t) => {
     t.timeout(180_000);
     const { cluster, root, accepted } = t.context;

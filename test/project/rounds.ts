@@ -1,3 +1,11 @@
+/** Cases for `npm test` and the check of a change, and with them the others for `SEALWRIGHT_TESTS=release`. */
+export function casesOf<const Case, const Other>(
+  check: readonly Case[],
+  others: readonly Other[],
+): readonly (Case | Other)[] {
+  return process.env.SEALWRIGHT_TESTS === 'release' ? [...check, ...others] : check;
+}
+
 /**
  * Number of repetitions for the tests that were asked for.
  * @param quick for `npm test`

@@ -6,9 +6,9 @@ import { type ReceivedCall, type Receiver, startReceiver } from '../actors/porta
 import { roundsOf } from '../project/rounds.ts';
 import { temporaryRoot } from './service.ts';
 
-const JOBS = roundsOf(40, 400, 1000);
-const DOCUMENTS = roundsOf(32, 400, 1000);
-const MAILS = roundsOf(32, 200, 400);
+const JOBS = roundsOf(40, 160, 1000);
+const DOCUMENTS = roundsOf(32, 160, 1000);
+const MAILS = roundsOf(32, 100, 400);
 
 /** Documents made by one request; the creation of all is one event. */
 const PER_REQUEST = 4;

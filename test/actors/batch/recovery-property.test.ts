@@ -32,7 +32,7 @@ import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 /** Each costs seconds: threads are started three times. */
-const SEEDS = Array.from({ length: roundsOf(2, 12, 12) }, (_, at) => at + 1);
+const SEEDS = Array.from({ length: roundsOf(2, 5, 12) }, (_, at) => at + 1);
 const JOBS = 24;
 
 /** Events that lead a new job to each state it may be in when the process dies. */

@@ -18,7 +18,7 @@ import { DISK_CALLS, type Fate, TornFile } from './power-cut.ts';
 import { bytesIn, readCalls, requireTracing, traced } from './system-calls.ts';
 
 const WORKER = new URL('../crash/kill-worker.js', import.meta.url).pathname;
-const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(4, 40, 100));
+const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(4, 16, 100));
 /** Steps the worker makes before it is killed. */
 const STEPS = 40 * MOMENTS;
 const FATES: readonly Fate[] = ['lost', 'kept', 'dice', 'dice'];

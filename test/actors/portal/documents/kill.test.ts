@@ -2,6 +2,7 @@
 
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { casesOf } from '../../../project/rounds.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { Client, goesOn, SETTINGS } from './killed-portal.ts';
 
@@ -9,22 +10,23 @@ const PLACE = { topLeftX: 10, topLeftY: 10, width: 50, height: 20, pageNumber: 1
 /** The file is built again at each signature. */
 const MARKED = { prePositionedMarks: [PLACE, { ...PLACE, topLeftY: 40 }] };
 
-for (const [point, pass, more, what] of [
-  ['portal.sign.accepted', 1, {}, 'a document'],
-  ['portal.seal.signed', 1, {}, 'a document'],
-  ['portal.signature.kept', 2, {}, 'a document'],
-  ['portal.conclusion.checked', 1, {}, 'a document'],
-  // The attempt before the acceptance fails, so the signature is promised first and made by a stored effect.
-  ['portal.signature.kept=throw:1,portal.sign.accepted', 1, {}, 'a document whose signature is promised'],
+/** The attempt before the acceptance fails, so the signature is promised first and made by a stored effect. */
+const PROMISED = 'a document whose signature is promised';
+
+for (const [point, pass, more, what] of casesOf(
   [
-    'portal.signature.kept=throw:1,effect.done.before-outcome/applySignature',
-    1,
-    {},
-    'a document whose signature is promised',
+    ['portal.sign.accepted', 1, {}, 'a document'],
+    ['portal.conclusion.checked', 1, {}, 'a document'],
+    ['portal.signature.kept=throw:1,effect.done.before-outcome/applySignature', 1, {}, PROMISED],
+    ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
   ],
-  ['portal.seal.signed/rebuilt', 1, MARKED, 'a file that is built again'],
-  ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
-] as const) {
+  [
+    ['portal.seal.signed', 1, {}, 'a document'],
+    ['portal.signature.kept', 2, {}, 'a document'],
+    ['portal.signature.kept=throw:1,portal.sign.accepted', 1, {}, PROMISED],
+    ['portal.seal.signed/rebuilt', 1, MARKED, 'a file that is built again'],
+  ],
+)) {
   test.serial(`a kill at ${point} of ${what} loses no answered signature and makes none twice`, async (t) => {
     const root = await temporaryRoot(t);
     const service = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:${pass}` });

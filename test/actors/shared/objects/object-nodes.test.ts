@@ -1,8 +1,12 @@
 /** Three nodes on a database and a bucket, which share no folder and lose their disks. */
 import test from 'ava';
 import { startCluster } from '../../../postgres/cluster.ts';
+import { roundsOf } from '../../../project/rounds.ts';
 import { runNodes } from './object-nodes.ts';
 import { startRadosgw } from './radosgw.ts';
+
+const REQUESTS = roundsOf(45, 45, 90);
+const KILLS = roundsOf(2, 2, 3);
 
 test('nodes that are killed and lose their disks lose no acknowledged upload and double none', async (t) => {
   t.timeout(280_000);
@@ -11,9 +15,9 @@ test('nodes that are killed and lose their disks lose no acknowledged upload and
   if (server === undefined || cluster === undefined) return;
   t.teardown(() => cluster.remove());
   const bucket = await server.bucket();
-  const options = { url: cluster.url, bucket, nodes: 3, requests: 90, kills: 3 };
+  const options = { url: cluster.url, bucket, nodes: 3, requests: REQUESTS, kills: KILLS };
   const { lost, doubled, acknowledged, retried } = await runNodes(t, options);
   t.log(`${acknowledged} acknowledged, ${retried} retried`);
-  t.is(acknowledged, 90);
+  t.is(acknowledged, REQUESTS);
   t.deepEqual({ lost, doubled }, { lost: [], doubled: [] });
 });

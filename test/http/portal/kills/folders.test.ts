@@ -1,6 +1,7 @@
 /** The removal of a folder when the process is killed while it moves or deletes what the folder holds. */
 import test from 'ava';
 import { type Client, rootsLike, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 const FOLDERS = '/api/folders';
@@ -48,14 +49,18 @@ async function isKnown(client: Client, folder: string): Promise<boolean> {
   return (await client.fetch(`${FOLDERS}/${folder}`)).status === 200;
 }
 
-for (const [action, point, pass] of [
-  ['MoveContent', 'step.committed.before-reply/document', 5],
-  ['MoveContent', 'portal.folder.some', 1],
-  ['DeleteContent', 'effect.leased.before-run/emptyFolder', 1],
-  ['DeleteContent', 'step.committed.before-reply/document', 5],
-  ['DeleteContent', 'portal.folder.some', 1],
-  ['DeleteContent', 'effect.done.before-outcome/emptyFolder', 1],
-] as const)
+for (const [action, point, pass] of casesOf(
+  [
+    ['MoveContent', 'step.committed.before-reply/document', 5],
+    ['DeleteContent', 'portal.folder.some', 1],
+    ['DeleteContent', 'effect.done.before-outcome/emptyFolder', 1],
+  ],
+  [
+    ['MoveContent', 'portal.folder.some', 1],
+    ['DeleteContent', 'effect.leased.before-run/emptyFolder', 1],
+    ['DeleteContent', 'step.committed.before-reply/document', 5],
+  ],
+))
   test.serial(
     `a kill at ${point} of ${action} leaves no document in the folder, and loses none`,
     async (t) => {

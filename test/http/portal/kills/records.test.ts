@@ -1,6 +1,7 @@
 /** Creations of drafts, templates and saved flows under an idempotency key, when the process is killed before its reply. */
 import test from 'ava';
 import { type Client, startProgram } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 
 const TENANT = { title: 'Tenant', step: 1, allowElectronicSignature: true };
@@ -39,14 +40,15 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** All kinds store their request in the same way: one of them at each point, the others where the answer is lost. */
 function pointsOf({ actor }: Kind): readonly (readonly [string, number])[] {
   const answer = ['portal.request.done=kill:1', 1] as const;
-  if (actor === undefined) return [answer];
-  return [
+  if (actor === undefined) return casesOf([], [answer]);
+  const steps = [
     [`step.computed.before-commit/${actor}=kill:1`, 0],
     [`step.committed.before-reply/${actor}=kill:1`, 1],
-    answer,
-  ];
+  ] as const;
+  return actor === 'draft' ? [...steps, answer] : casesOf([steps[1]], [steps[0], answer]);
 }
 
 for (const kind of KINDS)

@@ -2,6 +2,7 @@
 import test from 'ava';
 import exceljs from 'exceljs';
 import { rootsLike, startProgram } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 
@@ -30,12 +31,10 @@ const promisedRoot = rootsLike(async (t, root) => {
   return { ids, location };
 });
 
-for (const point of [
-  'effect.leased.before-run/makeReport',
-  'portal.report.written',
-  'step.computed.before-commit/report',
-  'step.committed.before-reply/report',
-])
+for (const point of casesOf(
+  ['portal.report.written', 'step.committed.before-reply/report'],
+  ['effect.leased.before-run/makeReport', 'step.computed.before-commit/report'],
+))
   test.serial(
     `a kill at ${point} leaves the promised report complete, with each document once`,
     async (t) => {

@@ -1,6 +1,7 @@
 /** The documents of an abandoned attempt are canceled once, also when the process is killed. */
 import test from 'ava';
 import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 
 const ANA = {
@@ -15,10 +16,10 @@ const LATER = {
 };
 const DRAFTS = '/api/document-drafts';
 
-for (const point of [
-  'effect.leased.before-run/cancelDraftDocuments',
-  'effect.done.before-outcome/cancelDraftDocuments',
-])
+for (const point of casesOf(
+  ['effect.done.before-outcome/cancelDraftDocuments'],
+  ['effect.leased.before-run/cancelDraftDocuments'],
+))
   test.serial(
     `a kill at ${point} cancels the documents of the abandoned attempt, and sends the draft again completely`,
     async (t) => {

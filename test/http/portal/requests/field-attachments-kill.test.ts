@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
 import { openTestStore } from '../../../postgres/test-store.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 
@@ -69,11 +70,11 @@ async function assertAttached(t: ExecutionContext, client: Client, id: string): 
   }
 }
 
-for (const faults of [
-  // The upload of the document's file and its use are two steps before those of participants.
-  'step.computed.before-commit/upload=kill:5',
-  'step.committed.before-reply/upload=kill:5',
-])
+// The upload of the document's file and its use are two steps before those of participants.
+for (const faults of casesOf(
+  ['step.committed.before-reply/upload=kill:5'],
+  ['step.computed.before-commit/upload=kill:5'],
+))
   test.serial(
     `a kill by ${faults} keeps each attachment that was answered, and a repeated call adds none`,
     async (t) => {
@@ -101,12 +102,10 @@ for (const faults of [
     },
   );
 
-for (const point of [
-  'portal.sign.accepted',
-  'portal.signature.kept',
-  'effect.leased.before-run/forgetParticipantUploads',
-  'effect.done.before-outcome/forgetParticipantUploads',
-])
+for (const point of casesOf(
+  ['portal.signature.kept', 'effect.done.before-outcome/forgetParticipantUploads'],
+  ['portal.sign.accepted', 'effect.leased.before-run/forgetParticipantUploads'],
+))
   test.serial(
     `a kill at ${point} leaves each attachment once, and no upload that was not signed`,
     async (t) => {

@@ -8,6 +8,7 @@ import { portalKeys } from '../../../../actors/shared/secret-box.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import { startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
@@ -34,7 +35,7 @@ async function killed(
 const countOf = async (portal: ClockedPortal, id: string, type: string) =>
   (await typesOf(portal, id)).filter((one) => one === type).length;
 
-for (const point of ['effect.leased.before-run/notify', 'effect.done.before-outcome/notify'])
+for (const point of casesOf(['effect.done.before-outcome/notify'], ['effect.leased.before-run/notify']))
   test.serial(`a kill at ${point} warns a participant before the expiry once`, async (t) => {
     const root = folderFor(t);
     const first = await clockedPortal(t, { root });
@@ -52,7 +53,7 @@ for (const point of ['effect.leased.before-run/notify', 'effect.done.before-outc
     t.is(await countOf(portal, id, 'ExpiryWarned'), 1);
   });
 
-for (const point of ['effect.leased.before-run/notify', 'effect.done.before-outcome/notify'])
+for (const point of casesOf(['effect.done.before-outcome/notify'], ['effect.leased.before-run/notify']))
   test.serial(`a kill at ${point} mails each observer and participant once`, async (t) => {
     const root = await temporaryRoot(t);
     const first = await startProgram(t, { root, faults: `${point}=kill:1` });
@@ -70,7 +71,7 @@ for (const point of ['effect.leased.before-run/notify', 'effect.done.before-outc
     t.deepEqual(mails.map(({ to }) => to).sort(), ['ana@example.org', 'ola@example.org', 'pia@example.org']);
   });
 
-for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-outcome/sendMail'])
+for (const point of casesOf(['effect.done.before-outcome/sendMail'], ['effect.leased.before-run/sendMail']))
   test.serial(`a kill at ${point} mails one new link in place of an expired one`, async (t) => {
     const root = folderFor(t);
     const first = await clockedPortal(t, { root });
@@ -91,7 +92,7 @@ for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-ou
   });
 
 // The creation is announced first.
-for (const point of ['effect.leased.before-run/announce', 'effect.done.before-outcome/announce'])
+for (const point of casesOf(['effect.done.before-outcome/announce'], ['effect.leased.before-run/announce']))
   test.serial(`a kill at ${point} sends the event of an opening under one id`, async (t) => {
     const root = await temporaryRoot(t);
     const receiver = await startReceiver(t);

@@ -3,17 +3,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { until } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { clockedPortal, DAY, mailed, typesOf, untilMailed } from './clocked-portal.ts';
 
 const WORKER = new URL('./reminders-worker.js', import.meta.url).pathname;
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 
-for (const point of [
-  'effect.leased.before-run/notify',
-  'effect.done.before-outcome/notify',
-  'step.committed.before-reply',
-]) {
+for (const point of casesOf(
+  ['effect.done.before-outcome/notify'],
+  ['effect.leased.before-run/notify', 'step.committed.before-reply'],
+)) {
   test.serial(`a kill at ${point} neither loses a reminder nor sends it under another id`, async (t) => {
     const root = folderFor(t);
     const first = await clockedPortal(t, { root });
