@@ -21,6 +21,7 @@ import type { EffectHandler, Unaccepted } from './model/definition.ts';
 import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
+import type { Activity, Metrics } from './model/metrics.ts';
 import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
@@ -89,6 +90,8 @@ export interface CreateOptions {
   readonly shards?: ShardOptions;
   /** Traces of sends, steps, effects and messages; `openTelemetry` of the entry `otel` makes them. @default none */
   readonly tracing?: Tracing;
+  /** Counters of messages, effects and restarts; `openTelemetryMetrics` of the entry `otel` makes them. @default none */
+  readonly metrics?: Metrics;
   /**
    * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process
    * committed it.
@@ -166,10 +169,10 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const watch = new Watch(store, clock, log);
     await assertHandlers(store, handlers);
     await migrateStore(store, actors, log, clock.now(), version);
-    const { crashJournal = options.store.crashJournal, shards, tracing } = options;
+    const { crashJournal = options.store.crashJournal, shards, tracing, metrics } = options;
     const { onCommitted, onUnaccepted } = options;
     const { deadLetters = {} } = options;
-    const { effects, messagesAtOnce, cachedActors, restarts } = options;
+    const { effects, messagesAtOnce, cachedActors, restarts, stopGraceMs = STOP_GRACE_MS } = options;
     const built = buildRuntime({
       ...{ store, clock, ids, log, handlers, definitions: actors },
       calls: () => calls,
@@ -188,6 +191,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(shards !== undefined && { shards }),
       ...(faults !== undefined && { faults }),
       ...(tracing !== undefined && { tracing }),
+      ...(metrics !== undefined && { metrics }),
       ...(onUnaccepted !== undefined && { onUnaccepted }),
       ...(deadLetters !== false && { deadLetters }),
     });
@@ -202,7 +206,8 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       throw error;
     }
     built.start();
-    return new StartedRuntime(built, watch, clock, log, options.stopGraceMs ?? STOP_GRACE_MS);
+    const unobserve = metrics?.observe(() => activityOf(built));
+    return new StartedRuntime(built, watch, clock, { log, stopGraceMs, unobserve });
   } catch (error) {
     await store.close();
     throw error;
@@ -227,6 +232,22 @@ function assertOptions(options: CreateOptions): void {
 
 const STOP_GRACE_MS = 10_000;
 
+async function activityOf(built: BuiltRuntime): Promise<Activity> {
+  const kinds: { [kind: string]: { accepted: number; refused: number; restarts: number } } =
+    Object.create(null);
+  const reports = await built.reports();
+  for (const { traffic } of reports)
+    for (const [kind, { accepted, refused, restarts }] of Object.entries(traffic)) {
+      const sum = kinds[kind] ?? { accepted: 0, refused: 0, restarts: 0 };
+      kinds[kind] = sum;
+      sum.accepted += accepted;
+      sum.refused += refused;
+      sum.restarts += restarts;
+    }
+  const mailboxes = reports.flatMap((report) => report.mailboxes.map(([, depth]) => depth));
+  return { kinds, mailboxes, effectsInFlight: built.stats().effectsInFlight };
+}
+
 class StartedRuntime extends ActorCalls implements Runtime {
   #stopped: Promise<void> | undefined;
   #isClosed = false;
@@ -235,8 +256,11 @@ class StartedRuntime extends ActorCalls implements Runtime {
     built: BuiltRuntime,
     watch: Watch,
     clock: Pick<Clock, 'now'>,
-    private readonly log: Log,
-    private readonly stopGraceMs: Millis,
+    private readonly ending: {
+      readonly log: Log;
+      readonly stopGraceMs: Millis;
+      readonly unobserve: (() => void) | undefined;
+    },
   ) {
     super(built, watch, clock);
   }
@@ -295,10 +319,12 @@ class StartedRuntime extends ActorCalls implements Runtime {
   }
 
   async #stop(): Promise<void> {
-    const { built, log } = this;
+    const { built } = this;
+    const { log, stopGraceMs, unobserve } = this.ending;
+    unobserve?.();
     this.watch.close();
     try {
-      await built.stop(this.stopGraceMs);
+      await built.stop(stopGraceMs);
       await built.store.flushed();
     } catch (error) {
       log.error(

@@ -67,6 +67,7 @@ export { systemIds } from './model/ids.ts';
 export { jsonType } from './model/json.ts';
 export type { LeaseDeadline } from './model/lease-deadline.ts';
 export { assertStorable } from './model/machine-shape.ts';
+export type { Activity, AttemptOutcome, Metrics } from './model/metrics.ts';
 export { accepted, durable, durableIfAccepted, type Refused } from './model/outcome.ts';
 export type {
   ActorAddress,

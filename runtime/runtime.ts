@@ -29,6 +29,7 @@ import { describeFailure, Fatal } from './model/failures.ts';
 import { Faults } from './model/faults.ts';
 import { assertStorable } from './model/machine-shape.ts';
 import { malformedAddress, malformedInput, malformedMessage } from './model/message-checks.ts';
+import type { Metrics } from './model/metrics.ts';
 import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
@@ -148,6 +149,8 @@ export interface RuntimeDependencies {
   readonly shards?: ShardOptions;
   /** @default no traces */
   readonly tracing?: Tracing;
+  /** @default none */
+  readonly metrics?: Pick<Metrics, 'attempt'>;
   /** The typed calls that handlers get. @default none */
   readonly calls?: EffectContext['calls'];
 }
@@ -235,6 +238,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     {
       ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
       tracing: dependencies.tracing,
+      metrics: dependencies.metrics,
       context: { system, clock, log, calls: dependencies.calls },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),

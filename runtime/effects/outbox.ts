@@ -10,6 +10,7 @@ import type { EffectContext, EffectHandler, StepOutcome } from '../model/definit
 import { describeFailure, isFatal, isRetryable, Retryable, retryAfterOf } from '../model/failures.ts';
 import type { Faults } from '../model/faults.ts';
 import { checkedOutcome } from '../model/message-checks.ts';
+import type { AttemptOutcome, Metrics } from '../model/metrics.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -140,6 +141,8 @@ export interface OutboxDependencies {
   readonly handlers: { readonly [name: string]: EffectHandler };
   /** @default no traces */
   readonly tracing?: Tracing | undefined;
+  /** @default none */
+  readonly metrics?: Pick<Metrics, 'attempt'> | undefined;
   /** Given to every handler. */
   readonly context: EffectContext;
   /** Queue of the effects of this outbox. */
@@ -348,20 +351,36 @@ export class Outbox {
 
   /** Runs an effect once. Rejects when a failed effect could not be rescheduled. */
   async #attempt(stored: StoredEffect, stop: Abortion): Promise<void> {
+    const begun = this.#dependencies.clock.elapsed();
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
-      await this.#traced(stored, (traced) =>
-        traced.effect.do === SEND_EFFECT ? this.#send(traced, stop) : this.#handle(traced, stop),
-      );
+      const outcome = await this.#traced(stored, async (traced) => {
+        if (traced.effect.do !== SEND_EFFECT) return this.#handle(traced, stop);
+        await this.#send(traced, stop);
+        return 'done';
+      });
+      this.#count(stored, outcome, begun);
     } catch (error) {
+      const outcome = error instanceof SetAside ? 'set-aside' : 'retried';
+      this.#count(stored, this.#isStopped ? 'stopped' : outcome, begun);
       if (this.#isStopped) await this.#dependencies.store.releaseEffects([stored.key]);
       else await this.#requeue(stored, error, stop);
     }
   }
 
+  #count({ effect }: StoredEffect, outcome: AttemptOutcome, begun: number): void {
+    const { metrics, clock, log } = this.#dependencies;
+    try {
+      metrics?.attempt(effect.do, outcome, clock.elapsed() - begun);
+    } catch (error) {
+      // The effect has run all the same.
+      log.error('An effect could not be counted.', describeFailure(error));
+    }
+  }
+
   /** Does work as a span of the trace of the effect, where there are traces. */
-  #traced(stored: StoredEffect, work: (traced: StoredEffect) => Promise<void>): Promise<void> {
+  #traced<Result>(stored: StoredEffect, work: (traced: StoredEffect) => Promise<Result>): Promise<Result> {
     const { tracing } = this.#dependencies;
     if (tracing === undefined) return work(stored);
     const { key, actor, failures, effect } = stored;
@@ -404,16 +423,17 @@ export class Outbox {
     this.#reportUnaccepted(stored, to, event, outcome.reason);
   }
 
-  async #handle(stored: StoredEffect, stop: Abortion): Promise<void> {
+  async #handle(stored: StoredEffect, stop: Abortion): Promise<AttemptOutcome> {
     const { store, handlers, faults } = this.#dependencies;
     const handler = handlers[stored.effect.do];
     if (handler === undefined) throw new Error(`No handler exists for the effect "${stored.effect.do}".`);
     if (stored.isTakenOver && handler.interrupted !== undefined) {
       await this.#deliverOutcome(stored, handler.interrupted(), stop);
-      return;
+      return 'given-up';
     }
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
+    let end: AttemptOutcome = 'done';
     try {
       const left = hasOneMoreAttempt(stored) ? Number.POSITIVE_INFINITY : endOf(stored.effect) - this.#now();
       const outcome = await runHandler(this.#dependencies, handler, stored, stop, left);
@@ -423,6 +443,7 @@ export class Outbox {
       if (!isFinal && (this.#isStopped || stored.failures + 1 < (handler.tries ?? Number.POSITIVE_INFINITY)))
         throw error;
       if (handler.failed === undefined) throw new SetAside(error);
+      end = 'given-up';
       try {
         event = checkedOutcome(stored.effect.do, handler.failed(stored.effect, describeFailure(error)));
       } catch (thrown) {
@@ -434,9 +455,10 @@ export class Outbox {
     if (done !== undefined) await done;
     if (event === null) {
       this.#settleLater(stored.key);
-      return;
+      return end;
     }
     await this.#deliverOutcome(stored, event, stop);
+    return end;
   }
 
   async #deliverOutcome(stored: StoredEffect, event: ActorEvent, stop: Abortion): Promise<void> {

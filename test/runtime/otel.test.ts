@@ -1,9 +1,17 @@
 /** Traces by OpenTelemetry. */
-import { type AttributeValue, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import {
+  type AttributeValue,
+  type BatchObservableCallback,
+  context,
+  type Meter,
+  propagation,
+  ROOT_CONTEXT,
+  trace,
+} from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type CreateOptions, createRuntime, defineActor, defineEffect, tell } from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
-import { openTelemetry } from '@sealwright/runtime/otel';
+import { openTelemetry, openTelemetryMetrics } from '@sealwright/runtime/otel';
 import { shards } from '@sealwright/runtime/shards';
 import { testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -218,6 +226,77 @@ test.serial('one trace leads over actors on threads', async (t) => {
     ['step worker', 'effect work'],
     ['step worker', 'message'],
   ]);
+});
+
+/** A meter that keeps what it is given: text of name and attributes, and the sum or last value. */
+function tallies() {
+  const sums: { [name: string]: number } = {};
+  const add = (name: string, value: number, attributes: object = {}): void => {
+    const key = [name, ...Object.values(attributes)].join(' ');
+    sums[key] = (sums[key] ?? 0) + value;
+  };
+  const observers = new Set<BatchObservableCallback>();
+  const meter = {
+    createCounter: (name: string) => ({ add: (value: number, of: object) => add(name, value, of) }),
+    createHistogram: (name: string) => ({ record: (_: number, of: object) => add(name, 1, of) }),
+    createObservableCounter: (name: string) => ({ name }),
+    createObservableGauge: (name: string) => ({ name }),
+    addBatchObservableCallback: (observe: BatchObservableCallback) => observers.add(observe),
+    removeBatchObservableCallback: (observe: BatchObservableCallback) => observers.delete(observe),
+  } as object as Meter;
+  const read = async () => {
+    const result = {
+      observe: ({ name }: { readonly name: string }, value: number, of?: object) => add(name, value, of),
+    };
+    for (const observe of observers) await observe(result as never);
+    return { ...sums };
+  };
+  return { meter, read, observers };
+}
+
+test.serial('messages, effects, retries, restarts and mailboxes are counted until the stop', async (t) => {
+  const { meter, read, observers } = tallies();
+  let isBusy = true;
+  const order = orderWith(async () => {
+    if (isBusy) throw new Error('busy');
+  });
+  const fragile = defineActor('fragile', {
+    version: 1,
+    machine: setup({
+      types: {} as { events: { type: 'BREAK' } },
+      guards: {
+        breaks: () => {
+          throw new Error('broken');
+        },
+      },
+    }).createMachine({ on: { BREAK: { guard: 'breaks' } } }),
+  });
+  const kit = await testRuntime([order, ledger, fragile], { metrics: openTelemetryMetrics({ meter }) });
+  await kit.runtime.create(ledger, 'all');
+  await kit.runtime.create(fragile, 'f');
+  await t.throwsAsync(kit.runtime.send(fragile, 'f', { type: 'BREAK' }));
+  await kit.runtime.create(order, 'o');
+  await kit.runtime.send(order, 'o', { type: 'PAY' });
+  await kit.settle();
+  isBusy = false;
+  await kit.advance(5000);
+  await kit.runtime.send(order, 'o', { type: 'PAY' });
+  t.like(await read(), {
+    'actors.effect.attempts charge retried': 1,
+    'actors.effect.attempts charge done': 1,
+    'actors.effect.attempts tell done': 1,
+    'actors.effect.duration charge': 2,
+    'actors.messages order accepted': 3,
+    'actors.messages order refused': 1,
+    'actors.messages ledger accepted': 2,
+    'actors.restarts fragile': 1,
+    'actors.restarts order': 0,
+    'actors.mailbox.messages': 0,
+    'actors.mailbox.deepest': 0,
+    'actors.effects.in_flight': 0,
+  });
+  await kit.runtime.stop();
+  t.is(observers.size, 0);
 });
 
 // Last: it takes the propagator from the process.
