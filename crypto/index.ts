@@ -68,6 +68,14 @@ export {
   trySigning,
   verifyFile,
 } from './files/sign.ts';
+export {
+  type ExtendOptions,
+  type Signatures,
+  type SignaturesOptions,
+  type SignOptions,
+  signatures,
+  type Verdict,
+} from './files/signatures.ts';
 export { type ValidateFileRequest, validateFile } from './files/validate.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export type { LoadedSigner } from './keys/loaded-signer.ts';

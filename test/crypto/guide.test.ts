@@ -73,7 +73,7 @@ test('the programs of the guide and the examples run as they are printed', async
       writeFileSync(join(folder, name), code);
     }
   }
-  t.is(names.length, 10);
+  t.is(names.length, 11);
   writeFileSync(
     join(folder, 'all.mjs'),
     names.map((name) => `console.log('${name}'); await import('./${name}');`).join('\n'),
