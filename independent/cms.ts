@@ -9,8 +9,12 @@ import { type IndependentSignature, notComparable } from './types.ts';
 
 const engine = new pkijs.CryptoEngine({ name: 'node', crypto: webcrypto as never });
 
-/** Limit of signers in one CMS object. */
-const MAX_SIGNERS = 32;
+/** Limit of signers in one CMS object, as in the engine. */
+const MAX_SIGNERS = 500;
+/** Limit of bytes to hash in one CMS object: the library hashes the content for each signer anew. */
+const MAX_HASHED = 2 ** 30;
+/** Limit of time-stamps of one signer. */
+const MAX_TOKENS = 32;
 const TIMESTAMP_CONTENT = '1.2.840.113549.1.9.16.1.4';
 const TIMESTAMP_ATTRIBUTE = '1.2.840.113549.1.9.16.2.14';
 
@@ -42,6 +46,8 @@ export async function judgeCms(
   if (signed.signerInfos.length > MAX_SIGNERS)
     return [notComparable(`There are more than ${MAX_SIGNERS} signers.`, kind)];
   const data = detached ?? Buffer.alloc(0);
+  if (signed.signerInfos.length * (der.length + data.length) > MAX_HASHED)
+    return [notComparable('Its signers take too much work.', kind)];
   const signatures: IndependentSignature[] = [];
   for (const [index, signer] of signed.signerInfos.entries()) {
     signatures.push(await judgeSigner(signed, index, data, kind, at));
@@ -72,9 +78,9 @@ async function judgeTokens(
 ): Promise<readonly IndependentSignature[]> {
   const kind = 'signature-timestamp';
   const judged: IndependentSignature[] = [];
-  for (const { type, values } of unsignedAttrs?.attributes.slice(0, MAX_SIGNERS) ?? []) {
+  for (const { type, values } of unsignedAttrs?.attributes.slice(0, MAX_TOKENS) ?? []) {
     if (type !== TIMESTAMP_ATTRIBUTE) continue;
-    for (const value of values.slice(0, MAX_SIGNERS)) {
+    for (const value of values.slice(0, MAX_TOKENS)) {
       const token = parse(Buffer.from((value as { toBER(): ArrayBuffer }).toBER()));
       if (token === undefined) judged.push(notComparable('The library cannot read the token.', kind));
       else judged.push(await judgeSigner(token, 0, Buffer.from(signature.valueBlock.valueHexView), kind, at));
