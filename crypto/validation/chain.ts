@@ -155,7 +155,12 @@ function checkPathDefects(
     // Both are separate checks: the signer's validity, and algorithms by date.
     ({ kind, certificate }) => kind !== 'algorithm' && !(isAboutTime(kind) && certificate === path[0]),
   );
-  for (const { kind, reason } of flaws) {
+  for (const { kind, certificate, reason } of flaws) {
+    // An anchor counts by its name and key: path validation asks nothing of its dates (RFC 5280 §6.1.1 d).
+    if (kind === 'expired' && certificate === path.at(-1)) {
+      results.warning({ type: 'chain.anchor', message: `The trust anchor ${reason}; it still counts.` });
+      continue;
+    }
     const subIndication = isAboutTime(kind)
       ? 'CERTIFICATE_CHAIN_GENERAL_FAILURE'
       : 'CHAIN_CONSTRAINTS_FAILURE';
