@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { OID } from '../asn1/oids.ts';
+import { Asn1Error, childrenOf, readElement, TAG } from '../asn1/read.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import type { Source } from '../core/files.ts';
 import { HEADER_BYTES, isCmsHeader, unsupportedForm } from '../core/header-format.ts';
@@ -9,10 +10,11 @@ import { CryptoError } from '../core/types.ts';
 import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import { BYTES_HASHED_PER_STEP, WorkBudget } from '../core/work-budget.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
-import { type FileSignatures, timestampInfo } from '../validation/signature-info.ts';
+import { readTimestampResponse } from '../evidence/timestamp-authority.ts';
+import { type FileSignatures, type SignatureInfo, timestampInfo } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
 import { timestampSignature } from '../validation/timestamp-signature.ts';
-import type { Certificate } from '../x509/certificate.ts';
+import { type Certificate, certificatesIn, readableCertificates } from '../x509/certificate.ts';
 import { hashNamed } from '../x509/signature-algorithms.ts';
 import { signatureSource } from './armor-reader.ts';
 import { MAX_TAIL } from './ber-file-reader.ts';
@@ -38,11 +40,14 @@ const MAX_DEPTH = 4;
 /**
  * Reads the file once, and its content again only for a digest that the file did not announce. Malformed bytes are
  * findings. Content that is itself a signature follows with its signatures, whose names begin with `content: `. A
- * time-stamp token is reported as a time-stamp of the content given beside it (RFC 3161 §2.4.2).
+ * time-stamp token is reported as a time-stamp of the content given beside it (RFC 3161 §2.4.2), as is the one in an
+ * authority's answer.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function inspectCades(file: Source, options: InspectCadesOptions = {}): FileSignatures {
   const { content, certificates = [] } = options;
+  const answer = answerIn(file);
+  if (answer !== undefined) return inspectAnswer(answer, options);
   const read = readSignatureFile(file, content);
   if ('reason' in read) return { signatures: [], findings: [unreadable(file, read)] };
   const work = WorkBudget.forFile(file.size + (content?.size ?? 0));
@@ -104,11 +109,7 @@ const NO_SIGNER: Finding = failed(
   'GENERIC',
 );
 
-function looseTimestamp(
-  file: Source,
-  read: SignatureFile,
-  { content, certificates = [] }: InspectCadesOptions,
-): FileSignatures {
+function looseTimestamp(file: Source, read: SignatureFile, options: InspectCadesOptions): FileSignatures {
   const source = signatureSource(file);
   const length = source.size - read.bytesAfter;
   if (length > MAX_TAIL) {
@@ -117,14 +118,44 @@ function looseTimestamp(
       findings: [failed('file.unsupported', 'The time-stamp is too large.', 'GENERIC')],
     };
   }
+  return { signatures: [tokenSignature(source.read(0, length), options)], findings: outside(read) };
+}
+
+function tokenSignature(der: Buffer, { content, certificates = [] }: InspectCadesOptions): SignatureInfo {
   const description = content === undefined ? 'a file that is not at hand' : basename(content.path);
   const covered = (algorithm: string) => {
     const hash = hashNamed(algorithm);
     return hash === undefined || content === undefined ? undefined : digestOf(content, hash);
   };
-  const stamp = timestampInfo('content', source.read(0, length), covered, certificates);
+  const stamp = timestampInfo('content', der, covered, certificates);
   const place = { format: 'Cades', name: 'time-stamp', scope: { kind: 'content', description } } as const;
-  return { signatures: [timestampSignature(stamp, place, certificates)], findings: outside(read) };
+  return timestampSignature(stamp, place, certificates);
+}
+
+type TimestampAnswer = ReturnType<typeof readTimestampResponse>;
+
+/** Reads a TimeStampResp, as `.tsr` files hold it; undefined for other files. A certificate has a third field. */
+function answerIn(file: Source): TimestampAnswer | undefined {
+  if (file.size > MAX_TAIL || file.read(0, Math.min(1, file.size))[0] !== TAG.sequence) return undefined;
+  const der = file.read(0, file.size);
+  try {
+    const fields = childrenOf(readElement(der));
+    return fields.length <= 2 && fields[0]?.tag === TAG.sequence ? readTimestampResponse(der) : undefined;
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
+}
+
+function inspectAnswer(
+  { status, text, token }: TimestampAnswer,
+  options: InspectCadesOptions,
+): FileSignatures {
+  const work = WorkBudget.forFile(options.content?.size ?? 0);
+  if (status <= 1 && token !== undefined)
+    return { signatures: [tokenSignature(token, options)], findings: [], work };
+  const message = `The authority granted no time-stamp: its answer has the status ${status}${text === '' ? '' : ` (${text})`}.`;
+  return { signatures: [], findings: [failed('timestamp.status', message, 'GENERIC')], work };
 }
 
 function signaturesInside(
@@ -182,8 +213,23 @@ function unreadable(file: Source, { reason, isBeyondLimit }: UnreadableFile): Fi
   const type = namedType(file);
   if (type !== undefined && type !== OID.signedData)
     return failed('file.unsupported', `This is ${contentTypeName(type)}.`, 'GENERIC', type);
+  if (holdsCertificates(file)) return CERTIFICATES;
   const subIndication = isBeyondLimit === true ? 'GENERIC' : 'FORMAT_FAILURE';
   return failed('structure.cms', `This is no CMS signature: ${reason}`, subIndication);
+}
+
+const CERTIFICATES: Finding = failed(
+  'file.unsupported',
+  'This is a certificate, which signs no file. One that a signature lacks is given with `--certificate`.',
+  'GENERIC',
+);
+
+/** Most bytes of a file that may be certificates. */
+const MAX_CERTIFICATES = 1 << 20;
+
+function holdsCertificates(file: Source): boolean {
+  if (file.size > MAX_CERTIFICATES) return false;
+  return certificatesIn(file.read(0, file.size)).some((der) => readableCertificates(der).length > 0);
 }
 
 function namedType(file: Source): string | undefined {
