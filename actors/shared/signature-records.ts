@@ -73,8 +73,9 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
     validationResults: resultsView({
       ...results,
       passedChecks: [...results.passedChecks, ...file.passedChecks.filter(isAboutAgreement)],
-      errors: [...results.errors, ...file.errors],
-      warnings: [...results.warnings, ...file.warnings],
+      // A signature over this one is not shown by itself, so that nothing else would say that it is not good.
+      errors: [...results.errors, ...results.warnings.filter(isAboutCounter), ...file.errors],
+      warnings: [...results.warnings.filter((item) => !isAboutCounter(item)), ...file.warnings],
     }),
     attributeCertificates: [],
     evidences: null,
@@ -83,6 +84,10 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
 
 function isAboutAgreement({ type }: ValidationItem): boolean {
   return type === 'independent.agreement';
+}
+
+function isAboutCounter({ type }: ValidationItem): boolean {
+  return type === 'counter-signature';
 }
 
 type Holder = Pick<

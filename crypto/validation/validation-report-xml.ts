@@ -146,7 +146,12 @@ function signatureXml(
       ? ''
       : `<SignerInformation><SignerCertificate VOReference="${objects.certificate(certificate)}"/>${element('Signer', certificate.subjectName)}</SignerInformation>`,
     `<SignatureValidationProcess>${element('SignatureValidationProcessID', `${URN}:validationprocess:${processOf(record)}`)}</SignatureValidationProcess>`,
-    statusXml('SignatureValidationStatus', record, merged(report.results, record.results), related),
+    statusXml(
+      'SignatureValidationStatus',
+      statusIn(report, record),
+      merged(report.results, record.results),
+      related,
+    ),
     '</SignatureValidationReport>',
   ]
     .filter((line) => line !== '')
@@ -234,6 +239,16 @@ function statusXml(
     subIndication === undefined ? '' : element('SubIndication', `${URN}:subindication:${subIndication}`);
   const main = element('MainIndication', `${URN}:mainindication:${indication.toLowerCase()}`);
   return `<${name}>${main}${sub}${reportDataXml(results, related)}</${name}>`;
+}
+
+/** A signature does not pass in a file that does not: a reader of the report may look at its signatures alone. */
+function statusIn(
+  { results }: ValidationReport,
+  { indication, subIndication }: SignatureRecord,
+): Pick<SignatureRecord, 'indication' | 'subIndication'> {
+  if (indication !== 'TOTAL-PASSED' || results.errors.length === 0)
+    return { indication, ...(subIndication && { subIndication }) };
+  return { indication: 'INDETERMINATE', subIndication: 'GENERIC' };
 }
 
 function reportDataXml(

@@ -6,15 +6,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type ValidateFileRequest, validateFile } from '@sealwright/signatures';
+import { type VerifyOptions, verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
-import { octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
+import { renderToString } from 'preact-render-to-string';
+import { octetString, oid, sequence, small, tlv } from '#crypto/asn1/write.js';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
-import { certificatesIn, readCertificate } from '#crypto/x509/certificate.js';
+import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
+import { certificatePem, certificatesIn, readCertificate } from '#crypto/x509/certificate.js';
+import { describedFile } from '../../../actors/shared/signature-records.ts';
+import { ReportView } from '../../../web/pages/batch/validation.tsx';
+import type { CertificateRequest } from '../../pki/issuing.ts';
 import { testSigner } from '../../pki/pki.ts';
 import { handMade } from '../asic/container-harness.ts';
 import { enveloped, forge as forgeXml } from '../xades/forging.ts';
-import { forge } from './forge.ts';
-import { CONTENT, DAY, issue, parties, SIGNED, tokenOver, verdictOf } from './judging.ts';
+import { forge, forgeSigner } from './forge.ts';
+import { CONTENT, DAY, issue, judged, parties, SIGNED, tokenOver, verdictOf } from './judging.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-honest-'));
 test.after.always(() => rm(folder, { recursive: true, force: true }));
@@ -337,4 +343,115 @@ test('a claimed time in the future, or outside of the validity of the certificat
   t.is(await warned(SIGNED), 'TOTAL-PASSED');
   t.is(await warned(SIGNED + 2 * DAY), 'TOTAL-PASSED time.claimed');
   t.is(await warned(SIGNED - 400 * DAY), 'TOTAL-PASSED time.certificate');
+});
+
+test("an authority's answer is opened for its time-stamp, and one that grants none is named", async (t) => {
+  const content = file(bytesOf('data.txt'), 'data.txt');
+  const granted = sequence(sequence(small(0)), bytesOf('data.txt.tst'));
+  const record = only(await validated(granted, { content }));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  t.true(record.isTimestamp);
+  const other = only(await validated(granted, { content: file(Buffer.from('other')) }));
+  t.is(verdictOf(other), 'TOTAL-FAILED: HASH_FAILURE');
+  const text = tlv(0x0c, Buffer.from('no such policy'));
+  for (const answer of [
+    sequence(sequence(small(2), sequence(text))),
+    sequence(sequence(small(2), sequence(text)), bytesOf('data.txt.tst')),
+  ]) {
+    const refused = await validated(answer, { content });
+    t.is(refused.indication, 'INDETERMINATE');
+    t.regex(errorsOf(refused)[0] ?? '', /timestamp.status: .*status 2 \(no such policy\)/);
+  }
+  const [signature] = (await validated(sequence(sequence(small(0)), bytesOf('noattr.p7m')))).signatures;
+  t.is(signature && verdictOf(signature), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('a file that is a certificate is named, and nothing in it is called broken', async (t) => {
+  const [der = Buffer.alloc(0)] = certificate('rsa.crt');
+  const pem = Buffer.from(certificatePem(der));
+  for (const bytes of [der, pem, Buffer.concat([Buffer.from('Bag\n'), pem]), ...certificate('v1-root.crt')]) {
+    const report = await validated(bytes);
+    t.is(report.indication, 'INDETERMINATE');
+    t.regex(errorsOf(report)[0] ?? '', /file.unsupported: This is a certificate/);
+  }
+  t.is((await validated(der.subarray(0, -9))).indication, 'TOTAL-FAILED');
+});
+
+test('an anchor that has expired still counts, with a warning, and an authority below it does not', async (t) => {
+  const ended = { notAfter: SIGNED - DAY };
+  const judge = (anchor: Partial<CertificateRequest>, authority: Partial<CertificateRequest>) => {
+    const root = issue('Old Root', undefined, anchor);
+    const ca = issue('Old CA', root, { use: { kind: 'ca' }, ...authority });
+    const der = forge({ signer: issue('Ada', ca), content: CONTENT, at: SIGNED });
+    const trust = { anchors: [root.certificate], intermediates: [ca.certificate] };
+    return judged(der, { trust });
+  };
+  const record = judge(ended, {});
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  const { inner } = record.results.passedChecks.find(({ type }) => type === 'chain') ?? {};
+  t.deepEqual(
+    inner?.warnings.map(({ type }) => type),
+    ['chain.anchor'],
+  );
+  const general = 'INDETERMINATE: CERTIFICATE_CHAIN_GENERAL_FAILURE';
+  t.is(verdictOf(judge({}, ended)), general);
+  t.is(verdictOf(judge({ notBefore: SIGNED + 2 * DAY }, {})), general);
+});
+
+/** Everything that tells from a report whether a file passes. */
+const CONSUMERS: { readonly [name: string]: (report: ValidationReport) => boolean | Promise<boolean> } = {
+  'exit code of verify': async (report) =>
+    (await verifyFiles([file(CONTENT)], async () => report, VERIFYING, SILENT)) === 0,
+  'JSON of verify': async (report) => {
+    let text = '';
+    const out = (part: string) => {
+      text += part;
+    };
+    await verifyFiles([file(CONTENT)], async () => report, { ...VERIFYING, json: true }, { ...SILENT, out });
+    return JSON.parse(text).ok;
+  },
+  'pages and API of the portal': (report) =>
+    describedFile(report).signatures.every(({ view }) => view.validationResults.isValid),
+  'report of ETSI TS 119 102-2': (report) => {
+    const xml = validationReportXml(report, { name: 'a', sha256: '', at: SIGNED });
+    const last = /<SignatureValidationStatus><MainIndication>[^<]*:([a-z-]+)</g;
+    return [...xml.matchAll(last)].every(([, indication]) => indication === 'total-passed');
+  },
+  'page of the batch service': (report) =>
+    /<p role="status"><span[^>]*>Valid</.test(renderToString(ReportView({ fileName: 'a', report }))),
+};
+const SILENT = { out: () => {}, err: () => {}, colors: false };
+const VERIFYING: VerifyOptions = {
+  json: false,
+  format: 'Cades',
+  content: undefined,
+  trust: [],
+  intermediates: [],
+  chain: true,
+  revocation: 'none',
+  at: SIGNED,
+};
+
+test('what is not TOTAL-PASSED passes nowhere', async (t) => {
+  const { signer } = parties();
+  const base = { signer, content: CONTENT, at: SIGNED, inside: CONTENT };
+  const counter = (content: Buffer) =>
+    sequence(oid('1.2.840.113549.1.9.6'), tlv(0x31, forgeSigner({ signer, content, at: SIGNED })));
+  const detached = forge({ ...base, inside: undefined });
+  const contents = [file(CONTENT), file(Buffer.from('other'))];
+  const examples: readonly (readonly [string, boolean, Buffer, Partial<ValidateFileRequest>])[] = [
+    ['good', true, forge(base), {}],
+    ['without signed attributes', false, forge({ ...base, attributes: null }), {}],
+    ['unknown algorithm', false, forge({ ...base, digestAlgorithm: sequence(oid('1.2.643.7.1.1.2.2')) }), {}],
+    ['no certificate', false, forge({ ...base, certificates: [] }), {}],
+    ['not trusted', false, forge(base), { trust: { anchors: [], revocation: 'none' } }],
+    ['a broken counter-signature', false, forge({ ...base, unsigned: [counter(CONTENT)] }), {}],
+    ['a file that nothing signs', false, detached, { content: contents }],
+  ];
+  for (const [name, isPassed, der, more] of examples) {
+    const report = await validated(der, { ...OURS, ...more });
+    t.is(report.indication === 'TOTAL-PASSED', isPassed, name);
+    for (const [consumer, passes] of Object.entries(CONSUMERS))
+      t.is(await passes(report), isPassed, `${consumer}: ${name}`);
+  }
 });
