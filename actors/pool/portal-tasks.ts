@@ -2,6 +2,7 @@
  * Tasks of the portal for the pool: plain data in both directions, files by path. Outputs are synced; a file left by an
  * earlier attempt at an output path is overwritten.
  */
+import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { CertificateType, HolderType } from '../../contracts/portal/words.ts';
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal/portal-types.ts';
 import type { DataTable, HiddenRows } from '../shared/generation-data.ts';
@@ -323,13 +324,18 @@ export interface CertificateVerdict {
   readonly warnings: readonly { readonly type: string; readonly message: string }[];
 }
 
+/** A file that can be signed. */
+export interface InspectedFile extends WarnedFile {
+  readonly format: DocumentFormat;
+}
+
 export interface PortalResults {
   readonly 'portal.store': {
     readonly blob: BlobRef;
     /** Base64. */
     readonly md5: string;
-    /** Format of an inspected file that can be signed; a failed inspection does not fail the task. */
-    readonly format?: DocumentFormat;
+    /** Of an inspected file that can be signed; a failed inspection does not fail the task. */
+    readonly inspected?: InspectedFile;
   };
   readonly 'portal.generation': DataTable;
   /** `pages`: the output is a PDF; `as-is`: a text in the format of the template. */
@@ -359,8 +365,7 @@ export interface PortalResults {
     };
   };
   readonly 'portal.finish': { readonly output: BlobRef; readonly isChecked: boolean };
-  readonly 'portal.inspect': {
-    readonly format: DocumentFormat;
+  readonly 'portal.inspect': InspectedFile & {
     /** Pages of a PDF, at most `countPagesTo`; null = not counted. */
     readonly pages: number | null;
   };

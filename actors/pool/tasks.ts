@@ -4,6 +4,7 @@
  */
 
 import type { ValidationReport } from '@sealwright/signatures';
+import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type {
   FileDigest,
   FileStamp,
@@ -99,6 +100,7 @@ export interface PoolResults extends PortalResults {
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
+    readonly warnings?: WarnedFile['warnings'];
     /** Duration of copying the input, milliseconds. */
     readonly stageMs: number;
     /** Duration of staging and signing, including authorities, milliseconds. */

@@ -1,6 +1,7 @@
 /** Jobs. Source: docs/batch-values.md §0, §3 and §4. */
 import { z } from 'zod';
 import { entity, parts, shown, time } from '../fields.ts';
+import { fileWarnings } from '../file-warnings.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
 import { operationsOf } from './operation.ts';
@@ -75,6 +76,7 @@ const detailMembers = {
     'File name of the output. Null: none yet.',
     'contract.signed.pdf',
   ),
+  warnings: fileWarnings,
   history: parts('One entry for each transition, oldest first.', {
     id: shown(z.int(), 'Number of the entry, from 1.', 1),
     timestamp: time.describe('Time of the event, UTC.'),
@@ -156,6 +158,13 @@ export const JOB_DETAIL_EXAMPLE = {
   inputSha256: SHA256,
   outputSha256: SHA256,
   outputFileName: 'contract.signed.pdf',
+  warnings: [
+    {
+      code: 'pdf.look-differs',
+      object: 'total',
+      message: 'The field total shows something else than its value.',
+    },
+  ],
   history: [
     { id: 1, timestamp: JOB_EXAMPLE.createdAt, status: 'Queued', message: 'Uploaded.' },
     { id: 2, timestamp: '2026-05-26T15:42:10.950Z', status: 'Processing', message: 'Claimed by worker.' },

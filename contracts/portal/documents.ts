@@ -19,6 +19,7 @@ import {
   textOf,
   time,
 } from '../fields.ts';
+import { fileWarnings } from '../file-warnings.ts';
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
 import {
@@ -184,6 +185,7 @@ const document = entity('Document', {
     .describe(
       'Why an accepted signature or the conclusion is not done yet. It is tried again at nextTryAt, and at once on POST …/retry.',
     ),
+  warnings: fileWarnings,
 });
 
 export const documentListItem = entity('DocumentListItem', {

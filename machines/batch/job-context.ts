@@ -3,7 +3,9 @@
  *
  * Source: docs/batch-values.md §0, §4, remote portal §8.
  */
+
 import type { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../contracts/batch/words.ts';
+import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
 import type { SigningParameters } from './signing-parameters.ts';
 import type { RecordEffect } from './system-event.ts';
@@ -141,7 +143,7 @@ export interface JobInput {
 }
 
 /** Input and progress of the job. */
-export interface JobContext extends Omit<JobInput, 'at'> {
+export interface JobContext extends Omit<JobInput, 'at'>, WarnedFile {
   readonly createdAt: Millis;
   readonly queuedAt: Millis;
   readonly updatedAt: Millis;
@@ -236,6 +238,8 @@ export type JobMessage = { readonly at: Millis } & (
       readonly stageMs?: number;
       /** Result of `release`, if it has run already. */
       readonly release?: Release | Failure;
+      /** About the file as it came. */
+      readonly warnings?: WarnedFile['warnings'];
     }
   | {
       readonly type: 'DISPATCHED';

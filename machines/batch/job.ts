@@ -97,6 +97,7 @@ const machine = setup({
               ...(event.stageMs !== undefined && { stage: event.stageMs }),
               ...(event.ms !== undefined && { sign: event.ms }),
             },
+            ...(event.warnings && { warnings: event.warnings }),
           }
         : {},
     ),

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §§5-8.
  */
+import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { KeptMembers } from '../../contracts/portal/kept-members.ts';
 import type { Reading } from '../../contracts/portal/signing/reading.ts';
@@ -186,7 +187,7 @@ export interface CompletedAction {
 export type DocumentFormat = 'Pades' | 'Cades' | 'Xades';
 
 /** An uploaded file. */
-export interface FileEntry {
+export interface FileEntry extends WarnedFile {
   readonly uploadId: UploadId | null;
   /** Name of the resulting document. */
   readonly displayName: string;

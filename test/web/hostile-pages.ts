@@ -115,6 +115,7 @@ function signingViews(): readonly (readonly [name: string, view: SigningPageView
     ...{
       attachments: [{ id: HOSTILE, name: HOSTILE }],
       isNewVersion: true,
+      warnings: [{ code: 'pdf.hidden-look', object: HOSTILE, message: HOSTILE }],
       version: 2,
       statusReason: HOSTILE,
       endedBy: HOSTILE,

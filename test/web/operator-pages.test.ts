@@ -45,6 +45,7 @@ test('a job that awaits its signer is verified and completed next', (t) => {
     history,
     fileName: 'a.pdf',
     outputFileName: null,
+    warnings: [],
     awaitingSignerSince: at,
     parentJobId: null,
   };

@@ -224,13 +224,14 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
       if (!result.ok) authorities?.failed(effect.profileName, result);
       const waits = result.ok ? undefined : await waitsForInput(result, effect);
       if (waits !== undefined) return waits;
-      const { input, signed, signMs, stageMs, release } = messageOf(result);
+      const { input, signed, signMs, stageMs, release, warnings } = messageOf(result);
       const message = {
         type: 'SIGNED',
         input: stampedInput(input, stamp),
         signed,
         ms: rounded(signMs),
         stageMs: rounded(stageMs),
+        ...(warnings && { warnings }),
       } as const;
       if (release === undefined) {
         if (objects === undefined)

@@ -37,6 +37,7 @@ export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): Job
     inputSha256: context.input?.sha256 ?? null,
     outputSha256: context.outputFileName === null ? null : (published?.sha256 ?? null),
     outputFileName: context.outputFileName,
+    warnings: [...(context.warnings ?? [])],
     history: journal.map((line) => ({
       id: line.id,
       timestamp: line.at as Millis,

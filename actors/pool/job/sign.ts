@@ -274,7 +274,8 @@ function signStaged(
     const signMs = clock.elapsed() - start;
     const { input, signed } = digests(file, staged, readAt);
     watch?.confirm(input);
-    return { input, signed, stageMs, signMs, workMs: signMs };
+    const { warnings } = file;
+    return { input, signed, ...(warnings && { warnings }), stageMs, signMs, workMs: signMs };
   };
   if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);
   const signedAlready = coSignedForm(staged.path, task, profile);

@@ -21,12 +21,12 @@ import {
   pictureFaultIn,
   ZipWriter,
 } from '@sealwright/signatures';
-import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
 import { manifestPages } from '../../shared/rendition/rendition-manifest.ts';
 import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';
 import { footerItems, markItems, type Pictures, tagItems } from '../../shared/rendition/rendition-pages.ts';
 import type {
+  InspectedFile,
   MergeTask,
   PictureTask,
   PortalResults,
@@ -156,9 +156,9 @@ async function storeBytes(
   try {
     writeFileSync(output, bytes, { mode: FILE_MODE });
     const synced = beginSync(task, thread);
-    const format = formatOf(task, thread);
+    const inspected = inspectedFile(task, thread);
     await placeOutput(task, blob, thread, synced);
-    return { blob, md5, ...(format !== undefined && { format }) };
+    return { blob, md5, ...(inspected && { inspected }) };
   } catch (error) {
     rmSync(output, { force: true });
     throw error;
@@ -166,12 +166,12 @@ async function storeBytes(
 }
 
 /** Undefined: it is not to be inspected, or cannot be signed; the reason is found when a document is made of it. */
-function formatOf(task: StoreTask, thread: PortalTaskContext): DocumentFormat | undefined {
+function inspectedFile(task: StoreTask, thread: PortalTaskContext): InspectedFile | undefined {
   if (task.inspect === undefined) return undefined;
   const { documentId, output: path, bytes } = task;
   const whole = { documentId, path, forceCades: false, xades: [], countPagesTo: 0 } as const;
   try {
-    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread, bytes).format;
+    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread, bytes);
   } catch {
     return undefined;
   }

@@ -23,9 +23,9 @@ export function inspect(
 ): PortalResults['portal.inspect'] {
   const input = bytes ?? task.path;
   const format = formatOf(task, input);
-  tryOut(task, input, thread, format, null);
+  const warnings = tryOut(task, input, thread, format, null);
   if (format === 'Xades') for (const xades of task.xades) tryOut(task, input, thread, format, xades);
-  return { format, pages: pagesOf(task) };
+  return { format, pages: pagesOf(task), ...(warnings.length > 0 && { warnings }) };
 }
 
 /** Null for a file that is not a PDF, or whose pages cannot be read. */
@@ -38,17 +38,17 @@ function pagesOf({ path, countPagesTo }: InspectTask): number | null {
   }
 }
 
-/** Lays out a signature, as a test. */
+/** Lays out a signature, as a test; returns the warnings of it. */
 function tryOut(
   { profile, at, content }: InspectTask,
   input: string | Uint8Array,
   thread: PortalTaskContext,
   format: DocumentFormat,
   xades: XadesOptions | null,
-): void {
+): ReturnType<typeof trySigning> {
   const { signer, services } = profileOf(thread, profile);
   // Errors of the file then appear at signing.
-  if (signer === undefined) return;
+  if (signer === undefined) return [];
   const texts = {
     fieldName: 'Inspection',
     name: '',
@@ -61,7 +61,7 @@ function tryOut(
     const form = formatParameters(format, texts, content);
     // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
-    trySigning({ format, input, signer, at, level, ...form });
+    return trySigning({ format, input, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
       xades === null && content === undefined ? 'document.unreadable' : 'document.options-unsupported',

@@ -1,5 +1,6 @@
 /** Names of participants’ actions, and content of the signing page (docs/portal-values.md §§9 and 10). */
 
+import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import type { ActionType, CodeKind, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
@@ -105,6 +106,8 @@ export interface SigningPageView {
     readonly signatures?: readonly PageSignature[];
     /** It concluded with approvals alone, which its manifest shows. @default false */
     readonly isApproved?: boolean;
+    /** @default none */
+    readonly warnings?: readonly FileWarning[];
     /** Every page has to be seen. @default false */
     readonly requireReading?: boolean;
     /** True: the signatures are in a file beside the document. @default false */

@@ -51,8 +51,8 @@ export class DocumentFiles {
     private readonly sealProfile: string,
     /** True where the organization refuses signed files in envelopes. */
     private readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>,
-    /** Formats of files that were inspected while they were stored. */
-    private readonly inspected?: Pick<InspectedUploads, 'formatOf'>,
+    /** Of files that were inspected while they were stored. */
+    private readonly inspected?: Pick<InspectedUploads, 'resultOf'>,
   ) {}
 
   /** Keeps the uploads of files that a call has put into documents: beside the step that does so, not before it. */
@@ -86,12 +86,16 @@ export class DocumentFiles {
     highestPage: number,
   ): Promise<PreparedFile> {
     const entry = await this.entry(organization, input);
-    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.formatOf(entry.blob, entry);
-    const { format, pages } =
+    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.resultOf(entry.blob, entry);
+    const { format, pages, warnings } =
       cached === undefined
         ? await this.#inspect(organization, entry, { forceCades, countPagesTo: highestPage })
-        : { format: cached, pages: null };
-    const file: FileEntry = format === 'Pades' && !isPdfFile(entry) ? { ...entry, isPdf: true } : entry;
+        : { ...cached, pages: null };
+    const file: FileEntry = {
+      ...entry,
+      ...(format === 'Pades' && !isPdfFile(entry) && { isPdf: true }),
+      ...(warnings && { warnings }),
+    };
     const marked = { uploadId: file.uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage: pages };
     return { file, format, parts: [], marked: [marked], signedOriginals: [] };
   }
@@ -116,7 +120,7 @@ export class DocumentFiles {
     const merged = await this.#merged(organization, parts, name);
     const title = cleanTitle(name);
     const fileName = cleanName(title.replace(/[/\\]/g, '-'));
-    const file: FileEntry = {
+    const made: FileEntry = {
       uploadId: null,
       displayName: title,
       name: /\.pdf$/i.test(fileName) ? fileName : `${fileName}.pdf`,
@@ -124,7 +128,8 @@ export class DocumentFiles {
       blob: merged.blob,
       md5: merged.md5,
     };
-    const { format } = await this.#inspect(organization, file, { forceCades });
+    const { format, warnings } = await this.#inspect(organization, made, { forceCades });
+    const file: FileEntry = warnings === undefined ? made : { ...made, warnings };
     let pagesBefore = 0;
     const marked = parts.map(({ uploadId }, index): MarkedFile => {
       const pages = merged.pages[index] ?? 0;

@@ -74,6 +74,7 @@ export function documentView(
     reminders: context.reminders ?? null,
     template: context.template ?? null,
     processingError,
+    warnings: [...(file.warnings ?? [])],
     ...forKept((name) => context[name] ?? null),
   };
 }

@@ -40,6 +40,7 @@ export function pageDocument({
     })),
     signatures,
     isApproved: state === 'Concluded' && signatures.length === 0,
+    warnings: context.file.warnings ?? [],
     requireReading: context.requireReading === true,
     isSignedBeside: context.signatures !== null,
     ...(signatures.length === 0 && context.covers && { covers: context.covers }),

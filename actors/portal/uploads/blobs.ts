@@ -17,10 +17,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, type Clock, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
-import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { PdfInspection } from '../../pool/portal-tasks.ts';
+import type { InspectedFile, PdfInspection } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
@@ -146,7 +146,7 @@ export type SmallFileStore = (file: {
   readonly blobs: string;
   /** Missing: its format is not needed. */
   readonly file?: FileDescription | undefined;
-}) => Promise<StoredBlob & { readonly format?: DocumentFormat }>;
+}) => Promise<StoredBlob & { readonly inspected?: InspectedFile }>;
 
 export class Blobs {
   readonly #folder: string;
@@ -308,13 +308,13 @@ export class Blobs {
   }
 
   /**
-   * Resolves when the bytes are durable under their name; closes the sink. `format`: of a small file that was inspected
+   * Resolves when the bytes are durable under their name; closes the sink. `inspected`: of a small file that was inspected
    * meanwhile and can be signed.
    */
   async store(
     sink: BlobSink,
     file?: FileDescription,
-  ): Promise<StoredBlob & { readonly format?: DocumentFormat }> {
+  ): Promise<StoredBlob & { readonly inspected?: InspectedFile }> {
     const { storeSmall } = this;
     const held = sink.takeHeld();
     if (held !== undefined && storeSmall !== undefined) {

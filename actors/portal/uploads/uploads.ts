@@ -119,7 +119,7 @@ export class Uploads {
   /** Maximum size of an upload, bytes. */
   readonly maxBytes: number;
 
-  /** @param inspected learns the formats of files inspected while they were stored */
+  /** @param inspected learns of files inspected while they were stored */
   constructor(
     runtime: Runtime,
     private readonly blobs: Blobs,
@@ -148,7 +148,7 @@ export class Uploads {
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
     const isPdf = isPdfContent(sink.head, description);
     const stored = await this.blobs.store(sink, { ...description, isPdf });
-    if (stored.format !== undefined) this.inspected?.add(stored.blob, description, stored.format);
+    if (stored.inspected !== undefined) this.inspected?.add(stored.blob, description, stored.inspected);
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       organizationId: organization.id,

@@ -102,6 +102,7 @@ test('the detail of a document has every member, with null and [] for absent val
       },
     ],
     processingError: null,
+    warnings: [],
   });
 });
 

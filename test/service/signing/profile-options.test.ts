@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
 import { declaredProfiles } from '../../../service/declared-profiles.ts';
 import { FOUR_COLOURS } from '../../crypto/pades/appearance/appearance-pictures.ts';
+import { contract, hiddenLook } from '../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../pki/pki.ts';
 import { reached } from '../../project/waiting.ts';
 import { accepted } from '../../settings/load.ts';
@@ -139,6 +140,13 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
     (await pdfsig(first, pki())).map(({ ok }) => ok),
     [true],
   );
+
+  const odd = await upload('odd.pdf', contract(hiddenLook), 'stamp', { page: '1' });
+  const detail = (id: string) => service.fetch(`/api/jobs/${id}`).then((answer) => answer.json());
+  await service.finished(odd.body.jobId);
+  t.like(await detail(odd.body.jobId), {
+    warnings: [{ code: 'pdf.hidden-look', object: 'Approval' }],
+  });
 
   // Two signatures: the second one moves to a free place, and both stay valid.
   const again = await upload('twice.pdf', await readFile(plain), 'strict');

@@ -113,6 +113,17 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
           </ol>
         </Card>
         <div class="stack">
+          {job !== undefined && job.warnings.length > 0 && (
+            <Card title="Warnings about the file" label="Warnings" hasBody>
+              <ul id="warnings">
+                {job.warnings.map(({ code, object, message }) => (
+                  <li key={`${code} ${object}`}>
+                    {message} <code>{code}</code>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )}
           <Card title="Details" label="Job" hasBody>
             <Facts id="facts" pairs={data && factsOf(data)} />
           </Card>

@@ -1,6 +1,8 @@
 /** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
+
 import type { ComponentChildren } from 'preact';
 import type { SigningPageView } from '../../../actors/portal/api.ts';
+import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Card } from '../../components/surfaces.tsx';
 import type { PortalFrame } from './page-frame.tsx';
@@ -187,4 +189,19 @@ export function earlyParts(
 ): Pick<PortalFrame, 'early' | 'preload'> {
   if (mimeType !== 'application/pdf') return {};
   return { early: 'early-pdf.js', preload: length <= MAX_PRELOAD_BYTES ? content : undefined };
+}
+
+/** Content that a signer may not see: one line for each kind. */
+export function WarningLines({
+  warnings = [],
+  words: { signing },
+}: {
+  warnings?: readonly FileWarning[] | undefined;
+  words: PageTexts;
+}) {
+  const codes = [...new Set(warnings.map(({ code }) => code))];
+  return codes.map((code) => {
+    const objects = warnings.filter((one) => one.code === code).map(({ object }) => object);
+    return <p class="about trouble">{filled(signing.warnings[code], { objects: objects.join(', ') })}</p>;
+  });
 }

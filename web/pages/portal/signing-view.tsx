@@ -16,6 +16,7 @@ import {
   LanguageSwitch,
   ParticipantList,
   VisitList,
+  WarningLines,
 } from './document-part.tsx';
 import { fieldsForm, labelledFields } from './fields-form.ts';
 import type { SigningData } from './page-data.ts';
@@ -221,6 +222,7 @@ function About({ shown, words }: { shown: Shown; words: PageTexts }) {
   return (
     <>
       {shown.isNewVersion && <p class="about trouble">{words.signing.newVersion}</p>}
+      <WarningLines warnings={shown.warnings} words={words} />
       {shown.description !== null && (
         <details class="about">
           <summary>{shown.description}</summary>

@@ -239,10 +239,10 @@ test('a small PDF is inspected while it is stored, and stored also when it canno
     await sink.write(bytes);
     return blobs.store(sink, { name: 'a.pdf', contentType: 'application/octet-stream', isPdf });
   };
-  t.is((await store(contract(), true)).format, 'Pades');
-  t.is((await store(contract(), false)).format, undefined);
+  t.is((await store(contract(), true)).inspected?.format, 'Pades');
+  t.is((await store(contract(), false)).inspected, undefined);
   const broken = await store(Buffer.from('%PDF-1.7 torn'), true);
-  t.is(broken.format, undefined);
+  t.is(broken.inspected, undefined);
   t.is(readFileSync(blobs.pathOf(broken.blob), 'utf8'), '%PDF-1.7 torn');
   t.is(pool.stages.get('portal.store')?.tasks, 3);
 });
@@ -265,17 +265,18 @@ test('a file whose inspection ends its thread is stored without the result', asy
   t.deepEqual(asked, [true, false]);
 });
 
-test('a format is cached for some minutes, for a file of the same content, name and type', (t) => {
+test('an inspection is kept for some minutes, for a file of the same content, name and type', (t) => {
   const { clock } = portalStoreFixture(t);
   const inspected = new InspectedUploads(clock);
   const file = { name: 'a.pdf', contentType: 'application/pdf' };
-  inspected.add({ sha256: 'a' }, file, 'Pades');
-  t.is(inspected.formatOf({ sha256: 'a' }, file), 'Pades');
-  t.is(inspected.formatOf({ sha256: 'b' }, file), undefined);
-  t.is(inspected.formatOf({ sha256: 'a' }, { ...file, name: 'b.pdf' }), undefined);
-  t.is(inspected.formatOf({ sha256: 'a' }, { ...file, contentType: 'text/plain' }), undefined);
+  const result = { format: 'Pades' } as const;
+  inspected.add({ sha256: 'a' }, file, result);
+  t.is(inspected.resultOf({ sha256: 'a' }, file), result);
+  t.is(inspected.resultOf({ sha256: 'b' }, file), undefined);
+  t.is(inspected.resultOf({ sha256: 'a' }, { ...file, name: 'b.pdf' }), undefined);
+  t.is(inspected.resultOf({ sha256: 'a' }, { ...file, contentType: 'text/plain' }), undefined);
   clock.forward(11 * 60_000);
-  t.is(inspected.formatOf({ sha256: 'a' }, file), undefined);
+  t.is(inspected.resultOf({ sha256: 'a' }, file), undefined);
 });
 
 test('a full disk refuses the upload as retryable, and leaves no file', async (t) => {

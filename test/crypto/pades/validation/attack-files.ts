@@ -99,6 +99,13 @@ export function contract(change: (objects: Map<number, string>) => void = () => 
   return classicPdf(objects);
 }
 
+/** Hides the signature field, and gives it a look. */
+export function hiddenLook(objects: Map<number, string>): void {
+  objects.set(FREE, appearance('BT /F1 9 Tf 2 2 Td (900) Tj ET'));
+  const field = objects.get(EMPTY_FIELD) ?? '';
+  objects.set(EMPTY_FIELD, field.replace('/F 4', `/F 2 /AP << /N ${FREE} 0 R >>`));
+}
+
 export function textField(value: string, look: number): string {
   return `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Name) /V ${value} /Rect [20 20 90 40] /F 4 /P 10 0 R /DA (/F1 0 Tf) /AP << /N ${look} 0 R >> >>`;
 }

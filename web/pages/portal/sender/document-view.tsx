@@ -13,6 +13,7 @@ import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Facts, PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
 import { type AccountPage, accountPage, addressFrom, personOf } from '../account-frame.ts';
+import { WarningLines } from '../document-part.tsx';
 import { filled, type SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';
 
@@ -92,6 +93,7 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
           <section>
             {preview !== undefined && <p id="first-page" data-version={document.checksumMd5} />}
             <DocumentFacts {...parts} />
+            <WarningLines warnings={document.warnings} words={page.words} />
             <Downloads {...parts} />
             {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
             {mayChange && !document.isDeleted && (
