@@ -31,6 +31,8 @@ export interface OutgoingOptions {
   readonly sender: string;
   /** `Portal:MessageGateway`; undefined = none. */
   readonly gateway: MessageGateway | undefined;
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  readonly publicUrl: () => string;
   /** For long lists of mails and deliveries. */
   readonly indexes?: SparseIndexes;
 }
@@ -49,7 +51,7 @@ export interface Outgoing {
 }
 
 export function createOutgoing(
-  { allowPrivate, concludedDelay, sender, gateway, indexes }: OutgoingOptions,
+  { allowPrivate, concludedDelay, sender, gateway, publicUrl, indexes }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
   secretBox: SecretBox,
   links: MailLinks,
@@ -68,6 +70,7 @@ export function createOutgoing(
     return organization && { ...organization, branding: await brandingOf(system, id) };
   };
   const places: PayloadLookups = {
+    publicUrl,
     organization: organizationOf,
     async folder(id) {
       const actor = await system.read({ kind: FOLDER, id });

@@ -171,7 +171,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const lists = new RowLists(store);
   const { indexes } = lists;
   const outgoing = createOutgoing(
-    { ...options.webhooks, sender: options.sender, gateway: options.messageGateway, indexes },
+    { ...options.webhooks, sender: options.sender, gateway: options.messageGateway, publicUrl, indexes },
     runtime,
     secrets,
     links,

@@ -73,7 +73,7 @@ export const announcedMembers = Object.fromEntries(
 
 export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
-const tag = entity('Tag', {
+export const tag = entity('Tag', {
   id: identity,
   label: shown(z.string().nullable(), 'Name of the kind of tag. Null: none.', 'department'),
   value: shown(z.string(), 'Text of the tag.', 'lease'),
@@ -165,6 +165,7 @@ const document = entity('Document', {
   signatureType: signatureLevel,
   ...keptMembers,
   securityContext: shown(z.null(), 'Always null.', null),
+  requireReading: z.boolean().describe('Whether nobody signs before all pages were shown.'),
   hideDownloadOptionForPendingDocuments: z
     .boolean()
     .describe('Whether pages offer no download before the document is concluded.'),

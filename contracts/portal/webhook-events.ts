@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { entity, id, part, shown, time } from '../fields.ts';
-import { announcedMembers } from './documents.ts';
+import { announcedMembers, tag } from './documents.ts';
 import {
   creationDate,
   creator,
@@ -43,6 +43,12 @@ const common = {
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
   createdBy: creator,
+  link: shown(
+    z.string(),
+    'Page of the document for users of the organization, who sign in.',
+    'https://portal.example.com/account/documents/0b0f4d52-7a43-4d5e-9a2b-6f2f5c1d8e11',
+  ),
+  tags: z.array(tag).optional().describe('Labels of the document; left out: none.'),
   ...announcedMembers,
 };
 

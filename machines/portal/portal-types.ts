@@ -261,6 +261,8 @@ export interface DocumentSummary extends KeptMembers {
   readonly description: string | null;
   /** Version of the file; missing in data stored by earlier programs. */
   readonly version?: number;
+  /** Absent = none, or stored by earlier programs. */
+  readonly tags?: readonly Tag[];
 }
 
 /** Version of a template that a document was made of. */

@@ -69,6 +69,7 @@ export function documentView(
     type: context.type,
     signatureType: context.signatureType,
     securityContext: null,
+    requireReading: context.requireReading === true,
     hideDownloadOptionForPendingDocuments: false,
     flowActions: context.actions.map((action) => flowActionView(action, values)),
     reminders: context.reminders ?? null,

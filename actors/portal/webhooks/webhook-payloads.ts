@@ -7,6 +7,8 @@ import type { DocumentEvent, DocumentSummary } from '../../../machines/portal/po
 
 /** Objects that a document summary names by id only. */
 export interface PayloadLookups {
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  publicUrl(): string;
   /** Undefined when it is gone. */
   organization(
     id: OrganizationId,
@@ -15,7 +17,7 @@ export interface PayloadLookups {
   folder(id: string): Promise<{ readonly name: string; readonly parentId: string | null } | undefined>;
 }
 
-/** JSON text. The same event gives the same text as long as its folder and organization keep their names. */
+/** JSON text. The same event gives the same text as long as its folder and organization keep their names, and the portal its address. */
 export async function payloadOf(event: DocumentEvent, places: PayloadLookups): Promise<string> {
   return JSON.stringify({ type: event.type, data: await dataOf(event, places) });
 }
@@ -100,6 +102,8 @@ async function commonFields(document: DocumentSummary, places: PayloadLookups): 
       ? { id: organizationId, name: organization.name, identifier: organization.identifier, owner: null }
       : null,
     createdBy: { id: createdBy.id, name: createdBy.name },
+    link: `${places.publicUrl()}/account/documents/${document.id}`,
+    ...(document.tags && { tags: document.tags }),
     ...announcedOf(document),
   };
 }

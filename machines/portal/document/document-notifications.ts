@@ -28,11 +28,23 @@ type About = KeptMembers &
     | 'createdBy'
     | 'description'
     | 'version'
+    | 'tags'
   >;
 
 export function summaryOf(document: About): DocumentSummary {
-  const { id, organization, name, key, creationDate, updateDate, folderId, createdBy, description, version } =
-    document;
+  const {
+    id,
+    organization,
+    name,
+    key,
+    creationDate,
+    updateDate,
+    folderId,
+    createdBy,
+    description,
+    version,
+    tags,
+  } = document;
   return {
     id,
     organizationId: organization.id,
@@ -44,6 +56,7 @@ export function summaryOf(document: About): DocumentSummary {
     createdBy,
     description,
     version,
+    ...(tags.length > 0 && { tags }),
     ...announcedOf(document),
   };
 }

@@ -207,6 +207,7 @@ test('webhooks send exactly the described members of their event', async (t) => 
     values: [{ name: 'a', value: 'b' }],
   };
   const places = {
+    publicUrl: () => 'https://portal.example.test',
     organization: async () => ({ name: 'Acme', identifier: null }),
     folder: async () => ({ name: 'Contracts', parentId: null }),
   };

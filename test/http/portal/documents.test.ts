@@ -54,6 +54,7 @@ test('the detail of a document has every member, with null and [] for absent val
     signatureType: null,
     externalId: null,
     securityContext: null,
+    requireReading: false,
     hideDownloadOptionForPendingDocuments: false,
     flowActions: [
       {

@@ -292,6 +292,7 @@ test('a replay finds the failed deliveries by their status and sends them again'
 });
 
 const PLACES = {
+  publicUrl: () => 'https://portal.example.test',
   organization: async () => ({ name: 'Acme', identifier: 'A-1' }),
   folder: async () => ({ name: 'Contracts', parentId: null }),
 };
@@ -314,6 +315,7 @@ test('the body of each event conforms to its schema', async (t) => {
     folder: null,
     organization: { id: ORGANIZATION_1, name: 'Acme', identifier: 'A-1', owner: null },
     createdBy: { id: '22222222-2222-4222-8222-222222222222', name: 'Sales' },
+    link: `https://portal.example.test/account/documents/${DOCUMENT_1}`,
   };
   const turn = { ...by, date: '2026-01-04T05:06:07.008Z' };
   t.deepEqual(await body(event('DocumentSigned', 1, { at, by })), {
@@ -330,6 +332,9 @@ test('the body of each event conforms to its schema', async (t) => {
   t.deepEqual(await body(concluded), { type: 'DocumentConcluded', data: common });
   const ordered = { ...concluded, document: { ...concluded.document, externalId: 'order-4711' } };
   t.deepEqual((await body(ordered)).data, { ...common, externalId: 'order-4711' });
+  const tags = [{ id: USER_1, label: 'department', value: 'lease' }];
+  const tagged = { ...concluded, document: { ...concluded.document, tags } };
+  t.deepEqual((await body(tagged)).data, { ...common, tags }, 'receivers sort documents by them');
   const canceledBy = { id: USER_1, type: 'User', name: 'Ana' } as const;
   t.deepEqual((await body(event('DocumentCanceled', 1, { canceledBy, reason: 'No' }))).data, {
     ...common,

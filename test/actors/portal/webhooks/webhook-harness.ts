@@ -76,6 +76,7 @@ export async function startWebhookSystem(
       concludedDelay: options.concludedDelay ?? 0,
       sender: 'portal@example.test',
       gateway: undefined,
+      publicUrl: () => 'https://portal.example.test',
     },
     { system, store, clock: time, ids },
     new SecretBox(Buffer.alloc(32, 5), ids),

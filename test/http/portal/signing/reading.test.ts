@@ -58,6 +58,7 @@ test('where reading is required each way to act is refused without it, with a ti
       requireReading: true,
     },
   );
+  t.true((await acme.get<{ requireReading: boolean }>(`/api/documents/${id}`)).requireReading);
   const some = { pages: '1-2', pageCount: 3 };
   const none = { pages: '', pageCount: 0 };
   const wanting = [undefined, some, none, { ...none, declared: true }, { ...none, downloaded: true }];
