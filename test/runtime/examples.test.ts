@@ -32,6 +32,10 @@ test('the orders of the example are paid, refused and lapse, once', (t) => {
   t.is(output(t, ['dist/examples/order.js', folder]), states.join('\n'), 'a second start repeats nothing');
 });
 
+test('the trip of the example is cancelled, and its seat is free again', (t) => {
+  t.is(output(t, ['dist/examples/reservation.js', join(folderFor(t), 'trips')]), "cancelled 1 [ '2 f-9' ]\n");
+});
+
 test('the second node of the example delivers the parcel of the killed first one', async (t) => {
   const cluster = await startCluster(t);
   if (cluster === undefined) return;

@@ -109,10 +109,9 @@ test('the programs of the guide compile as packed, and its messages, schedule an
       /```ts\n(\/\/ (\S+\.ts)\n.*?)```/gs,
     ))
       programs.set(name, program);
-  t.is(programs.size, 12);
+  t.is(programs.size, 11);
   const folder = projectWith(t, '', programs);
   t.regex(run(t, folder, process.execPath, ['messages.js']), /^charge 5 under order\/o-7\/2\/\d+\n5\n$/);
-  t.regex(run(t, folder, process.execPath, ['reservation.js']), /^cancelled 1 \[ '2 f-9' \]\n$/);
   t.regex(run(t, folder, process.execPath, ['nightly.js']), /^\d{4}-\d\d-\d\dT0[01]:30:00\.000Z\n$/);
   t.regex(
     run(t, folder, process.execPath, ['--test', 'order.test.js', 'release.test.js', 'store.test.js']),
