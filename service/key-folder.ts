@@ -63,8 +63,12 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>, changing: st
             'keys.unusable',
             `${file} is not there, and Storage:KeysPath is read-only. Start one node with a writable folder, and give all nodes the files that it makes.`,
           );
-        writeWhole(temporary, `${value}\n`);
-        return publish(temporary, file, path);
+        try {
+          writeWhole(temporary, `${value}\n`);
+          return publish(temporary, file, path);
+        } finally {
+          rmSync(temporary, { force: true });
+        }
       });
       // Another process was faster; its text is used.
       return won
@@ -173,8 +177,6 @@ function publish(temporary: string, file: string, folder: string): boolean {
   } catch (error) {
     if ((error as { code?: unknown }).code === 'EEXIST') return false;
     throw error;
-  } finally {
-    rmSync(temporary, { force: true });
   }
   syncFolder(folder);
   return true;

@@ -1,7 +1,7 @@
 /** Key files that change while the service works with what it loaded. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { systemIds } from '#runtime/model/ids.js';
@@ -92,6 +92,7 @@ test('keys that a full disk does not take are refused with the remedy', async (t
       },
       name,
     );
+    t.deepEqual(readdirSync(keys.path), name === 'made' ? [] : ['made'], 'no part of a file is left');
     room.empty();
     await write();
     t.is(keys.read(name), 'a');
