@@ -77,7 +77,7 @@ export function createOutgoing(
       return actor?.context;
     },
   };
-  const mailTrouble = new MailTrouble();
+  const mailTrouble = new MailTrouble(runtime.clock);
   return {
     handlers: {
       notify: createMailHandler(),

@@ -116,6 +116,11 @@ export const CODE_DELIVERY_TIMEOUT_MS = 10 * 60_000;
 const MAIL_RETENTION = 30 * 24 * 3_600_000;
 const MAX_FAILURES_RECORDED = 10;
 
+/** Time of the next attempt after one that fails at `at`; undefined when the mail fails then. */
+export function nextAttemptAt({ content, triedSince, tries }: MailContext, at: Millis): Millis | undefined {
+  return at - triedSince < deliveryTimeoutOf(content) ? at + pauseAfter(tries + 1, MAIL_BACKOFF) : undefined;
+}
+
 function deliveryTimeoutOf({ about }: MailContent): Millis {
   return isUrgent(about) ? CODE_DELIVERY_TIMEOUT_MS : DELIVERY_TIMEOUT_MS;
 }
@@ -151,7 +156,7 @@ const machine = setup({
     tryAnew: assign({ tries: 0, triedSince: ({ event }) => event.at, endedAt: null }),
   },
   guards: {
-    inTime: ({ context, event }) => event.at - context.triedSince < deliveryTimeoutOf(context.content),
+    inTime: ({ context, event }) => nextAttemptAt(context, event.at) !== undefined,
   },
   delays: {
     pause: ({ context }) => pauseAfter(context.tries, MAIL_BACKOFF),

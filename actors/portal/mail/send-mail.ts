@@ -10,7 +10,12 @@ import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import { MAX_MESSAGES_PER_DAY } from '../../../machines/portal/flow-action.ts';
-import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
+import {
+  type MailContext,
+  type MailMessage,
+  nextAttemptAt,
+  type SendMailEffect,
+} from '../../../machines/portal/mail.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
@@ -76,10 +81,14 @@ const OF_ALL_MAILS: ReadonlySet<string> = new Set([
 /** Knows why mails of this process wait for something other than their recipients. */
 export class MailTrouble {
   #current: { readonly since: Millis; readonly reason: string } | undefined;
+  /** The attempts of the mails that are known to wait are over by then. */
+  #until: Millis = 0;
 
-  /** Undefined: the last mail reached a recipient's server, or none was sent yet. */
+  constructor(private readonly clock: Pick<ServiceRuntime['clock'], 'now'>) {}
+
+  /** Undefined: the last mail reached a recipient's server, or none waits. */
   get current(): { readonly since: Millis; readonly reason: string } | undefined {
-    return this.#current;
+    return this.clock.now() < this.#until ? this.#current : undefined;
   }
 
   taken(): void {
@@ -87,10 +96,12 @@ export class MailTrouble {
   }
 
   /** A refusal of the recipient shows that the relay works. */
-  failed({ code, message }: { readonly code: string; readonly message: string }, at: Millis): void {
+  failed({ code, message }: { readonly code: string; readonly message: string }, mail: MailContext): void {
     if (code === 'mail.refused') this.taken();
     if (!OF_ALL_MAILS.has(code)) return;
-    this.#current = { since: this.#current?.since ?? at, reason: oneLine(message) };
+    const at = this.clock.now();
+    this.#current = { since: this.current?.since ?? at, reason: oneLine(message) };
+    this.#until = Math.max(this.#until, (nextAttemptAt(mail, at) ?? at - TIME_LIMIT_MS) + TIME_LIMIT_MS);
   }
 }
 
@@ -165,7 +176,7 @@ export function sendMailHandler({
         // A stop is no failure of the mail, nor is a store that does not answer: the effect is done again.
         if (signal.aborted || isRetryable(error)) throw error;
         const { code, message } = describeFailure(error);
-        trouble.failed({ code, message }, clock.now());
+        trouble.failed({ code, message }, mail.context);
         const permanent = !(error instanceof MailFailure) || error.permanent;
         return { type: permanent ? 'REFUSED' : 'DELAYED', code, message: oneLine(message, 500) };
       }

@@ -63,7 +63,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
   const faults = new Faults();
   const ids = seededIds(7);
-  const trouble = new MailTrouble();
+  const trouble = new MailTrouble(clock);
   const runtime: BuiltRuntime = buildRuntime({
     store,
     clock,

@@ -5,6 +5,7 @@ import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
 import { mailProbe } from '../../../../actors/batch/health-probes.ts';
 import { RECIPIENT_STATUSES } from '../../../../actors/portal/mail/smtp-status.ts';
+import { CODE_DELIVERY_TIMEOUT_MS } from '../../../../machines/portal/mail.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { PUBLIC_URL, smtpTo, startMailSystem } from './mail-harness.ts';
@@ -218,6 +219,22 @@ test('a relay that refuses all mails is named until it takes one', async (t) => 
   clock.advance(30_000);
   await mailSystem.reach('Sent', 'ana@example.test');
   t.like(await check(), { status: 'Healthy' });
+});
+
+test('a relay is no longer named when the last mail that waited for it has failed for good', async (t) => {
+  const relay = await startRelay(t);
+  const { clock, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const status = async () => (await mailProbe(mailSystem.trouble)())[0]?.status;
+  relay.refusals.set('ana@example.test', { at: 'RCPT', code: 550, text: '5.4.5 Daily limit exceeded' });
+  await mailSystem.ask([notice('code', 'ana@example.test', { codeGeneration: 1 })]);
+  await mailSystem.reach('Waiting', 'ana@example.test');
+  t.is(await status(), 'Degraded');
+  clock.advance(CODE_DELIVERY_TIMEOUT_MS);
+  await mailSystem.reach('Failed', 'ana@example.test');
+  t.is(await status(), 'Healthy');
+  // A mail that waits for an hour is named until then.
+  await mailSystem.ask([notice('pending', 'ana@example.test')], 'another-document');
+  await mailSystem.until(async () => (await status()) === 'Degraded');
 });
 
 test('one call sends all mails again that failed since a time, but no codes', async (t) => {
