@@ -225,10 +225,15 @@ export type JobMessage = { readonly at: Millis } & (
   /** `by`: the operator. Absent: the holder of the configured key. */
   | { readonly type: 'CANCEL'; readonly reason: string | null; readonly by?: string }
   /**
-   * The job waits in the queue: the bucket of its input cannot be used, or, with `seen`, the input is still being written
-   * and looked like this.
+   * The job waits in the queue: the bucket of its input cannot be used, with `seen` the input is still being written and
+   * looked like this, or with `isAuthority` its time-stamp authority does not answer, as another job found before.
    */
-  | { readonly type: 'INPUT_AWAY'; readonly message: string; readonly seen?: FileStamp }
+  | {
+      readonly type: 'INPUT_AWAY';
+      readonly message: string;
+      readonly seen?: FileStamp;
+      readonly isAuthority?: true;
+    }
   | {
       readonly type: 'SIGNED';
       readonly input: StagedInput;

@@ -348,7 +348,9 @@ export const jobMachine = machine.createMachine({
         type: 'note',
         params: ({ context: { message, by }, event }) =>
           event.type === 'INPUT_AWAY'
-            ? { message: `Waits for its input: ${event.message}.` }
+            ? {
+                message: `Waits for its ${event.isAuthority ? 'time-stamp authority' : 'input'}: ${event.message}.`,
+              }
             : { message, ...(by && { data: { by } }) },
       },
       on: {

@@ -221,7 +221,8 @@ function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
         if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
         throw new Fatal('input.unreadable', result.message);
       }
-      if (!result.ok) authorities?.failed(effect.profileName, result);
+      if (!result.ok && authorities?.failed(effect.profileName, result))
+        return { type: 'INPUT_AWAY', message: result.message.replace(/\.$/, ''), isAuthority: true };
       const waits = result.ok ? undefined : await waitsForInput(result, effect);
       if (waits !== undefined) return waits;
       const { input, signed, signMs, stageMs, release, warnings } = messageOf(result);

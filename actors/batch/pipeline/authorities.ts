@@ -63,11 +63,18 @@ export class Authorities {
     return [...this.#circuits.keys()];
   }
 
-  /** Takes notice of the failure of a job. Those of revocation services are not of the authority, whose name they lack. */
-  failed(profile: string, { code, message }: { readonly code: string; readonly message: string }): void {
+  /**
+   * Takes notice of the failure of a job. Those of revocation services are not of the authority, whose name they lack; their
+   * addresses may begin with it. True: another job found out before, and this one waits with those of the queue.
+   */
+  failed(profile: string, { code, message }: { readonly code: string; readonly message: string }): boolean {
     const circuit = this.#circuits.get(profile);
-    if (code === UNREACHABLE && circuit !== undefined && message.includes(circuit.authority.name))
-      circuit.breaker.failed(message);
+    if (code !== UNREACHABLE || circuit === undefined) return false;
+    const { authority, breaker } = circuit;
+    if (!message.split(' ').includes(authority.name)) return false;
+    const wasKnown = breaker.open !== undefined;
+    breaker.failed(message);
+    return wasKnown;
   }
 
   /** Ends the probes. */

@@ -87,6 +87,9 @@ test('every transition of a job writes its documented history line', (t) => {
   t.deepEqual(messages('Queued', 'CLAIM_REMOTE'), ['Claimed by worker.']);
   t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
   t.deepEqual(messages('Processing', 'INPUT_AWAY'), ['Waits for its input: bucket b does not exist.']);
+  t.deepEqual(messages('Processing', 'INPUT_AWAY', { isAuthority: true, message: 'No answer' }), [
+    'Waits for its time-stamp authority: No answer.',
+  ]);
   t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
   t.deepEqual(messages('Verifying', 'RESTARTED', { takenOver: true }), [TAKEN_OVER_MESSAGE]);
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);

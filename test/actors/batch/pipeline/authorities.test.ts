@@ -1,24 +1,33 @@
 /** Time-stamp authorities that take requests and do not answer. */
-import test from 'ava';
+import { systemClock, systemIds } from '@sealwright/runtime';
+import test, { type ExecutionContext } from 'ava';
+import { Authorities } from '../../../../actors/batch/pipeline/authorities.ts';
+import { Profiles } from '../../../../actors/shared/profiles.ts';
 import type { JobId, ProfileName } from '../../../../machines/ids.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { pki } from '../../../pki/pki.ts';
+import { SILENT } from '../../portal/uploads/upload-harness.ts';
 import { batchFixture } from '../batch-harness.ts';
 
-test('a time-stamp authority that hangs holds a slot once; its other jobs wait, those of other profiles go on', async (t) => {
+const LOCAL = {
+  ...({ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' } as const),
+  ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate] },
+  validTo: Date.now() + 30 * 86_400_000,
+};
+
+for (const maxConcurrency of [1, 2])
+  test(`a time-stamp authority that hangs fails one of ${maxConcurrency} jobs in work; its others wait, those of other profiles go on`, (t) =>
+    hangingAuthority(t, maxConcurrency));
+
+async function hangingAuthority(t: ExecutionContext, maxConcurrency: number): Promise<void> {
   const authority = await startAuthority();
   t.teardown(() => authority.close());
-  const local = {
-    ...({ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' } as const),
-    ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate] },
-    validTo: Date.now() + 30 * 86_400_000,
-  };
   const { batch, services, upload, reach } = await batchFixture(t, {
-    ...{ start: false, watch: false, maxConcurrency: 1 },
+    ...{ start: false, watch: false, maxConcurrency },
     profiles: [
-      { ...local, name: 'plain' as ProfileName },
+      { ...LOCAL, name: 'plain' as ProfileName },
       {
-        ...{ ...local, name: 'stamped' as ProfileName },
+        ...{ ...LOCAL, name: 'stamped' as ProfileName },
         choices: { level: 'T', timestamp: { url: authority.timestampUrl, timeoutMs: 300 } },
       },
     ],
@@ -30,8 +39,8 @@ test('a time-stamp authority that hangs holds a slot once; its other jobs wait, 
   await services.start();
   await reach('Completed', 1);
   t.is((await batch.jobs.get(plain)).status, 'Completed');
+  await reach('Queued', 3);
   t.is(batch.count(['Failed']), 1, 'the first found out');
-  t.is(batch.count(['Queued']), 3);
   const check = async () => (await batch.health.checks()).find(({ name }) => name === 'authority:stamped');
   t.like(await check(), { status: 'Degraded' });
   t.regex((await check())?.detail ?? '', /^jobs wait since .* for the time-stamp authority: /);
@@ -39,12 +48,26 @@ test('a time-stamp authority that hangs holds a slot once; its other jobs wait, 
   authority.mend('timestamp');
   await reach('Completed', 4);
   t.like(await check(), { status: 'Healthy', detail: null });
-  t.deepEqual(await Promise.all(stamped.map(async (id) => (await batch.jobs.get(id)).status)), [
-    'Failed',
-    'Completed',
-    'Completed',
-    'Completed',
-  ]);
+  const ends = await Promise.all(stamped.map(async (id) => (await batch.jobs.get(id)).status));
+  t.deepEqual(ends.toSorted(), ['Completed', 'Completed', 'Completed', 'Failed']);
+}
+
+test('only the address of the authority itself opens its circuit, no longer one that begins with it', (t) => {
+  const profile = 'stamped' as ProfileName;
+  const runtime = { clock: systemClock, ids: systemIds, log: SILENT };
+  const timestamp = { url: 'http://127.0.0.1:9/tsa?user=a', timeoutMs: 300 };
+  const profiles = new Profiles([{ ...LOCAL, name: profile, choices: { level: 'T', timestamp } }]);
+  const authorities = new Authorities(runtime, profiles);
+  t.teardown(() => authorities.stop());
+  const code = 'authority.unreachable';
+  for (const address of ['http://127.0.0.1:9/tsa/ocsp', 'http://127.0.0.1:9/tsa2', 'http://127.0.0.1:9/']) {
+    authorities.failed(profile, { code, message: `${address} can't be reached: ECONNREFUSED.` });
+    t.false(authorities.holds(profile), address);
+  }
+  const failure = { code, message: "http://127.0.0.1:9/tsa can't be reached: ECONNREFUSED." };
+  t.false(authorities.failed(profile, failure), 'who finds out fails');
+  t.true(authorities.holds(profile));
+  t.true(authorities.failed(profile, failure), 'who was in work then waits');
 });
 
 test('an authority that refuses a request does not make its jobs wait', async (t) => {
@@ -54,13 +77,7 @@ test('an authority that refuses a request does not make its jobs wait', async (t
     ...{ start: false, watch: false, maxConcurrency: 1 },
     profiles: [
       {
-        ...{ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' },
-        ...{
-          signer: pki().signer('p-256'),
-          anchors: [pki().root.certificate],
-          name: 'stamped' as ProfileName,
-        },
-        validTo: Date.now() + 30 * 86_400_000,
+        ...{ ...LOCAL, name: 'stamped' as ProfileName },
         choices: { level: 'T', timestamp: { url: authority.timestampUrl, timeoutMs: 60_000 } },
       },
     ],
