@@ -130,7 +130,7 @@ export async function batchFixture(
         maxConcurrency: 2,
         pollEvery: 500,
         outputCollision: 'suffix',
-        threads: 2,
+        threads: 1,
         ...more,
       },
     },

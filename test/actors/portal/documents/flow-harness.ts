@@ -118,7 +118,7 @@ export async function portalFixture(
     certificate: 'test',
   };
   const pool = new SigningPool({
-    threads: 2,
+    threads: 1,
     clock: systemClock,
     log,
     ...poolOptions(
